@@ -109,7 +109,7 @@ struct Wording {
     #[serde(default)]
     without: Group<String>,
     #[serde(default)]
-    about: Subject,
+    about: TextSubject,
     #[serde(default)]
     codes: Vec<i32>,
     os: Option<Os>,
@@ -155,7 +155,7 @@ names! {
     Stage { Launch, Boot, Bootstrap, Register, Ready }
     Owner { Operator, Image, Platform, Network }
     Tier { Root, Symptom, Wrapper }
-    Subject { Anything, Machines, Cluster, Nodes, NodeLog }
+    TextSubject { Anything, Machines, Cluster, Nodes, NodeLog }
     Os { Linux, Windows }
     RuleOs { Linux, Windows, Any }
     BootstrapOutcome { Failed, Succeeded, NoCode, NotABootstrap }
@@ -327,7 +327,7 @@ impl File {
                 source,
                 "Wording {{ name: {name:?}, cause: &CAUSES[{cause}], tier: Tier::{tier:?}, \
                  phrases: {of_cause}, near: {near}, also: {also}, without: {without}, \
-                 about: Subject::{about:?}, codes: &{codes:?}, os: {os}, \
+                 about: TextSubject::{about:?}, codes: &{codes:?}, os: {os}, \
                  confidence: Confidence::{confidence:?} }},"
             );
         }

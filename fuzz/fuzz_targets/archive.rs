@@ -22,9 +22,9 @@ mod input;
 #[allow(dead_code)]
 mod output {
     pub(crate) mod failure {
-        pub(crate) struct Failure(String);
+        pub(crate) struct CommandFailure(String);
 
-        impl Failure {
+        impl CommandFailure {
             pub(crate) fn io(text: String) -> Self {
                 Self(text)
             }
@@ -85,12 +85,12 @@ fn read(bytes: &[u8], is_archive: bool) {
         assert!(!note.chars().any(|character| character.is_control()), "{note:?}");
     }
     let again = input::read(path).unwrap_or_else(|_| panic!("not read again"));
-    let contents = |input: &input::Input| -> Vec<(String, Vec<u8>)> {
+    let contents = |input: &input::TraceInput| -> Vec<(String, Vec<u8>)> {
         input.files.iter().map(|one| (one.path.clone(), one.bytes.clone())).collect()
     };
     assert_eq!(contents(&found), contents(&again));
     let timelines = mooring_trace::read(&found.files);
-    assert!(serde_json::to_value(json::Content::new(&timelines)).is_ok());
+    assert!(serde_json::to_value(json::TraceContent::new(&timelines)).is_ok());
     for text in [chrome::to_json(&timelines), otlp::to_json(&timelines)] {
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
     }

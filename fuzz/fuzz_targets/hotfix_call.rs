@@ -4,7 +4,7 @@
 use std::io::{self, Read, Write};
 
 use libfuzzer_sys::fuzz_target;
-use mooring_agent::hotfix::grpc::{Call, CallFailure, MAX_MESSAGE, call};
+use mooring_agent::hotfix::grpc::{GrpcCall, CallFailure, MAX_MESSAGE, call};
 use mooring_redact::Secret;
 
 fuzz_target!(|input: &[u8]| {
@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
 /// The result and the number of bytes read.
 fn outcome(input: &[u8], piece: usize) -> (Result<Vec<u8>, String>, usize) {
     let mut server = Server { rest: input, piece };
-    let request = Call {
+    let request = GrpcCall {
         authority: "a:443",
         path: "/s/m",
         authorization: &Secret::from("x"),

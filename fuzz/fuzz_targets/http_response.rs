@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 
 use libfuzzer_sys::fuzz_target;
 use mooring_agent::world::{HttpFailureKind, HttpResponse, MAX_BODY, Url, read_response};
-use mooring_arm::Refusal;
+use mooring_arm::AzureError;
 
 fuzz_target!(|input: &[u8]| {
     let mut rest = input;
@@ -62,7 +62,7 @@ fn is_cut_anywhere(input: &[u8], consumed: usize, response: &HttpResponse) {
 /// Texts of a service reach operators: without control characters, and bounded.
 fn is_printable(response: &HttpResponse) {
     let refusal =
-        Refusal::read(response.status, response.header("x-ms-error-code"), &response.body);
+        AzureError::read(response.status, response.header("x-ms-error-code"), &response.body);
     for text in [&refusal.message].into_iter().chain(refusal.details.iter().map(|(_, text)| text)) {
         assert!(!text.chars().any(char::is_control), "{text:?}");
         assert!(text.chars().count() <= 1025, "{} characters", text.chars().count());

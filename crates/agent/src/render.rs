@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mooring_contract::NodeConfig;
-use mooring_contract::custom_data::{Boundary, CSE_COMMAND, CustomData, Features, Format};
+use mooring_contract::custom_data::{Boundary, CSE_COMMAND, CustomData, CustomDataForm, Features};
 use mooring_contract::node_config::{self, validate};
 
 use crate::cli::{RenderFlags, Rendered};
@@ -104,7 +104,7 @@ fn environment_text(
 fn custom_data(
     world: &mut dyn World,
     config: &NodeConfig,
-    format: Format,
+    format: CustomDataForm,
     show_secrets: bool,
 ) -> Result<Vec<u8>, String> {
     let mut json = config.to_json_with_secrets();

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::budget::{Budget, Priority};
 use crate::cloud::Cloud;
 use crate::identity::{IdentityError, Token};
-use crate::metrics::{Counters, Metrics};
+use crate::metrics::{ArmMetrics, Counters};
 use crate::token_cache::TokenCache;
 use crate::versions::Versions;
 use crate::world::World;
@@ -29,14 +29,14 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 /// ```
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedState>,
     pub(crate) priority: Priority,
     pub(crate) within: Duration,
     pub(crate) correlation_id: Option<String>,
     pub(crate) versions: Versions,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(crate) cloud: Cloud,
     pub(crate) world: Arc<dyn World>,
     pub(crate) budget: Budget,
@@ -49,7 +49,7 @@ impl Client {
     pub fn new(cloud: Cloud, world: Arc<dyn World>, budget: Budget) -> Self {
         let (tokens, counters) = (TokenCache::default(), Counters::default());
         Self {
-            shared: Arc::new(Shared { cloud, world, budget, tokens, counters }),
+            shared: Arc::new(SharedState { cloud, world, budget, tokens, counters }),
             priority: Priority::Routine,
             within: DEFAULT_TIMEOUT,
             correlation_id: None,
@@ -84,9 +84,9 @@ impl Client {
     }
 
     /// Returns the counters of all clones.
-    pub fn metrics(&self) -> Metrics {
+    pub fn metrics(&self) -> ArmMetrics {
         let (waiting, watched_vms, unwatched_vms) = self.shared.budget.counts();
-        Metrics {
+        ArmMetrics {
             waiting,
             watched_vms,
             unwatched_vms,

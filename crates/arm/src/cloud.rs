@@ -23,7 +23,7 @@ const KNOWN_CLOUDS: [(&str, &str); 3] = [
 
 /// Settings of the cloud from flags or the environment. The default is the public cloud.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct CloudSettings {
     /// `AZURE_RESOURCE_MANAGER_ENDPOINT`.
     pub endpoint: Option<String>,
     /// `AZURE_AUTHORITY_HOST`; the default depends on the endpoint.
@@ -34,7 +34,7 @@ pub struct Settings {
     pub ca: Option<PathBuf>,
 }
 
-impl Settings {
+impl CloudSettings {
     pub fn from_env() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         Self {
@@ -55,7 +55,7 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    pub fn new(settings: Settings) -> Result<Self, CloudError> {
+    pub fn new(settings: CloudSettings) -> Result<Self, CloudError> {
         let endpoint = origin(ENDPOINT, settings.endpoint.as_deref().unwrap_or(KNOWN_CLOUDS[0].0))?;
         let known = KNOWN_CLOUDS.iter().find(|(known, _)| *known == endpoint.as_str());
         let known = known.map(|(_, authority)| *authority);
@@ -150,10 +150,10 @@ mod tests {
 
     fn cloud(endpoint: &str, authority: &str) -> Result<Cloud, CloudError> {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Cloud::new(Settings {
+        Cloud::new(CloudSettings {
             endpoint: some(endpoint),
             authority: some(authority),
-            ..Settings::default()
+            ..CloudSettings::default()
         })
     }
 

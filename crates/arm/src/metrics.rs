@@ -8,7 +8,7 @@ use crate::request_class::Class;
 
 /// Counters since the start and current levels.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Metrics {
+pub struct ArmMetrics {
     /// Requests sent, by class (`read`, `idempotent`, `once`) and outcome (`200`, `429`, `no_answer`, `unsent`).
     pub requests: BTreeMap<(&'static str, String), u64>,
     pub retries: u64,
@@ -36,7 +36,7 @@ pub struct BucketLevel {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Counters(Mutex<Metrics>);
+pub(crate) struct Counters(Mutex<ArmMetrics>);
 
 impl Counters {
     pub(crate) fn sent(&self, class: Class, outcome: String, attempt: u32) {
@@ -64,11 +64,11 @@ impl Counters {
         self.count(|metrics| metrics.budget_full += 1);
     }
 
-    pub(crate) fn snapshot(&self) -> Metrics {
+    pub(crate) fn snapshot(&self) -> ArmMetrics {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn count(&self, change: impl FnOnce(&mut Metrics)) {
+    fn count(&self, change: impl FnOnce(&mut ArmMetrics)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -97,7 +97,7 @@ mod tests {
         ];
         let requests =
             requests.map(|((class, outcome), count)| ((class, outcome.to_owned()), count));
-        let expected = Metrics {
+        let expected = ArmMetrics {
             requests: requests.into(),
             retries: 3,
             throttled: 2,
@@ -105,7 +105,7 @@ mod tests {
             waits: 2,
             waited: Duration::from_millis(50),
             budget_full: 3,
-            ..Metrics::default()
+            ..ArmMetrics::default()
         };
         assert_eq!(counters.snapshot(), expected);
     }

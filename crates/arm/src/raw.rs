@@ -1,7 +1,7 @@
 //! JSON in its original text, with a typed view.
 //!
 //! A pool that is read in order to be recreated must lose nothing: no unknown member, no digit of a number. So the
-//! text is kept, and the type is only a view of it. A [`Document`] changes single members of a text and keeps all
+//! text is kept, and the type is only a view of it. A [`RawObject`] changes single members of a text and keeps all
 //! others byte for byte.
 
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
@@ -31,8 +31,8 @@ impl<T> Raw<T> {
         self.text.get()
     }
 
-    pub fn document(&self) -> Result<Document, RawError> {
-        Document::parse(self.text())
+    pub fn document(&self) -> Result<RawObject, RawError> {
+        RawObject::parse(self.text())
     }
 
     pub fn view(&self) -> &T {
@@ -76,9 +76,9 @@ impl<T> Serialize for Raw<T> {
 
 /// A JSON object whose members are kept as text, in their order.
 #[derive(Clone, Default)]
-pub struct Document(Vec<(String, Box<RawValue>)>);
+pub struct RawObject(Vec<(String, Box<RawValue>)>);
 
-impl Document {
+impl RawObject {
     pub fn parse(text: &str) -> Result<Self, RawError> {
         Ok(serde_json::from_str(text)?)
     }
@@ -126,36 +126,36 @@ impl Document {
     }
 }
 
-impl<'de> Deserialize<'de> for Document {
+impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'de> Visitor<'de> for Members {
-            type Value = Document;
+            type Value = RawObject;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a JSON object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawObject, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry::<String, Box<RawValue>>()? {
                     members.push(member);
                 }
-                Ok(Document(members))
+                Ok(RawObject(members))
             }
         }
         deserializer.deserialize_map(Members)
     }
 }
 
-impl Serialize for Document {
+impl Serialize for RawObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
 /// Prints names only: values may be secrets.
-impl std::fmt::Debug for Document {
+impl std::fmt::Debug for RawObject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.names()).finish()
     }
@@ -163,14 +163,14 @@ impl std::fmt::Debug for Document {
 
 /// A list that may be empty, `null` or absent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Listed<T> {
+pub enum RawList<T> {
     #[default]
     Absent,
     Null,
     Items(Vec<T>),
 }
 
-impl<T> Listed<T> {
+impl<T> RawList<T> {
     pub fn items(&self) -> &[T] {
         match self {
             Self::Items(items) => items,
@@ -179,7 +179,7 @@ impl<T> Listed<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for RawList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Option::<Vec<T>>::deserialize(deserializer)?.map_or(Self::Null, Self::Items))
     }
@@ -224,19 +224,19 @@ mod tests {
 
     #[test]
     fn document_must_be_an_object() {
-        let object = Document::of(&serde_json::json!({"a": 1, "n": null})).unwrap();
+        let object = RawObject::of(&serde_json::json!({"a": 1, "n": null})).unwrap();
         assert_eq!(object.text().unwrap(), r#"{"a":1,"n":null}"#);
         assert!(object.object("n").unwrap().is_none() && object.object("a").is_err());
-        assert!(Document::of(&[1]).is_err());
+        assert!(RawObject::of(&[1]).is_err());
         for text in ["[]", "1", "\"x\""] {
-            let error = serde_json::from_str::<Document>(text).unwrap_err().to_string();
+            let error = serde_json::from_str::<RawObject>(text).unwrap_err().to_string();
             assert!(error.contains("expected a JSON object"), "{text}: {error}");
         }
     }
 
     #[test]
     fn change_affects_one_member_only() {
-        let mut document = Document::parse(TEXT).unwrap();
+        let mut document = RawObject::parse(TEXT).unwrap();
         document.set("b", &7).unwrap();
         assert!(document.remove("n") && !document.remove("n"));
         assert_eq!(
@@ -255,12 +255,12 @@ mod tests {
         #[derive(Deserialize)]
         struct Nic {
             #[serde(default)]
-            ip: Listed<u8>,
+            ip: RawList<u8>,
         }
         let listed = |text| serde_json::from_str::<Nic>(text).unwrap().ip;
-        assert_eq!(listed("{}"), Listed::Absent);
-        assert_eq!(listed(r#"{"ip":null}"#), Listed::Null);
-        assert_eq!(listed(r#"{"ip":[]}"#), Listed::Items(Vec::new()));
+        assert_eq!(listed("{}"), RawList::Absent);
+        assert_eq!(listed(r#"{"ip":null}"#), RawList::Null);
+        assert_eq!(listed(r#"{"ip":[]}"#), RawList::Items(Vec::new()));
         assert_eq!(listed(r#"{"ip":[1]}"#).items(), [1]);
     }
 

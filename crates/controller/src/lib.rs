@@ -50,4 +50,4 @@ pub use record::legacy::NAMESPACE as LEGACY_NAMESPACE;
 pub use settings::Settings;
 pub use state::{Action, Input, State};
 pub use verdict::Verdict;
-pub use verdict::condition::{Reason, Status};
+pub use verdict::condition::{ConditionReason, ConditionStatus};

@@ -22,7 +22,7 @@ pub(crate) struct Mooring {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct CommandOutput {
     /// None if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -55,7 +55,7 @@ impl Mooring {
         command
     }
 
-    pub(crate) async fn ask(&self, words: &[&str]) -> Result<Answer, DemoError> {
+    pub(crate) async fn ask(&self, words: &[&str]) -> Result<CommandOutput, DemoError> {
         let began = Instant::now();
         let mut command = self.command(words);
         let shown = format!("mooring {}", words.join(" "));
@@ -66,7 +66,7 @@ impl Mooring {
             .await
             .map_err(|_| DemoError::broken(&shown, "it took too long"))?
             .map_err(failed)?;
-        Ok(Answer {
+        Ok(CommandOutput {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -87,7 +87,7 @@ impl Mooring {
         &self,
         words: &[&str],
         mut hear: impl FnMut(&str) -> bool,
-    ) -> Result<Answer, DemoError> {
+    ) -> Result<CommandOutput, DemoError> {
         let began = Instant::now();
         let shown = format!("mooring {}", words.join(" "));
         let failed = |error: std::io::Error| DemoError::broken(&shown, error);
@@ -117,7 +117,7 @@ impl Mooring {
         read.map_err(failed)?;
         let status = child.wait().await.map_err(failed)?;
         let stdout = String::from_utf8_lossy(&stdout).into_owned();
-        Ok(Answer { code: status.code(), stdout, stderr, took: began.elapsed() })
+        Ok(CommandOutput { code: status.code(), stdout, stderr, took: began.elapsed() })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::commands::{Mooring, exported};
 use crate::error::DemoError;
 use crate::kubectl::Kubectl;
 use crate::observer::Observer;
-use crate::present::output::{Mark, Output, seconds};
+use crate::present::output::{DemoMark, Output, seconds};
 use crate::present::result::ScenarioResult;
 use crate::scenario::Scenario;
 use crate::vm::vms::{VmEvent, VmHost};
@@ -27,7 +27,7 @@ use crate::vm::vms::{VmEvent, VmHost};
 const ELECTION_TIMEOUT: Duration = Duration::from_mins(1);
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
-pub(crate) struct Environment<'v> {
+pub(crate) struct DemoEnvironment<'v> {
     pub(crate) output: &'v mut Output,
     pub(crate) result: ScenarioResult,
     pub(crate) simulation: Simulation,
@@ -57,7 +57,7 @@ pub(crate) struct EnvironmentOptions<'a> {
     pub(crate) keep: bool,
 }
 
-impl<'v> Environment<'v> {
+impl<'v> DemoEnvironment<'v> {
     /// Starts everything, with progress output.
     pub(crate) async fn set(
         options: &EnvironmentOptions<'_>,
@@ -66,7 +66,7 @@ impl<'v> Environment<'v> {
         let began = Instant::now();
         let (scenario, directory) = (options.scenario, options.directory);
         let state = directory.join("azure");
-        let simulation = sim::start(sim::Settings {
+        let simulation = sim::start(sim::SimulationSettings {
             scenario: scenario.cluster.clone(),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             state: state.clone(),
@@ -87,7 +87,7 @@ impl<'v> Environment<'v> {
         let kube = mooring_kube::kubeconfig::client_by_file(&state.join("kubeconfig")).await;
         let kube = kube.map_err(|error| DemoError::broken("the kubeconfig", error))?;
         output.print(
-            Mark::Good,
+            DemoMark::Good,
             &format!(
                 "Azure ({}), the cluster's Kubernetes API and Karpenter answer over TLS  {}",
                 simulation.url(),
@@ -106,7 +106,7 @@ impl<'v> Environment<'v> {
         machines.spawn(room.run(simulation.shell().world().clone(), sender));
         let controller = start_controller(&mooring, output).await?;
         if let Some(address) = page_address(&mooring).filter(|_| options.keep) {
-            output.print(Mark::Good, &format!("live page, until Ctrl-C: http://{address}/"));
+            output.print(DemoMark::Good, &format!("live page, until Ctrl-C: http://{address}/"));
         }
         Ok(Self {
             output,
@@ -152,7 +152,7 @@ impl<'v> Environment<'v> {
 }
 
 /// Options of Karpenter for the images: VMs that are actually booted finish by themselves.
-fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
+fn karpenter_options(scenario: &Scenario) -> karpenter::KarpenterOptions {
     let bootstraps = scenario.images.iter().map(|(version, image)| {
         let cse = match &image.modelled {
             None => Cse { seconds: None, ..Cse::default() },
@@ -162,12 +162,12 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
         };
         (version.clone(), cse)
     });
-    karpenter::Options {
+    karpenter::KarpenterOptions {
         // The scenario needs a failing extension, which the default mode does not have.
-        mode: karpenter::Mode::Vm,
+        mode: karpenter::ProvisionMode::Vm,
         bootstraps: bootstraps.collect(),
         linger_seconds: 4,
-        ..karpenter::Options::default()
+        ..karpenter::KarpenterOptions::default()
     }
 }
 
@@ -203,7 +203,7 @@ async fn start_controller(mooring: &Mooring, output: &mut Output) -> Result<Chil
     }
     let pid = child.id().unwrap_or_default();
     output.print(
-        Mark::Good,
+        DemoMark::Good,
         &format!("mooring controller runs (process {pid}) and leads  {}", seconds(began.elapsed())),
     );
     Ok(child)

@@ -35,6 +35,6 @@ mod steps;
 mod vm;
 
 pub use error::DemoError;
-pub use present::output::{Output, Style};
-pub use runner::{Options, run};
+pub use present::output::{DemoStyle, Output};
+pub use runner::{DemoOptions, run};
 pub use scenario::{Scenario, ScenarioError};

@@ -15,14 +15,14 @@ use tokio::time::Instant;
 pub(crate) const CONDITION: &str = "CSEProvisioned";
 
 #[derive(Debug, Clone)]
-pub(crate) struct Claim {
+pub(crate) struct ObservedClaim {
     pub(crate) object: Value,
     /// The first version that shows the failure, and when it was observed.
     pub(crate) reported: Option<(Value, Instant)>,
     pub(crate) gone: Option<Instant>,
 }
 
-impl Claim {
+impl ObservedClaim {
     fn new(object: Value) -> Self {
         Self { object, reported: None, gone: None }
     }
@@ -42,18 +42,18 @@ impl Claim {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Condition<'a> {
+pub(crate) struct ObservedCondition<'a> {
     pub(crate) kind: &'a str,
     pub(crate) status: &'a str,
     pub(crate) reason: &'a str,
     pub(crate) message: &'a str,
 }
 
-pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> {
+pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = ObservedCondition<'_>> {
     let all = object["status"]["conditions"].as_array().into_iter().flatten();
     all.map(|one| {
         let text = |name: &str| one[name].as_str().unwrap_or_default();
-        Condition {
+        ObservedCondition {
             kind: text("type"),
             status: text("status"),
             reason: text("reason"),
@@ -62,35 +62,35 @@ pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> 
     })
 }
 
-pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<Condition<'a>> {
+pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<ObservedCondition<'a>> {
     conditions(object).find(|one| one.kind == kind)
 }
 
 /// Watches until it is dropped.
 pub(crate) struct Observer {
-    claims: Arc<Mutex<BTreeMap<String, Claim>>>,
+    claims: Arc<Mutex<BTreeMap<String, ObservedClaim>>>,
     _task: JoinSet<()>,
 }
 
 impl Observer {
     pub(crate) fn start(client: kube::Client) -> Self {
-        let claims: Arc<Mutex<BTreeMap<String, Claim>>> = Arc::default();
+        let claims: Arc<Mutex<BTreeMap<String, ObservedClaim>>> = Arc::default();
         let mut task = JoinSet::new();
         task.spawn(watch(client, Arc::clone(&claims)));
         Self { claims, _task: task }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Claim>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ObservedClaim>> {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a NodeClaim, deleted or not.
-    pub(crate) fn claim(&self, name: &str) -> Option<Claim> {
+    pub(crate) fn claim(&self, name: &str) -> Option<ObservedClaim> {
         self.lock().get(name).cloned()
     }
 }
 
-async fn watch(client: kube::Client, claims: Arc<Mutex<BTreeMap<String, Claim>>>) {
+async fn watch(client: kube::Client, claims: Arc<Mutex<BTreeMap<String, ObservedClaim>>>) {
     let kind = GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim");
     let api: Api<DynamicObject> = Api::all_with(client, &ApiResource::from_gvk(&kind));
     let events = watcher(api, watcher::Config::default()).default_backoff();
@@ -106,7 +106,7 @@ async fn watch(client: kube::Client, claims: Arc<Mutex<BTreeMap<String, Claim>>>
         let Ok(object) = serde_json::to_value(object) else { continue };
         let now = Instant::now();
         let mut claims = claims.lock().unwrap_or_else(PoisonError::into_inner);
-        let claim = claims.entry(name).or_insert_with(|| Claim::new(Value::Null));
+        let claim = claims.entry(name).or_insert_with(|| ObservedClaim::new(Value::Null));
         claim.see(object, now);
         if gone {
             claim.gone = Some(now);
@@ -128,7 +128,7 @@ mod tests {
                 {"type": "Initialized", "status": "Unknown"},
             ]}})
         };
-        let mut claim = Claim::new(Value::Null);
+        let mut claim = ObservedClaim::new(Value::Null);
         for (status, version) in [("Unknown", 1), ("False", 2), ("False", 3)] {
             claim.see(form(status, version), Instant::now());
         }

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::environment::{Environment, EnvironmentOptions, POLL_INTERVAL};
+use crate::environment::{DemoEnvironment, EnvironmentOptions, POLL_INTERVAL};
 use crate::error::DemoError;
 use crate::host::workdir::Workdir;
 use crate::host::{files, processes};
-use crate::present::output::{Mark, Output, seconds};
+use crate::present::output::{DemoMark, Output, seconds};
 use crate::present::report;
 use crate::present::result::{NodeEnd, StageResult};
-use crate::scenario::{Scenario, Stage};
+use crate::scenario::{Scenario, ScenarioStage};
 
 #[derive(Debug)]
-pub struct Options {
+pub struct DemoOptions {
     pub scenario: Scenario,
     pub name: String,
     /// This binary, which is the agent, the controller and the repair.
@@ -30,7 +30,7 @@ pub struct Options {
 
 /// Runs a scenario; `stop` ends it at any time. Nothing that was started outlives this.
 pub async fn run(
-    options: &Options,
+    options: &DemoOptions,
     output: &mut Output,
     stop: impl Future<Output = ()>,
 ) -> Result<(), DemoError> {
@@ -74,12 +74,12 @@ pub async fn run(
 
 /// Runs the stages. Returns the environment, so that it can be kept open.
 async fn run_stages<'v>(
-    options: &Options,
+    options: &DemoOptions,
     output: &'v mut Output,
     workdir: &Workdir,
-) -> Result<Environment<'v>, DemoError> {
+) -> Result<DemoEnvironment<'v>, DemoError> {
     let began = Instant::now();
-    let Options { scenario, name, .. } = options;
+    let DemoOptions { scenario, name, .. } = options;
     let speed = scenario.speed * options.speed;
     output.plain(&format!("mooring demo: {name}"));
     output.plain(scenario.description.trim());
@@ -95,7 +95,7 @@ async fn run_stages<'v>(
         seed: options.seed,
         keep: options.keep,
     };
-    let mut environment = Environment::set(&setup, output)
+    let mut environment = DemoEnvironment::set(&setup, output)
         .await
         .map_err(|error| stage_failed(error, 1, &workdir.directory))?;
     let took = began.elapsed();
@@ -123,18 +123,19 @@ async fn run_stages<'v>(
 }
 
 async fn run_stage(
-    environment: &mut Environment<'_>,
+    environment: &mut DemoEnvironment<'_>,
     number: usize,
-    stage: &Stage,
+    stage: &ScenarioStage,
     faster: f64,
 ) -> Result<(), DemoError> {
     let began = Instant::now();
     environment.output.heading(number, &stage.title);
     if let Some(speed) = stage.speed {
         environment.set_speed(speed * faster);
-        environment
-            .output
-            .print(Mark::Note, &format!("time runs {} times faster from here on", speed * faster));
+        environment.output.print(
+            DemoMark::Note,
+            &format!("time runs {} times faster from here on", speed * faster),
+        );
     }
     let limit = Duration::from_secs(stage.limit_seconds);
     let steps = async {
@@ -158,7 +159,12 @@ fn stage_failed(error: DemoError, number: usize, directory: &Path) -> DemoError 
 }
 
 /// Prints the results, and where to find more.
-fn end(environment: &mut Environment<'_>, workdir: &Workdir, took: Duration, options: &Options) {
+fn end(
+    environment: &mut DemoEnvironment<'_>,
+    workdir: &Workdir,
+    took: Duration,
+    options: &DemoOptions,
+) {
     let stages = environment.result.stages.clone();
     let lines = environment.result.summary();
     let failed = environment.result.last(NodeEnd::Failed).cloned();
@@ -168,15 +174,16 @@ fn end(environment: &mut Environment<'_>, workdir: &Workdir, took: Duration, opt
     let output = &mut *environment.output;
     output.heading(stages.len() + 1, "What happened");
     for line in lines {
-        output.print(Mark::Good, &line);
+        output.print(DemoMark::Good, &line);
     }
     let times: Vec<String> = stages
         .iter()
         .zip(1..)
         .map(|(stage, number)| format!("{number}: {}", seconds(stage.took)))
         .collect();
-    output.print(Mark::Note, &format!("{} in all (stages {})", seconds(took), times.join(", ")));
-    output.print(Mark::Note, &format!("report: {}", workdir.report.display()));
+    output
+        .print(DemoMark::Note, &format!("{} in all (stages {})", seconds(took), times.join(", ")));
+    output.print(DemoMark::Note, &format!("report: {}", workdir.report.display()));
     output.plain("");
     let stays = options.keep || workdir.stays();
     if options.keep {

@@ -34,7 +34,7 @@ pub struct Rate {
 
 /// "Image X fails with cause Y, other images do not."
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct ImagePattern {
     pub image: String,
     /// Reason of the diagnosis.
     pub cause: String,
@@ -62,7 +62,7 @@ impl Fleet {
     /// Returns images that fail with a cause while others do not, the most certain first.
     ///
     /// A finding needs four nodes on each side and intervals that do not overlap.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<ImagePattern> {
         let mut findings = Vec::new();
         for (name, image) in &self.images {
             for cause in image.causes.keys() {
@@ -70,7 +70,7 @@ impl Fleet {
                 let elsewhere = self.elsewhere(name, cause);
                 let enough = here.nodes >= MIN_SAMPLE && elsewhere.nodes >= MIN_SAMPLE;
                 if enough && here.low > elsewhere.high {
-                    findings.push(Finding {
+                    findings.push(ImagePattern {
                         image: name.clone(),
                         cause: cause.clone(),
                         here,
@@ -125,7 +125,7 @@ impl fmt::Display for Rate {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for ImagePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { image, cause, here, elsewhere } = self;
         write!(f, "Image {image}: {here} nodes failed with {cause}. Other images: {elsewhere}.")

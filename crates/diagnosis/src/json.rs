@@ -1,7 +1,7 @@
 //! Diagnoses as JSON, schema `mooring.explain/v1`.
 
 use mooring_codes::Os;
-use mooring_contract::json::{Escape, Layout, Writer};
+use mooring_contract::json::{Escape, JsonLayout, Writer};
 
 use crate::decode::decoded::FoundBy;
 use crate::diagnosis::Diagnosis;
@@ -10,7 +10,7 @@ pub const SCHEMA: &str = "mooring.explain/v1";
 
 /// Returns the JSON document that `explain` prints. Members are only added.
 pub fn to_json(diagnoses: &[Diagnosis]) -> String {
-    let mut writer = Writer::new(Layout::Indented(2), Escape::Html);
+    let mut writer = Writer::new(JsonLayout::Indented(2), Escape::Html);
     writer.open_object();
     writer.name("schema");
     writer.string(SCHEMA);

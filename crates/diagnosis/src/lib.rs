@@ -10,7 +10,7 @@
 //! assert_eq!(diagnoses[0].effective.code, Some(232));
 //! ```
 //!
-//! [`decode`] finds the messages in a text and the exit code of each; [`diagnose`] also applies rules to the evidence.
+//! [`decode()`] finds the messages in a text and the exit code of each; [`diagnose()`] also applies rules to the evidence.
 //! The crate does no I/O, needs no clock and panics on no input; time and memory are proportional to the text.
 //!
 //! | step | modules |

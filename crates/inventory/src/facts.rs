@@ -6,7 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::observation::node::Node as LostNode;
 use mooring_controller::record;
 use mooring_controller::record::counts::half_hour_start;
-use mooring_workflow::published::{ClusterIdentity, Document, Source, SourceName, SourceState};
+use mooring_workflow::published::{
+    ClusterIdentity, PublishedDocument, Source, SourceName, SourceState,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ const MAX_RENEWAL_AGE: SignedDuration = SignedDuration::from_secs(30);
 
 /// Facts of a cluster. What could not be read is in `sources` and `warnings`.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct ClusterFacts {
     pub identity: ClusterIdentity,
     pub region: Option<String>,
     pub version: Option<String>,
@@ -31,13 +33,13 @@ pub struct Facts {
     pub has_versions: Option<bool>,
     pub controller: ControllerState,
     /// None if the cluster has no record, or it cannot be read.
-    pub record: Option<Arc<record::Document>>,
+    pub record: Option<Arc<record::RecordDocument>>,
     pub sources: Vec<Source>,
     pub warnings: Vec<String>,
     pub now: Timestamp,
 }
 
-impl Facts {
+impl ClusterFacts {
     pub fn source_state(&self, name: SourceName) -> SourceState {
         let source = self.sources.iter().find(|source| source.name == name);
         source.map_or(SourceState::NotAsked, |source| source.state)
@@ -75,8 +77,12 @@ impl Facts {
     }
 
     /// Returns a document with this content.
-    pub fn document<T: Serialize>(&self, schema: &'static str, content: T) -> Document<'_, T> {
-        Document::new(schema, self.now, &self.identity, &self.sources, content)
+    pub fn document<T: Serialize>(
+        &self,
+        schema: &'static str,
+        content: T,
+    ) -> PublishedDocument<'_, T> {
+        PublishedDocument::new(schema, self.now, &self.identity, &self.sources, content)
     }
 }
 

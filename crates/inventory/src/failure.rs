@@ -28,7 +28,7 @@ pub struct Evidence {
 /// The failure of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Failure {
+pub struct NodeFailure {
     /// `OrasBinaryMissing`.
     pub cause: String,
     /// The cause in one sentence, without its full stop.
@@ -50,7 +50,7 @@ pub struct Failure {
     pub failed_at: Option<Timestamp>,
 }
 
-impl Failure {
+impl NodeFailure {
     /// Returns the failure that a record has.
     pub fn recorded(entry: &FailureRecord) -> Self {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use mooring_controller::record::counts::OTHER;
-use mooring_controller::verdict::registration::Cause;
+use mooring_controller::verdict::registration::RegistrationCause;
 use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
 use serde::Serialize;
 
@@ -197,7 +197,7 @@ fn verdict(image: &str, cause: &str, here: Rate, others: Rate) -> FleetVerdict {
     if here.nodes < MIN_SAMPLE || others.nodes < MIN_SAMPLE {
         FleetVerdict::TooFewNodes
     } else if ![UNKNOWN, OTHER].contains(&image)
-        && Cause::can_be_image(cause)
+        && RegistrationCause::can_be_image(cause)
         && here.low > others.high
     {
         FleetVerdict::Image

@@ -15,7 +15,7 @@ use crate::unlisted::Unlisted;
 /// Failures with the same cause, image and pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Group {
+pub struct FailureGroup {
     pub cause: String,
     /// The cause in one sentence, without its full stop.
     pub summary: String,
@@ -48,7 +48,7 @@ pub struct Group {
 }
 
 /// Groups failures, the largest group first.
-pub fn groups(inventory: &Inventory) -> Vec<Group> {
+pub fn groups(inventory: &Inventory) -> Vec<FailureGroup> {
     let mut found: BTreeMap<_, Vec<&Node>> = BTreeMap::new();
     for node in &inventory.nodes {
         let Some(failure) = &node.failure else { continue };
@@ -61,22 +61,23 @@ pub fn groups(inventory: &Inventory) -> Vec<Group> {
         );
         found.entry(key).or_default().push(node);
     }
-    let mut groups: Vec<Group> = found.into_values().filter_map(|nodes| group(&nodes)).collect();
+    let mut groups: Vec<FailureGroup> =
+        found.into_values().filter_map(|nodes| group(&nodes)).collect();
     for unlisted in inventory.unlisted_failures() {
         add_unlisted(&mut groups, unlisted);
     }
     groups.sort_by(|a, b| {
-        let rank = |group: &Group| (group.is_confirmed, group.failed, group.last_at);
+        let rank = |group: &FailureGroup| (group.is_confirmed, group.failed, group.last_at);
         rank(b).cmp(&rank(a)).then_with(|| a.cause.cmp(&b.cause))
     });
     groups
 }
 
 /// Adds failures without details to their group.
-fn add_unlisted(groups: &mut Vec<Group>, unlisted: &Unlisted) {
+fn add_unlisted(groups: &mut Vec<FailureGroup>, unlisted: &Unlisted) {
     let Unlisted { pool, image, is_confirmed, .. } = unlisted;
     let cause = unlisted.cause.as_deref().unwrap_or_default();
-    let is_same = |group: &&mut Group| {
+    let is_same = |group: &&mut FailureGroup| {
         (&group.pool, &group.image) == (pool, image)
             && group.is_confirmed == *is_confirmed
             && (group.cause == cause || !is_confirmed)
@@ -88,10 +89,10 @@ fn add_unlisted(groups: &mut Vec<Group>, unlisted: &Unlisted) {
     }
 }
 
-fn without_details(unlisted: &Unlisted, cause: &str, count: usize) -> Group {
+fn without_details(unlisted: &Unlisted, cause: &str, count: usize) -> FailureGroup {
     let page = cause_page(cause);
     let summary = page.as_ref().map_or("no details are recorded", |page| page.summary);
-    Group {
+    FailureGroup {
         cause: cause.to_owned(),
         summary: first_sentence(summary).trim_end_matches('.').to_owned(),
         os: None,
@@ -117,14 +118,14 @@ fn without_details(unlisted: &Unlisted, cause: &str, count: usize) -> Group {
     }
 }
 
-fn group(nodes: &[&Node]) -> Option<Group> {
+fn group(nodes: &[&Node]) -> Option<FailureGroup> {
     let mut nodes: Vec<&Node> = nodes.to_vec();
     nodes.sort_by(|a, b| (b.at(), a.name()).cmp(&(a.at(), b.name())));
     let first = nodes.first()?;
     let failure = first.failure.as_ref()?;
     let (evidence, with_evidence) = most_frequent(&nodes);
     let times = || nodes.iter().filter_map(|node| node.failed_at());
-    Some(Group {
+    Some(FailureGroup {
         cause: failure.cause.clone(),
         summary: failure.summary.clone(),
         os: first.os(),

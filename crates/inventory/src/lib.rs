@@ -3,15 +3,15 @@
 //! | module | contents |
 //! |---|---|
 //! | `object` | the parts of NodeClaims and Nodes that are used |
-//! | `failure` | [`Failure`]: cause, codes and evidence of one node |
+//! | `failure` | [`NodeFailure`]: cause, codes and evidence of one node |
 //! | `node` | [`Node`]: one node, in the cluster or only in the record |
 //! | `nodes` | [`Nodes`]: nodes that inventories share |
 //! | `merge` | [`Inventory`]: all nodes, merged by the uid of their NodeClaim |
 //! | `unlisted` | [`Unlisted`]: nodes that only the counts have |
-//! | `group` | [`Group`]: failures with the same cause, image and pool |
+//! | `group` | [`FailureGroup`]: failures with the same cause, image and pool |
 //! | `fleet` | [`Fleet`]: images and causes with 95 % intervals |
 //! | `pool` | [`Pool`]: counts by pool |
-//! | `facts` | [`Facts`]: everything that was read, and the state of the controller |
+//! | `facts` | [`ClusterFacts`]: everything that was read, and the state of the controller |
 //! | `status` | content of the documents of `status` and `fleet` |
 //!
 //! Nothing here reads a cluster. Facts that were not read are `None`, never zero.
@@ -31,10 +31,10 @@ pub mod status;
 mod unlisted;
 
 pub use aks_pool::AksPool;
-pub use facts::{ControllerState, Facts};
-pub use failure::{Code, Evidence, Failure};
+pub use facts::{ClusterFacts, ControllerState};
+pub use failure::{Code, Evidence, NodeFailure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
-pub use group::{Group, groups};
+pub use group::{FailureGroup, groups};
 pub use merge::{Inventory, REGISTRATION_LIMIT};
 pub use node::{Filter, JoinState, Node, PoolKind};
 pub use node_list::NodePage;

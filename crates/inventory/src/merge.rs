@@ -8,16 +8,16 @@ use mooring_controller::claim::image;
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::claim::vm_id::VmId;
 use mooring_controller::query::NodeReport;
-use mooring_controller::record::counts::Document as Counts;
-use mooring_controller::record::{Document, FailureRecord};
+use mooring_controller::record::counts::CountsDocument;
+use mooring_controller::record::{FailureRecord, RecordDocument};
 use mooring_controller::verdict::registration::{
-    AzureState, Cause, ClusterState, NodeState, overdue,
+    AzureReading, ClusterState, NodeState, RegistrationCause, overdue,
 };
-use mooring_controller::{Claim, Status, Verdict};
+use mooring_controller::{Claim, ConditionStatus, Verdict};
 use mooring_diagnosis::Stage;
 
 use crate::aks_pool::AksPool;
-use crate::failure::Failure;
+use crate::failure::NodeFailure;
 use crate::node::{Filter, JoinState, Node, PoolKind};
 use crate::nodes::Nodes;
 use crate::object::{ClaimItem, NodeItem};
@@ -44,7 +44,7 @@ pub struct Inventory {
     /// Counted nodes that are not in `nodes`; empty before [`Self::filtered`] and without counts.
     pub unlisted: Vec<Unlisted>,
     /// Counts of all nodes for half hours.
-    pub counts: Option<Arc<Counts>>,
+    pub counts: Option<Arc<CountsDocument>>,
     /// Pools of AKS as Azure shows them; empty if they were not read.
     pub aks_pools: Vec<AksPool>,
 }
@@ -54,7 +54,7 @@ impl Inventory {
     pub fn merge(
         claims: &[ClaimItem],
         nodes: &[NodeItem],
-        record: Option<&Document>,
+        record: Option<&RecordDocument>,
         now: Timestamp,
     ) -> Self {
         let recorded = last_by_uid(record);
@@ -120,7 +120,7 @@ impl Inventory {
         };
         if let (true, Some(failure)) = (is_unknown, observed(report)) {
             let failed_at = failure.failed_at.or(node.failed_at());
-            node.failure = Some(Box::new(Failure { failed_at, ..failure }));
+            node.failure = Some(Box::new(NodeFailure { failed_at, ..failure }));
             node.state = JoinState::Failed;
         }
     }
@@ -140,11 +140,11 @@ impl Inventory {
     }
 }
 
-fn observed(report: &NodeReport) -> Option<Failure> {
+fn observed(report: &NodeReport) -> Option<NodeFailure> {
     let failure = report.verdict.failure.as_ref().filter(|_| report.is_failed())?;
     let reason = report.verdict.reason.as_str();
     let failed_at = mooring_trace::ended_at(&report.report_text);
-    Some(Failure { failed_at, ..Failure::observed(failure, reason, &report.message()) })
+    Some(NodeFailure { failed_at, ..NodeFailure::observed(failure, reason, &report.message()) })
 }
 
 /// Returns a VM without a NodeClaim and without a Node.
@@ -178,9 +178,9 @@ fn of_vm(report: &NodeReport) -> Node {
 }
 
 /// Returns the last failure of each NodeClaim; a confirmed one if there is one.
-fn last_by_uid(record: Option<&Document>) -> HashMap<&str, &FailureRecord> {
+fn last_by_uid(record: Option<&RecordDocument>) -> HashMap<&str, &FailureRecord> {
     let mut last: HashMap<&str, &FailureRecord> = HashMap::new();
-    for entry in record.into_iter().flat_map(Document::entries) {
+    for entry in record.into_iter().flat_map(RecordDocument::entries) {
         let known = last.entry(&entry.uid).or_insert(entry);
         if (!entry.unconfirmed, entry.at) > (!known.unconfirmed, known.at) {
             *known = entry;
@@ -197,18 +197,18 @@ fn of_claim(
     now: Timestamp,
 ) -> Node {
     let claim = &item.claim;
-    let failed = claim.condition.as_ref().filter(|one| one.status == Status::False);
+    let failed = claim.condition.as_ref().filter(|one| one.status == ConditionStatus::False);
     let has_joined = claim.registered.is_some();
     let failure = match (has_joined, failed, entry, &item.launch_error) {
         (true, ..) if item.is_initialized => None,
         (true, ..) => node.and_then(|node| never_ready(node, now)),
-        (false, _, Some(entry), _) => Some(Failure::recorded(entry)),
+        (false, _, Some(entry), _) => Some(NodeFailure::recorded(entry)),
         (false, Some(one), None, _) => {
             let at = Some(one.since);
-            Some(Failure::diagnosed(&one.reason, &one.message, Stage::Bootstrap, at))
+            Some(NodeFailure::diagnosed(&one.reason, &one.message, Stage::Bootstrap, at))
         }
         (false, None, None, Some(error)) => {
-            Some(Failure::diagnosed(&error.reason, &error.message, Stage::Launch, error.at))
+            Some(NodeFailure::diagnosed(&error.reason, &error.message, Stage::Launch, error.at))
         }
         (false, None, None, None) => unregistered(claim, node, now),
     };
@@ -242,7 +242,7 @@ fn of_claim(
 }
 
 /// Returns the failure of a NodeClaim that is past Karpenter's limit, by what the cluster shows of its node.
-fn unregistered(claim: &Claim, node: Option<&NodeItem>, now: Timestamp) -> Option<Failure> {
+fn unregistered(claim: &Claim, node: Option<&NodeItem>, now: Timestamp) -> Option<NodeFailure> {
     let overdue = overdue(claim, None, now)?;
     let node = node.map_or(NodeState::Absent, NodeItem::state);
     // Karpenter does not run, and the node does.
@@ -250,23 +250,23 @@ fn unregistered(claim: &Claim, node: Option<&NodeItem>, now: Timestamp) -> Optio
         return None;
     }
     let cluster = ClusterState { node, ..ClusterState::default() };
-    let verdict = Verdict::not_registered(claim, AzureState::Unknown, cluster, overdue);
+    let verdict = Verdict::not_registered(claim, AzureReading::Unknown, cluster, overdue);
     let (reason, found) = (verdict.reason.as_str(), verdict.failure?);
-    let failure = Failure::observed(&found, reason, &verdict.message);
+    let failure = NodeFailure::observed(&found, reason, &verdict.message);
     // Without an owner, Azure is asked for the cause.
-    let owner = failure.owner.filter(|_| found.cause != Cause::NothingSeen.as_str());
+    let owner = failure.owner.filter(|_| found.cause != RegistrationCause::NothingSeen.as_str());
     let failed_at = claim.unregistered_since.checked_add(REGISTRATION_LIMIT).ok();
-    Some(Failure { owner, failed_at, ..failure })
+    Some(NodeFailure { owner, failed_at, ..failure })
 }
 
 /// Returns the problem of a Node that was not ready since its creation.
-fn never_ready(node: &NodeItem, now: Timestamp) -> Option<Failure> {
+fn never_ready(node: &NodeItem, now: Timestamp) -> Option<NodeFailure> {
     let (message, since) = node.not_ready.as_ref()?;
     let (created, since) = (node.created?, (*since)?);
     let was_ready = since.duration_since(created) > READY_TIMEOUT;
     let is_new = now.duration_since(created) < READY_TIMEOUT;
     (!was_ready && !is_new)
-        .then(|| Failure::diagnosed("NodeNotReady", message, Stage::Ready, Some(since)))
+        .then(|| NodeFailure::diagnosed("NodeNotReady", message, Stage::Ready, Some(since)))
 }
 
 fn of_node(node: &NodeItem, images: &mut Interner, now: Timestamp) -> Node {
@@ -321,6 +321,6 @@ fn of_entry(entry: &FailureRecord) -> Node {
         node_created_at: None,
         joined_at: None,
         ready_at: None,
-        failure: Some(Box::new(Failure::recorded(entry))),
+        failure: Some(Box::new(NodeFailure::recorded(entry))),
     }
 }

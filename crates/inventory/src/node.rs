@@ -7,7 +7,7 @@ use mooring_controller::claim::image;
 use serde::Serialize;
 
 use crate::aks_pool::AksPool;
-use crate::failure::Failure;
+use crate::failure::NodeFailure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -67,7 +67,7 @@ pub struct Node {
     pub joined_at: Option<Timestamp>,
     /// Since when the Node is ready.
     pub ready_at: Option<Timestamp>,
-    pub failure: Option<Box<Failure>>,
+    pub failure: Option<Box<NodeFailure>>,
 }
 
 impl Node {

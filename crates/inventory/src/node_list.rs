@@ -1,7 +1,7 @@
 //! Lists of Nodes in the binary format of the API server. Numbers of fields are those of its published API.
 
 use jiff::Timestamp;
-use mooring_kube::protobuf::{Field, fields, object};
+use mooring_kube::protobuf::{FieldValue, fields, object};
 
 use crate::object::{Labels, NodeItem};
 
@@ -36,11 +36,11 @@ impl NodePage {
 /// A message that is not complete.
 struct Broken;
 
-fn message(field: Field<'_>) -> Result<Vec<(u64, Field<'_>)>, Broken> {
+fn message(field: FieldValue<'_>) -> Result<Vec<(u64, FieldValue<'_>)>, Broken> {
     field.message().ok_or(Broken)
 }
 
-fn node(node: Field<'_>) -> Result<NodeItem, Broken> {
+fn node(node: FieldValue<'_>) -> Result<NodeItem, Broken> {
     let mut item = NodeItem {
         name: String::new(),
         uid: String::new(),
@@ -57,7 +57,7 @@ fn node(node: Field<'_>) -> Result<NodeItem, Broken> {
             1 => metadata(&mut item, part)?,
             2 => {
                 item.provider_id = text(part, 3)?;
-                item.is_unschedulable = find(part, 4)? == Some(Field::Number(1));
+                item.is_unschedulable = find(part, 4)? == Some(FieldValue::Number(1));
             }
             3 => status(&mut item, part)?,
             _ => {}
@@ -66,7 +66,7 @@ fn node(node: Field<'_>) -> Result<NodeItem, Broken> {
     Ok(item)
 }
 
-fn metadata(item: &mut NodeItem, metadata: Field<'_>) -> Result<(), Broken> {
+fn metadata(item: &mut NodeItem, metadata: FieldValue<'_>) -> Result<(), Broken> {
     for (field, value) in message(metadata)? {
         match field {
             1 => value.text().clone_into(&mut item.name),
@@ -79,7 +79,7 @@ fn metadata(item: &mut NodeItem, metadata: Field<'_>) -> Result<(), Broken> {
     Ok(())
 }
 
-fn status(item: &mut NodeItem, status: Field<'_>) -> Result<(), Broken> {
+fn status(item: &mut NodeItem, status: FieldValue<'_>) -> Result<(), Broken> {
     for (field, condition) in message(status)? {
         if field == 4 && text(condition, 1)? == "Ready" {
             item.is_ready = text(condition, 2)? == "True";
@@ -95,18 +95,18 @@ fn status(item: &mut NodeItem, status: Field<'_>) -> Result<(), Broken> {
 }
 
 /// Returns a field of a message.
-fn find(field: Field<'_>, number: u64) -> Result<Option<Field<'_>>, Broken> {
+fn find(field: FieldValue<'_>, number: u64) -> Result<Option<FieldValue<'_>>, Broken> {
     let found = message(field)?.into_iter().find(|(field, _)| *field == number);
     Ok(found.map(|(_, value)| value))
 }
 
 /// Returns a text of a message; empty if it has none.
-fn text(field: Field<'_>, number: u64) -> Result<String, Broken> {
-    Ok(find(field, number)?.map(Field::text).unwrap_or_default().to_owned())
+fn text(field: FieldValue<'_>, number: u64) -> Result<String, Broken> {
+    Ok(find(field, number)?.map(FieldValue::text).unwrap_or_default().to_owned())
 }
 
 /// Returns a time in seconds.
-fn time(time: Field<'_>) -> Result<Option<Timestamp>, Broken> {
-    let Some(Field::Number(seconds)) = find(time, 1)? else { return Ok(None) };
+fn time(time: FieldValue<'_>) -> Result<Option<Timestamp>, Broken> {
+    let Some(FieldValue::Number(seconds)) = find(time, 1)? else { return Ok(None) };
     Ok(Timestamp::from_second(seconds.cast_signed()).ok())
 }

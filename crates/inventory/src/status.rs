@@ -6,7 +6,7 @@ use mooring_controller::verdict::advice::{self, AffectedResources};
 use mooring_workflow::published::{Next, SourceName, SourceState};
 use serde::Serialize;
 
-use crate::facts::{ControllerState, Facts};
+use crate::facts::{ClusterFacts, ControllerState};
 use crate::fleet::{Fleet, FleetRow};
 use crate::group::groups;
 use crate::merge::Inventory;
@@ -19,7 +19,7 @@ pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
 /// Something that is wrong, or that deserves attention.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
+pub struct StatusFinding {
     /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `pool-degraded`, `source-not-read`,
     /// `run-unfinished`, `controller-missing`, `controller-late` or `controller-unknown`.
     pub kind: &'static str,
@@ -30,15 +30,15 @@ pub struct Finding {
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
-    pub findings: Vec<Finding>,
+pub struct ClusterStatus {
+    pub findings: Vec<StatusFinding>,
     pub pools: Vec<Pool>,
     pub controller: ControllerState,
     pub next: Vec<Next>,
 }
 
-impl Status {
-    pub fn of(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Self {
+impl ClusterStatus {
+    pub fn of(facts: &ClusterFacts, inventory: &Inventory, fleet: &Fleet) -> Self {
         let pools = known_pools(facts, inventory, fleet);
         Self {
             findings: findings(facts, inventory, fleet, &pools),
@@ -54,7 +54,7 @@ impl Status {
 }
 
 /// Returns the pools. The failures of a NodePool are known only from NodeClaims and the record.
-fn known_pools(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
+fn known_pools(facts: &ClusterFacts, inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
     let is_failed = |name| facts.source_state(name) == SourceState::Failed;
     let is_unread = is_failed(SourceName::Cluster) || is_failed(SourceName::Record);
     let mut pools = pools(inventory, fleet);
@@ -84,22 +84,31 @@ fn degraded(pools: &[Pool]) -> impl Iterator<Item = &Pool> {
     pools.iter().filter(|pool| pool.state == PoolState::Degraded)
 }
 
-fn pool_finding(pool: &Pool) -> Finding {
+fn pool_finding(pool: &Pool) -> StatusFinding {
     let wanted = pool.wanted.map_or_else(|| "?".to_owned(), |wanted| wanted.to_string());
     let state = pool.provisioning_state.as_deref().unwrap_or("unknown");
     let message = format!(
         "AKS pool {} has {} of {wanted} nodes, and its state in Azure is {state}.",
         pool.name, pool.nodes
     );
-    Finding { kind: "pool-degraded", severity: "error", message }
+    StatusFinding { kind: "pool-degraded", severity: "error", message }
 }
 
-fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet, pools: &[Pool]) -> Vec<Finding> {
-    let mut found: Vec<Finding> = fleet
+fn findings(
+    facts: &ClusterFacts,
+    inventory: &Inventory,
+    fleet: &Fleet,
+    pools: &[Pool],
+) -> Vec<StatusFinding> {
+    let mut found: Vec<StatusFinding> = fleet
         .findings()
-        .map(|row| Finding { kind: "image-fails", severity: "error", message: image_fails(row) })
+        .map(|row| StatusFinding {
+            kind: "image-fails",
+            severity: "error",
+            message: image_fails(row),
+        })
         .collect();
-    let lost = facts.lost.iter().map(|node| Finding {
+    let lost = facts.lost.iter().map(|node| StatusFinding {
         kind: "node-without-provider-id",
         severity: "error",
         message: node.finding(),
@@ -114,14 +123,14 @@ fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet, pools: &[Pool])
         }
         let pool = group.pool.as_deref().unwrap_or("no pool");
         let plural = if group.failed == 1 { "node" } else { "nodes" };
-        found.push(Finding {
+        found.push(StatusFinding {
             kind: "nodes-fail",
             severity: "error",
             message: format!("{} {plural} of pool {pool} failed: {}.", group.failed, group.cause),
         });
     }
     found.extend(degraded(pools).map(pool_finding));
-    let unread = facts.unread(fleet.joining).map(|message| Finding {
+    let unread = facts.unread(fleet.joining).map(|message| StatusFinding {
         kind: "source-not-read",
         severity: "warning",
         message: message.to_owned(),
@@ -131,7 +140,7 @@ fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet, pools: &[Pool])
     found
 }
 
-fn controller_finding(facts: &Facts) -> Option<Finding> {
+fn controller_finding(facts: &ClusterFacts) -> Option<StatusFinding> {
     let controller = &facts.controller;
     let (kind, message) = match controller.state {
         "unknown" => (
@@ -149,10 +158,10 @@ fn controller_finding(facts: &Facts) -> Option<Finding> {
         }
         _ => return None,
     };
-    Some(Finding { kind, severity: "warning", message })
+    Some(StatusFinding { kind, severity: "warning", message })
 }
 
-fn next(inventory: &Inventory, facts: &Facts, pools: &[Pool]) -> Vec<Next> {
+fn next(inventory: &Inventory, facts: &ClusterFacts, pools: &[Pool]) -> Vec<Next> {
     let mut next = Vec::new();
     for pool in degraded(pools).take(2) {
         let command =
@@ -186,7 +195,7 @@ pub struct ImageFinding {
 
 impl ImageFinding {
     /// Returns the images that are at fault.
-    pub fn all(facts: &Facts, fleet: &Fleet) -> Vec<Self> {
+    pub fn all(facts: &ClusterFacts, fleet: &Fleet) -> Vec<Self> {
         let finding = |row: &FleetRow| {
             let affected = AffectedResources {
                 pools: row.pools.clone(),
@@ -228,7 +237,7 @@ pub struct FleetContent<'a> {
 }
 
 impl<'a> FleetContent<'a> {
-    pub fn new(facts: &Facts, fleet: &'a Fleet, findings: &'a [ImageFinding]) -> Self {
+    pub fn new(facts: &ClusterFacts, fleet: &'a Fleet, findings: &'a [ImageFinding]) -> Self {
         Self { fleet, findings, lost: facts.lost.iter().map(LostNode::new).collect() }
     }
 }

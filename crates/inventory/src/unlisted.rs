@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_controller::claim::image;
-use mooring_controller::record::counts::{self, Document};
+use mooring_controller::record::counts::{self, CountsDocument};
 
 use crate::node::{Filter, Node};
 use crate::nodes::Nodes;
@@ -42,7 +42,7 @@ impl Outcomes {
 }
 
 /// Returns the counted nodes that are not listed. A listed node that is counted is subtracted, so no node counts twice.
-pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec<Unlisted> {
+pub(crate) fn unlisted(nodes: &Nodes, counts: &CountsDocument, filter: &Filter) -> Vec<Unlisted> {
     let all_causes = Filter { cause: None, ..filter.clone() };
     let mut listed: BTreeMap<(&str, &str), Outcomes> = BTreeMap::new();
     for node in nodes
@@ -111,7 +111,7 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec
 }
 
 /// Returns true if the counts of this time have the node.
-fn is_counted(node: &Node, counts: &Document, since: Option<Timestamp>) -> bool {
+fn is_counted(node: &Node, counts: &CountsDocument, since: Option<Timestamp>) -> bool {
     let at = match &node.failure {
         Some(_) => node.at(),
         None if node.has_joined() => node.joined_at,

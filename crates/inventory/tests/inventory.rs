@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::record::counts::{self, CountedNode};
-use mooring_controller::record::{Document, FailureRecord};
+use mooring_controller::record::{FailureRecord, RecordDocument};
 use mooring_inventory::{
     AksPool, ClaimItem, Filter, Fleet, FleetVerdict, Inventory, JoinState, Node, NodeItem,
     PoolKind, PoolState, groups, pools,
@@ -85,8 +85,8 @@ fn entry(name: &str, of_image: &str, cause: &str, minutes: i64) -> FailureRecord
     .unwrap()
 }
 
-fn record(entries: &[FailureRecord]) -> Document {
-    let mut document = Document::default();
+fn record(entries: &[FailureRecord]) -> RecordDocument {
+    let mut document = RecordDocument::default();
     document.merge(entries, 50);
     document
 }
@@ -370,7 +370,7 @@ fn counts_complete_the_record_and_no_node_counts_twice() {
     // Counted with a cause that a later diagnosis replaced.
     let replaced = FailureRecord { cause: "ScriptTimedOut".to_owned(), ..entry("r", NEW, "x", 4) };
     outcomes.push(CountedNode::of_failure(&replaced));
-    let mut counted = counts::Document::new(at(120));
+    let mut counted = counts::CountsDocument::new(at(120));
     assert!(counted.merge(&outcomes, now()));
     // A failure that is not counted yet.
     let mut all = entries;

@@ -4,10 +4,10 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::query::{NodeReport, ReportSource};
-use mooring_controller::record::Document;
+use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts::{self, CountedNode};
-use mooring_controller::verdict::failure::{Failure, Source};
-use mooring_controller::{Reason, Verdict};
+use mooring_controller::verdict::failure::{Failure, FailureSource};
+use mooring_controller::{ConditionReason, Verdict};
 use mooring_inventory::{ClaimItem, Filter, Fleet, Inventory, Node, NodeItem, PoolState, groups};
 use mooring_inventory::{JoinState, pools};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ fn counts_of_a_time_range_lack_only_nodes_of_that_range() {
         "lastTransitionTime": at(200),
     }]);
     let outcome = |uid: &str, minutes| CountedNode::new(uid, at(minutes), "default", "", Some("X"));
-    let mut counted = counts::Document::new(at(300));
+    let mut counted = counts::CountsDocument::new(at(300));
     assert!(counted.merge(&[outcome("u-c", 200), outcome("u-gone", 10)], now()));
     let mut inventory = merge(&[claim(205, &failed)], &[]);
     inventory.counts = Some(std::sync::Arc::new(counted));
@@ -118,7 +118,7 @@ fn report(text: &str) -> NodeReport {
         owner: "image",
         confidence: "high",
         evidence: None,
-        source: Source::InstanceView,
+        source: FailureSource::InstanceView,
     };
     NodeReport {
         node: "aks-c".to_owned(),
@@ -128,7 +128,7 @@ fn report(text: &str) -> NodeReport {
         joined: Some(false),
         cse_succeeded: false,
         verdict: Verdict {
-            reason: Reason::CseFailed,
+            reason: ConditionReason::CseFailed,
             message: "It failed.".to_owned(),
             failure: Some(failure),
         },
@@ -185,7 +185,7 @@ fn nodeclaim_past_the_registration_timeout_has_failed() {
     assert_eq!(failure.summary, "neither a Node nor the VM was observed, after 22m");
     inventory.add_report("u-c", &report(""));
     assert_eq!(first(&inventory).failure.as_ref().unwrap().cause, "X", "Azure knows more");
-    let record = Document::default();
+    let record = RecordDocument::default();
     let recorded = Inventory::merge(&[claim(22, &json!([]))], &[], Some(&record), now());
     assert!(first(&recorded).is_failed());
 }

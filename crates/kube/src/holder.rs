@@ -7,14 +7,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::gate::Clock;
-use crate::lease::{Candidate, Lease, Step, Times};
+use crate::lease::{Candidate, Lease, LeaseStep, Times};
 use crate::request::{Client, RequestError};
 
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Result of an attempt to hold a Lease.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub enum LeaseAttempt {
     /// The Lease was created, acquired or renewed.
     Held,
     /// Another process holds the Lease.
@@ -54,7 +54,7 @@ impl Holder {
     }
 
     /// Creates, acquires or renews the Lease if possible.
-    pub async fn attempt(&mut self) -> Result<Attempt, RequestError> {
+    pub async fn attempt(&mut self) -> Result<LeaseAttempt, RequestError> {
         // A holder renews the version that it wrote. If that one is outdated, the Lease is read.
         if let Some(written) = self.written.take() {
             match self.confirm(Method::PUT, Some(&written)).await {
@@ -64,9 +64,9 @@ impl Holder {
         }
         let lease = self.read().await?;
         let method = match (self.candidate.decide(lease.as_ref(), (self.clock)()), &lease) {
-            (Step::Wait, Some(lease)) => return Ok(Attempt::Waiting(lease.clone())),
-            (Step::StepDown, Some(lease)) => return Ok(Attempt::Lost(lease.clone())),
-            (Step::Acquire | Step::Renew, Some(_)) => Method::PUT,
+            (LeaseStep::Wait, Some(lease)) => return Ok(LeaseAttempt::Waiting(lease.clone())),
+            (LeaseStep::StepDown, Some(lease)) => return Ok(LeaseAttempt::Lost(lease.clone())),
+            (LeaseStep::Acquire | LeaseStep::Renew, Some(_)) => Method::PUT,
             _ => Method::POST,
         };
         self.confirm(method, lease.as_ref()).await
@@ -77,14 +77,14 @@ impl Holder {
         &mut self,
         method: Method,
         lease: Option<&Lease>,
-    ) -> Result<Attempt, RequestError> {
+    ) -> Result<LeaseAttempt, RequestError> {
         // Other processes count from when they read a renewal, which may be before its response arrives.
         let sent = (self.clock)();
         let written = self.write(method, self.candidate.object(lease, sent)).await?;
         self.candidate.confirmed(sent);
         // Without a version the next write would be unconditional.
         self.written = Some(written).filter(|lease| !lease.resource_version.is_empty());
-        Ok(Attempt::Held)
+        Ok(LeaseAttempt::Held)
     }
 
     /// Returns until when this process may write; none if it does not hold the Lease.
@@ -209,7 +209,7 @@ mod tests {
     async fn lease_starts_when_its_renewal_is_sent() {
         let server = Server::default();
         let mut holder = server.holder("a");
-        assert_eq!(holder.attempt().await, Ok(Attempt::Held));
+        assert_eq!(holder.attempt().await, Ok(LeaseAttempt::Held));
         assert_eq!(*server.time.lock().unwrap(), at(3));
         let until = at(0) + SignedDuration::try_from(Times::default().renew).unwrap();
         assert_eq!(holder.may_write_until(), Some(until));
@@ -219,20 +219,22 @@ mod tests {
     async fn lease_is_held_by_one_process() {
         let server = Server::default();
         let (mut a, mut b) = (server.holder("a"), server.holder("b"));
-        assert_eq!(a.attempt().await, Ok(Attempt::Held));
-        assert!(matches!(b.attempt().await, Ok(Attempt::Waiting(lease)) if lease.holder == "a"));
+        assert_eq!(a.attempt().await, Ok(LeaseAttempt::Held));
+        assert!(
+            matches!(b.attempt().await, Ok(LeaseAttempt::Waiting(lease)) if lease.holder == "a")
+        );
         for _ in 0..5 {
             server.pass(10);
-            assert_eq!(a.attempt().await, Ok(Attempt::Held), "it renews");
-            assert!(matches!(b.attempt().await, Ok(Attempt::Waiting(_))));
+            assert_eq!(a.attempt().await, Ok(LeaseAttempt::Held), "it renews");
+            assert!(matches!(b.attempt().await, Ok(LeaseAttempt::Waiting(_))));
         }
         server.pass(15);
-        assert_eq!(b.attempt().await, Ok(Attempt::Held), "it expired");
-        assert!(matches!(a.attempt().await, Ok(Attempt::Lost(lease)) if lease.holder == "b"));
+        assert_eq!(b.attempt().await, Ok(LeaseAttempt::Held), "it expired");
+        assert!(matches!(a.attempt().await, Ok(LeaseAttempt::Lost(lease)) if lease.holder == "b"));
         assert_eq!(a.may_write_until(), None);
         assert!(!a.release().await, "another process holds it");
         assert!(b.release().await);
-        assert_eq!(a.attempt().await, Ok(Attempt::Held), "at once");
+        assert_eq!(a.attempt().await, Ok(LeaseAttempt::Held), "at once");
     }
 
     #[tokio::test]

@@ -40,7 +40,7 @@ pub struct Lease {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LeaseStep {
     Create,
     Acquire,
     Renew,
@@ -66,23 +66,23 @@ impl Candidate {
     }
 
     /// Decides the next request from the Lease as it was just read.
-    pub fn decide(&mut self, lease: Option<&Lease>, now: Timestamp) -> Step {
+    pub fn decide(&mut self, lease: Option<&Lease>, now: Timestamp) -> LeaseStep {
         let Some(lease) = lease else {
             self.held_since_request = None;
-            return Step::Create;
+            return LeaseStep::Create;
         };
         if lease.holder == self.me {
             // Also after a restart under the same name: it may be renewed, but allows no write yet.
-            return Step::Renew;
+            return LeaseStep::Renew;
         }
         if self.held_since_request.take().is_some() {
             self.observe(lease, now);
-            return Step::StepDown;
+            return LeaseStep::StepDown;
         }
         let first_seen = self.observe(lease, now);
         let lasts = lease.seconds.map_or(self.times.lease, Duration::from_secs);
         let expired = now.duration_since(first_seen) >= signed(lasts);
-        if lease.holder.is_empty() || expired { Step::Acquire } else { Step::Wait }
+        if lease.holder.is_empty() || expired { LeaseStep::Acquire } else { LeaseStep::Wait }
     }
 
     fn observe(&mut self, lease: &Lease, now: Timestamp) -> Timestamp {
@@ -199,13 +199,13 @@ mod tests {
     #[test]
     fn lease_is_acquired_only_after_it_expired() {
         let mut candidate = Candidate::new("a", Times::default());
-        assert_eq!(candidate.decide(None, at(0)), Step::Create);
-        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(0)), Step::Wait);
-        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(14)), Step::Wait);
-        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(14)), Step::Wait);
-        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(28)), Step::Wait);
-        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(29)), Step::Acquire);
-        assert_eq!(candidate.decide(Some(&lease("", "z")), at(30)), Step::Acquire);
+        assert_eq!(candidate.decide(None, at(0)), LeaseStep::Create);
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(0)), LeaseStep::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(14)), LeaseStep::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(14)), LeaseStep::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(28)), LeaseStep::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(29)), LeaseStep::Acquire);
+        assert_eq!(candidate.decide(Some(&lease("", "z")), at(30)), LeaseStep::Acquire);
     }
 
     #[test]
@@ -226,15 +226,15 @@ mod tests {
     fn lost_lease_stops_all_writes() {
         let mut candidate = Candidate::new("a", Times::default());
         candidate.confirmed(at(0));
-        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(1)), Step::StepDown);
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(1)), LeaseStep::StepDown);
         assert!(!candidate.may_write(at(1)));
-        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(2)), Step::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(2)), LeaseStep::Wait);
     }
 
     #[test]
     fn own_name_on_a_lease_allows_no_write_before_a_renewal() {
         let mut candidate = Candidate::new("a", Times::default());
-        assert_eq!(candidate.decide(Some(&lease("a", "x")), at(0)), Step::Renew);
+        assert_eq!(candidate.decide(Some(&lease("a", "x")), at(0)), LeaseStep::Renew);
         assert!(!candidate.may_write(at(0)));
     }
 

@@ -26,7 +26,7 @@ pub mod review;
 
 pub use error::redacted_message;
 pub use gate::{Clock, Gate};
-pub use holder::{Attempt, Holder, read_lease};
+pub use holder::{Holder, LeaseAttempt, read_lease};
 pub use lease::{Candidate, Lease, Times};
 pub use request::{Client, Lost, RequestError, Response, TokenSource};
 pub use review::Access;

@@ -13,13 +13,13 @@ const STATUS_MESSAGE: u64 = 3;
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field<'a> {
+pub enum FieldValue<'a> {
     Number(u64),
     /// A text or a message.
     Bytes(&'a [u8]),
 }
 
-impl<'a> Field<'a> {
+impl<'a> FieldValue<'a> {
     /// Returns a text; empty for anything else.
     pub fn text(self) -> &'a str {
         self.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
@@ -33,24 +33,24 @@ impl<'a> Field<'a> {
     }
 
     /// Returns the fields of a message; none if it is not one.
-    pub fn message(self) -> Option<Vec<(u64, Field<'a>)>> {
+    pub fn message(self) -> Option<Vec<(u64, FieldValue<'a>)>> {
         fields(self.bytes()?)
     }
 }
 
 /// Returns the fields of a message with their numbers, in its order; none if it is broken.
-pub fn fields(mut bytes: &[u8]) -> Option<Vec<(u64, Field<'_>)>> {
+pub fn fields(mut bytes: &[u8]) -> Option<Vec<(u64, FieldValue<'_>)>> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
         let key = number(&mut bytes)?;
         let value = match key & 7 {
-            0 => Field::Number(number(&mut bytes)?),
-            1 => Field::Bytes(take(&mut bytes, 8)?),
+            0 => FieldValue::Number(number(&mut bytes)?),
+            1 => FieldValue::Bytes(take(&mut bytes, 8)?),
             2 => {
                 let length = number(&mut bytes)?;
-                Field::Bytes(take(&mut bytes, length)?)
+                FieldValue::Bytes(take(&mut bytes, length)?)
             }
-            5 => Field::Bytes(take(&mut bytes, 4)?),
+            5 => FieldValue::Bytes(take(&mut bytes, 4)?),
             _ => return None,
         };
         fields.push((key >> 3, value));
@@ -103,10 +103,10 @@ mod tests {
         let message =
             [0x08, 0x96, 0x01, 0x12, 2, b'h', b'i', 0x1d, 1, 2, 3, 4, 0x21, 1, 2, 3, 4, 5, 6, 7, 8];
         let read = fields(&message).unwrap();
-        assert_eq!(read[0], (1, Field::Number(150)));
+        assert_eq!(read[0], (1, FieldValue::Number(150)));
         assert_eq!((read[1].0, read[1].1.text()), (2, "hi"));
-        assert_eq!(read[2], (3, Field::Bytes(&[1, 2, 3, 4])));
-        assert_eq!(read[3], (4, Field::Bytes(&[1, 2, 3, 4, 5, 6, 7, 8])));
+        assert_eq!(read[2], (3, FieldValue::Bytes(&[1, 2, 3, 4])));
+        assert_eq!(read[3], (4, FieldValue::Bytes(&[1, 2, 3, 4, 5, 6, 7, 8])));
     }
 
     #[test]

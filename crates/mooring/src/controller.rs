@@ -14,7 +14,7 @@ use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest
 use mooring_controller::schedule::rate_limit;
 use mooring_controller::{Scope, Settings};
 use mooring_kube::Times;
-use mooring_page::{Access, Live};
+use mooring_page::{Live, PageAccess};
 use mooring_workflow::published::ClusterIdentity;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use crate::arguments::ClusterArguments;
 use crate::cluster::connect;
 use crate::cluster::{NodesCluster, by_group_name, find_cluster};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::ui::feed::{self, Feed};
 
 pub(crate) const CONTROLLER_HELP: &str = "\
@@ -88,7 +88,7 @@ impl Write for PrintableStderr {
     }
 }
 
-pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure> {
+pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
     let level = match std::env::var("MOORING_LOG").as_deref() {
         Ok("debug") => log::Level::DEBUG,
         Ok("warn") => log::Level::WARN,
@@ -109,7 +109,7 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
     runtime.block_on(run(arguments))
 }
 
-async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
+async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let connection = connect::connect_cluster(&arguments.cluster).await?;
@@ -163,7 +163,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
             uid: None,
         };
         page.spawn(feed::follow(Arc::clone(&live), feed(&controller, identity, views)));
-        page.spawn(mooring_page::serve(listener, live, Access::Port));
+        page.spawn(mooring_page::serve(listener, live, PageAccess::Port));
     }
     tracing::info!(
         instance = controller.settings.instance,
@@ -187,7 +187,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
 }
 
 /// Finds the part of Azure that may be read from the nodes. A pod is configured instead.
-async fn scope_of_nodes(arm: &Client, kube: &kube::Client) -> Result<Scope, Failure> {
+async fn scope_of_nodes(arm: &Client, kube: &kube::Client) -> Result<Scope, CommandFailure> {
     let nodes = NodesCluster::read(&Api::new(kube.clone())).await?;
     let scope = nodes.scope.ok_or_else(connect::no_cluster)?;
     // It is needed for AKS Machines only.
@@ -221,17 +221,17 @@ fn feed(
 }
 
 /// Binds the address of the page; none if it is off. The controller works without it, so a port in use is not an error.
-async fn listen_page(text: &str) -> Result<Option<TcpListener>, Failure> {
+async fn listen_page(text: &str) -> Result<Option<TcpListener>, CommandFailure> {
     if text == "off" {
         return Ok(None);
     }
     let address: SocketAddr = text.parse().map_err(|_| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "--page-address {text}: invalid address\nhint: use an address such as 127.0.0.1:8082, or off"
         ))
     })?;
     if !address.ip().is_loopback() {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "--page-address {text}: not a loopback address, and the page has no other protection\nhint: `mooring ui` and `kubectl port-forward` reach 127.0.0.1 of the pod"
         )));
     }
@@ -245,27 +245,27 @@ async fn listen_page(text: &str) -> Result<Option<TcpListener>, Failure> {
 }
 
 /// Reads hooks from the environment; their URLs and keys are secrets, and never arguments.
-fn notifications() -> Result<Notifications, Failure> {
+fn notifications() -> Result<Notifications, CommandFailure> {
     let variable = |name: &str| std::env::var(name).ok();
-    let hooks = hook::hooks(variable).map_err(|error| Failure::usage(error.to_string()))?;
+    let hooks = hook::hooks(variable).map_err(|error| CommandFailure::usage(error.to_string()))?;
     if hooks.is_empty() {
         return Ok(Notifications::default());
     }
     let transport = HttpTransport::new()
-        .map_err(|why| Failure::io(format!("cannot create the client for hooks: {why}")))?;
+        .map_err(|why| CommandFailure::io(format!("cannot create the client for hooks: {why}")))?;
     Ok(Notifications::new(hooks, Arc::new(transport)))
 }
 
 /// Binds an address. `:8080` means all interfaces, as in other Prometheus exporters.
-async fn listen(flag: &str, text: &str) -> Result<TcpListener, Failure> {
+async fn listen(flag: &str, text: &str) -> Result<TcpListener, CommandFailure> {
     let whole = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text.to_owned() };
     let address: SocketAddr = whole.parse().map_err(|_| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "{flag} {text}: invalid address\nhint: use an address such as :8080 or 127.0.0.1:8080"
         ))
     })?;
     TcpListener::bind(address).await.map_err(|error| {
-        Failure::io(format!(
+        CommandFailure::io(format!(
             "cannot listen on {address}: {error}\nhint: `{flag} 127.0.0.1:0` picks a free port"
         ))
     })

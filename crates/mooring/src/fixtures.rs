@@ -8,15 +8,17 @@ use http::{Request, Response};
 use jiff::Timestamp;
 use kube::client::Body;
 use mooring_controller::query::{NodeReport, ReportSource};
-use mooring_controller::record::{Document, SCHEMA};
-use mooring_controller::{Reason, Verdict};
-use mooring_inventory::{ControllerState, Facts, Failure, Inventory, JoinState, Node, PoolKind};
+use mooring_controller::record::{RecordDocument, SCHEMA};
+use mooring_controller::{ConditionReason, Verdict};
+use mooring_inventory::{
+    ClusterFacts, ControllerState, Inventory, JoinState, Node, NodeFailure, PoolKind,
+};
 use mooring_terminal::{Screen, Style};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::ReadArguments;
 use crate::arguments::SourceArguments;
-use crate::cluster::{Cluster, NamedCluster};
+use crate::cluster::{ConnectedCluster, NamedCluster};
 
 /// Minutes before this time are easy to subtract.
 pub(crate) fn now() -> Timestamp {
@@ -52,8 +54,8 @@ pub(crate) fn node(name: &str, state: JoinState) -> Node {
     }
 }
 
-pub(crate) fn failure(cause: &str) -> Failure {
-    Failure {
+pub(crate) fn failure(cause: &str) -> NodeFailure {
+    NodeFailure {
         cause: cause.to_owned(),
         summary: "it failed".to_owned(),
         condition_reason: "CSEFailed".to_owned(),
@@ -79,7 +81,7 @@ pub(crate) fn with_image(node: Node, version: &str) -> Node {
 }
 
 /// Returns the facts of cluster `demo`, whose controller runs, and which was read with Azure.
-pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> Facts {
+pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> ClusterFacts {
     let read = |name| Source {
         state: SourceState::Read,
         at: Some(now()),
@@ -87,7 +89,7 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> Facts {
         ..Source::new(name)
     };
     let names = [SourceName::Cluster, SourceName::Record, SourceName::Azure];
-    Facts {
+    ClusterFacts {
         identity: ClusterIdentity { name: Some("demo".to_owned()), ..ClusterIdentity::default() },
         region: None,
         version: None,
@@ -101,7 +103,7 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> Facts {
             leader: Some("mooring-1".to_owned()),
             ..ControllerState::unknown("mooring-system".to_owned())
         },
-        record: Some(Arc::new(Document {
+        record: Some(Arc::new(RecordDocument {
             schema: SCHEMA.to_owned(),
             pools: BTreeMap::new(),
             dropped: 0,
@@ -114,9 +116,9 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> Facts {
 }
 
 /// Returns a cluster with these facts, whose API server has nothing.
-pub(crate) fn cluster(facts: Facts) -> Cluster {
+pub(crate) fn cluster(facts: ClusterFacts) -> ConnectedCluster {
     let client = Server::default().client();
-    Cluster {
+    ConnectedCluster {
         facts,
         api: mooring_controller::run::Api::new(client.clone()),
         client: mooring_kube::Client::new(client),
@@ -126,14 +128,14 @@ pub(crate) fn cluster(facts: Facts) -> Cluster {
 }
 
 /// Returns a report of Azure without a failure.
-pub(crate) fn report(node: &str, pool: Option<&str>, reason: Reason) -> NodeReport {
+pub(crate) fn report(node: &str, pool: Option<&str>, reason: ConditionReason) -> NodeReport {
     NodeReport {
         node: node.to_owned(),
         claim: None,
         pool: pool.map(str::to_owned),
         image: None,
         joined: Some(false),
-        cse_succeeded: reason == Reason::CseSucceeded,
+        cse_succeeded: reason == ConditionReason::CseSucceeded,
         verdict: Verdict::plain(reason, "The bootstrap is running."),
         source: ReportSource::Azure,
         report_text: String::new(),

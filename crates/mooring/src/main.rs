@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         let text = format!(
             "internal error at {place}\nhint: please report this, with the command that you ran"
         );
-        let _ = output::failure::Failure::io(text).report();
+        let _ = output::failure::CommandFailure::io(text).report();
     }));
     let cli = match cli::parser::parse() {
         Ok(cli) => cli,

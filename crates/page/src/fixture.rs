@@ -7,11 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::record;
 use mooring_controller::record::counts;
 use mooring_inventory::{
-    Code, ControllerState, Evidence, Facts, Failure, Inventory, JoinState, Node, PoolKind,
+    ClusterFacts, Code, ControllerState, Evidence, Inventory, JoinState, Node, NodeFailure,
+    PoolKind,
 };
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
-use crate::{Mode, Snapshot};
+use crate::{PageMode, Snapshot};
 
 pub(crate) const GOOD: &str = "AKSUbuntu/2204gen2containerd/202601.13.0";
 pub(crate) const BAD: &str = "AKSUbuntu/2204gen2containerd/202601.27.0";
@@ -63,8 +64,8 @@ pub(crate) fn joined(name: &str, pool: &str, image: &str, seconds: i64, taken: i
     }
 }
 
-pub(crate) fn failure(seconds: i64) -> Failure {
-    Failure {
+pub(crate) fn failure(seconds: i64) -> NodeFailure {
+    NodeFailure {
         cause: "OrasBinaryMissing".to_owned(),
         summary: "oras is missing on the image".to_owned(),
         condition_reason: "CSEFailed".to_owned(),
@@ -112,7 +113,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         renewed_at: Some(before(1)),
         ..ControllerState::unknown("mooring-system".to_owned())
     };
-    let facts = Facts {
+    let facts = ClusterFacts {
         identity: ClusterIdentity {
             name: Some("prod-weu".to_owned()),
             context: Some("prod-weu-admin".to_owned()),
@@ -126,7 +127,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         lost: Vec::new(),
         has_versions: Some(true),
         controller,
-        record: Some(record::Document::default().into()),
+        record: Some(record::RecordDocument::default().into()),
         sources: vec![
             source(SourceName::Cluster, 0.2),
             source(SourceName::Record, 0.1),
@@ -135,7 +136,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         warnings: Vec::new(),
         now: now(),
     };
-    Snapshot { facts, runs: Some(Vec::new()), mode: Mode::Leader, details: None }
+    Snapshot { facts, runs: Some(Vec::new()), mode: PageMode::Leader, details: None }
 }
 
 /// 84 nodes joined, then 37 failed on a new image, and 4 are joining.
@@ -162,7 +163,7 @@ pub(crate) fn morning() -> Snapshot {
         nodes.push(Node { node_claim: None, pool_kind: PoolKind::AksPool, ..node });
     }
     let mut snapshot = snapshot(nodes);
-    let mut counts = counts::Document::new(before(4 * 86_400));
+    let mut counts = counts::CountsDocument::new(before(4 * 86_400));
     let outcomes: Vec<counts::CountedNode> = (0..60)
         .map(|number| {
             let at = before(16_000 + number * 1100);
@@ -192,7 +193,7 @@ pub(crate) fn local() -> Snapshot {
         state: "not-running",
         ..ControllerState::unknown("mooring-system".to_owned())
     };
-    (snapshot.facts.inventory.counts, snapshot.mode) = (None, Mode::Local);
+    (snapshot.facts.inventory.counts, snapshot.mode) = (None, PageMode::Local);
     snapshot
 }
 

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
 pub(crate) use mooring_trace::escape::escape;
 
-use crate::view::{Route, View};
+use crate::view::{PageView, Route};
 
 /// Entries of a list; the rest is counted.
 pub(crate) const MAX_ROWS: usize = 50;
@@ -17,25 +17,25 @@ pub(crate) fn command(text: &str) -> String {
     )
 }
 
-pub(crate) fn link(view: &View, route: Route, text: &str) -> String {
+pub(crate) fn link(view: &PageView, route: Route, text: &str) -> String {
     format!("<a href=\"{}\">{}</a>", escape(&view.link(route)), escape(text))
 }
 
-pub(crate) fn image_link(view: &View, name: &str) -> String {
+pub(crate) fn image_link(view: &PageView, name: &str) -> String {
     let version = image::version(name);
     let address = view.link(Route::Image(version.to_owned()));
     format!("<a href=\"{}\"><code>{}</code></a>", escape(&address), escape(version))
 }
 
-pub(crate) fn cause_link(view: &View, cause: &str) -> String {
+pub(crate) fn cause_link(view: &PageView, cause: &str) -> String {
     link(view, Route::Cause(cause.to_owned()), cause)
 }
 
-pub(crate) fn pool_link(view: &View, pool: &str) -> String {
+pub(crate) fn pool_link(view: &PageView, pool: &str) -> String {
     link(view, Route::Pool(pool.to_owned()), pool)
 }
 
-pub(crate) fn node_link(view: &View, node: &str) -> String {
+pub(crate) fn node_link(view: &PageView, node: &str) -> String {
     link(view, Route::Node(node.to_owned()), node)
 }
 
@@ -103,7 +103,7 @@ mod tests {
     fn commands_and_links_are_escaped() {
         let command = command("mooring why '<b>\"'");
         assert!(!command.contains("<b>") && command.contains("&lt;b&gt;&quot;"), "{command}");
-        let link = node_link(&View::new(Route::Overview), "\"><script>\u{202e}x");
+        let link = node_link(&PageView::new(Route::Overview), "\"><script>\u{202e}x");
         assert_eq!(
             link,
             "<a href=\"/nodes/%22%3E%3Cscript%3E%E2%80%AEx\">&quot;&gt;&lt;script&gt;x</a>"

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `snapshot` | [`Snapshot`]: the facts that a page shows |
-//! | `view` | [`View`]: the part of them that an address names |
+//! | `view` | [`PageView`]: the part of them that an address names |
 //! | `model` | nodes, rates and times of a view |
 //! | `series` | failed and joined nodes over time |
 //! | `render` | HTML, section by section |
@@ -23,9 +23,9 @@ mod snapshot;
 mod view;
 
 pub use render::{render, render_loading};
-pub use server::{Access, Connect, Connecting, Live, MAX_STREAMS, serve, serve_forwarded};
-pub use snapshot::{ControllerDetails, Mode, Snapshot};
-pub use view::{Route, Since, View};
+pub use server::{Connect, Connecting, Live, MAX_STREAMS, PageAccess, serve, serve_forwarded};
+pub use snapshot::{ControllerDetails, PageMode, Snapshot};
+pub use view::{PageView, Route, TimeRange};
 
 /// The stylesheet, with the colors of all pages.
 pub fn stylesheet() -> String {

@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use mooring_controller::claim::image;
-use mooring_inventory::status::Status;
+use mooring_inventory::status::ClusterStatus;
 use mooring_inventory::{
-    Code, Facts, Filter, Fleet, FleetRow, Group, Inventory, JoinState, Node, groups,
+    ClusterFacts, Code, FailureGroup, Filter, Fleet, FleetRow, Inventory, JoinState, Node, groups,
 };
 
 use crate::snapshot::Snapshot;
-use crate::view::{Route, View};
+use crate::view::{PageView, Route};
 
 /// Everything that sections show, computed once.
-pub(crate) struct Model<'a> {
+pub(crate) struct PageModel<'a> {
     pub(crate) snapshot: &'a Snapshot,
-    pub(crate) facts: &'a Facts,
-    pub(crate) view: &'a View,
+    pub(crate) facts: &'a ClusterFacts,
+    pub(crate) view: &'a PageView,
     pub(crate) now: Timestamp,
     /// Nodes of the pool and the time, of all images: rates compare with the other images.
     pub(crate) inventory: Inventory,
     pub(crate) fleet: Fleet,
-    pub(crate) status: Status,
+    pub(crate) status: ClusterStatus,
     /// Groups of failures that match the whole view.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<FailureGroup>,
     /// Usual times to join by pool.
     usual: BTreeMap<String, Usual>,
 }
@@ -35,8 +35,8 @@ pub(crate) struct Usual {
     pub(crate) p95: i64,
 }
 
-impl<'a> Model<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, view: &'a View) -> Self {
+impl<'a> PageModel<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, view: &'a PageView) -> Self {
         let facts = &snapshot.facts;
         let now = facts.now;
         let filter = view.filter(facts);
@@ -44,7 +44,7 @@ impl<'a> Model<'a> {
         let pool = view.pool().map(str::to_owned);
         let inventory = facts.inventory.filtered(&Filter { since, pool, ..Filter::default() });
         let fleet = Fleet::of(&inventory, since);
-        let status = Status::of(facts, &inventory, &fleet);
+        let status = ClusterStatus::of(facts, &inventory, &fleet);
         let mut groups = groups(&facts.inventory.filtered(&filter));
         if let Route::Code(code) = view.route {
             let has_code =
@@ -120,8 +120,8 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the largest group of an image and a cause.
-    pub(crate) fn group_of(&self, row: &FleetRow) -> Option<&Group> {
-        let is_same = |group: &&Group| {
+    pub(crate) fn group_of(&self, row: &FleetRow) -> Option<&FailureGroup> {
+        let is_same = |group: &&FailureGroup| {
             group.cause == row.cause && group.image.as_deref() == Some(&*row.image)
         };
         self.groups.iter().find(is_same)

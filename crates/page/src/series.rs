@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::record::counts;
 use mooring_inventory::{Inventory, Node};
 
-use crate::model::Model;
-use crate::view::Since;
+use crate::model::PageModel;
+use crate::view::TimeRange;
 
 /// Nodes of one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,17 +34,17 @@ pub(crate) struct Rollout {
     pub(crate) image: String,
 }
 
-const fn interval_seconds(since: Since) -> i64 {
+const fn interval_seconds(since: TimeRange) -> i64 {
     match since {
-        Since::Hour => 300,
-        Since::Day => 1800,
-        Since::Week => 7200,
+        TimeRange::Hour => 300,
+        TimeRange::Day => 1800,
+        TimeRange::Week => 7200,
     }
 }
 
 impl Series {
     /// Merges counts with nodes that are known one by one: counts are complete and up to a minute late.
-    pub(crate) fn of(model: &Model<'_>) -> Self {
+    pub(crate) fn of(model: &PageModel<'_>) -> Self {
         let since = model.view.since;
         let seconds = interval_seconds(since);
         let last = model.now.as_second().div_euclid(seconds);
@@ -53,7 +53,7 @@ impl Series {
         let count = usize::try_from(last + 1 - first).unwrap_or(1);
         let mut series = Self { start, seconds, intervals: vec![Interval::default(); count] };
         series.add_nodes(model);
-        if let (Some(counts), true) = (&model.facts.inventory.counts, since != Since::Hour) {
+        if let (Some(counts), true) = (&model.facts.inventory.counts, since != TimeRange::Hour) {
             series.add_counts(model, counts);
         }
         series
@@ -66,7 +66,7 @@ impl Series {
             .filter(|at| *at < self.intervals.len())
     }
 
-    fn add_nodes(&mut self, model: &Model<'_>) {
+    fn add_nodes(&mut self, model: &PageModel<'_>) {
         for node in model.failures() {
             if let (Some(failure), Some(index)) =
                 (&node.failure, node.at().and_then(|at| self.index(at)))
@@ -82,7 +82,7 @@ impl Series {
         }
     }
 
-    fn add_counts(&mut self, model: &Model<'_>, counts: &counts::Document) {
+    fn add_counts(&mut self, model: &PageModel<'_>, counts: &counts::CountsDocument) {
         // Counts have whole names of images; those of an address are versions.
         let image = model.view.image().map(|wanted| {
             let whole = model.fleet.rows.iter().map(|row| row.image.as_str());

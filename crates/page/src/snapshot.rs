@@ -1,13 +1,13 @@
 //! The facts that a page shows.
 
 use mooring_controller::notify::HookStatus;
-use mooring_inventory::Facts;
+use mooring_inventory::ClusterFacts;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 /// Process that serves the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mode {
+pub enum PageMode {
     /// The leader of the controller.
     Leader,
     /// A replica that does not lead.
@@ -19,10 +19,10 @@ pub enum Mode {
 /// Facts of a cluster at one time.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    pub facts: Facts,
+    pub facts: ClusterFacts,
     /// Runs of `mooring repair`; none if they were not read.
     pub runs: Option<Vec<RunStatus>>,
-    pub mode: Mode,
+    pub mode: PageMode,
     /// None if the page is not served by the controller.
     pub details: Option<ControllerDetails>,
 }

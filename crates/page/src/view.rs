@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::{Facts, Filter};
+use mooring_inventory::{ClusterFacts, Filter};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 /// Longest name in an address, in bytes.
@@ -23,14 +23,14 @@ pub enum Route {
 
 /// Time that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Since {
+pub enum TimeRange {
     Hour,
     #[default]
     Day,
     Week,
 }
 
-impl Since {
+impl TimeRange {
     pub const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Week];
 
     pub const fn as_str(self) -> &'static str {
@@ -73,17 +73,17 @@ impl Since {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
+pub struct PageView {
     pub route: Route,
-    pub since: Since,
+    pub since: TimeRange,
     pub pool: Option<String>,
     pub image: Option<String>,
     pub cause: Option<String>,
 }
 
-impl View {
+impl PageView {
     pub const fn new(route: Route) -> Self {
-        Self { route, since: Since::Day, pool: None, image: None, cause: None }
+        Self { route, since: TimeRange::Day, pool: None, image: None, cause: None }
     }
 
     /// Parses path and query of a page; none if there is no such page.
@@ -117,7 +117,7 @@ impl View {
             let Some(value) = decode(value) else { continue };
             match name {
                 "since" => {
-                    let found = Since::ALL.into_iter().find(|since| since.as_str() == value);
+                    let found = TimeRange::ALL.into_iter().find(|since| since.as_str() == value);
                     self.since = found.unwrap_or(self.since);
                 }
                 "pool" => self.pool = Some(value),
@@ -141,7 +141,7 @@ impl View {
     }
 
     /// Returns the filter of commands and documents with the same flags.
-    pub fn filter(&self, facts: &Facts) -> Filter {
+    pub fn filter(&self, facts: &ClusterFacts) -> Filter {
         Filter {
             since: Some(facts.filter_start(self.since.start(facts.now))),
             pool: self.pool().map(str::to_owned),
@@ -151,7 +151,7 @@ impl View {
     }
 
     /// Returns the address of the same page for another time.
-    pub fn with_since(&self, since: Since) -> String {
+    pub fn with_since(&self, since: TimeRange) -> String {
         Self { since, ..self.clone() }.address()
     }
 
@@ -167,7 +167,7 @@ impl View {
             Route::Code(code) => format!("/codes/{code}"),
             Route::Run(id) => format!("/runs/{}", encode(id)),
         };
-        let since = (self.since != Since::default()).then(|| self.since.as_str().to_owned());
+        let since = (self.since != TimeRange::default()).then(|| self.since.as_str().to_owned());
         let pairs = [
             ("since", since.as_ref()),
             ("pool", self.pool.as_ref()),
@@ -236,7 +236,7 @@ mod tests {
         ] {
             let (path, query) =
                 address.split_once('?').map_or((address, None), |(a, b)| (a, Some(b)));
-            assert_eq!(View::parse(path, query).unwrap().address(), address);
+            assert_eq!(PageView::parse(path, query).unwrap().address(), address);
         }
     }
 
@@ -245,11 +245,11 @@ mod tests {
         for path in
             ["", "x", "/x", "/pools", "/pools/", "/pools/%", "/pools/%2", "/pools/%ff", "/codes/x"]
         {
-            assert_eq!(View::parse(path, None), None, "{path}");
+            assert_eq!(PageView::parse(path, None), None, "{path}");
         }
         let long = format!("/pools/{}", "x".repeat(254));
-        assert_eq!(View::parse(&long, None), None);
-        let view = View::parse("/", Some("since=2d&x=1&&pool=")).unwrap();
-        assert_eq!(view, View::new(Route::Overview));
+        assert_eq!(PageView::parse(&long, None), None);
+        let view = PageView::parse("/", Some("since=2d&x=1&&pool=")).unwrap();
+        assert_eq!(view, PageView::new(Route::Overview));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ActivityEvent, Cluster, ClusterView};
+use crate::observation::{ActivityEvent, ClusterView, ManagedCluster};
 use crate::settings::BREAKER_PERIOD;
 use mooring_workflow::Reading;
 
@@ -14,19 +14,19 @@ const DELETE_POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools
 /// Resource that an operation changes, and where it can be aborted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum OperationScope {
     Cluster,
     Pool(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Running {
+pub enum OngoingOperation {
     Nothing,
     One {
         /// Id in the operations endpoint or the activity log.
         id: String,
         started: Timestamp,
-        scope: Scope,
+        scope: OperationScope,
     },
     /// An operation is running but cannot be identified, with the reason.
     Unidentified(String),
@@ -37,29 +37,29 @@ pub enum Running {
 ///
 /// The newest *cluster write* would have the wrong age if a pool operation is running, and a recent healthy operation would
 /// be aborted.
-pub fn running(view: &ClusterView) -> Running {
+pub fn running(view: &ClusterView) -> OngoingOperation {
     let busy = match busy(view) {
-        Ok(false) => return Running::Nothing,
+        Ok(false) => return OngoingOperation::Nothing,
         Ok(true) => "an operation is in progress",
-        Err(why) => return Running::Unidentified(why),
+        Err(why) => return OngoingOperation::Unidentified(why),
     };
     if let Some(Reading::Known(Some(operation))) = &view.latest_operation
         && operation.running()
     {
         return match operation.started {
-            Some(started) => Running::One {
+            Some(started) => OngoingOperation::One {
                 id: operation.name.clone(),
                 started,
-                scope: operation.pool.clone().map_or(Scope::Cluster, Scope::Pool),
+                scope: operation.pool.clone().map_or(OperationScope::Cluster, OperationScope::Pool),
             },
-            None => Running::Unidentified(format!("{busy}, start time unknown")),
+            None => OngoingOperation::Unidentified(format!("{busy}, start time unknown")),
         };
     }
-    from_events(view).unwrap_or_else(|why| Running::Unidentified(format!("{busy}; {why}")))
+    from_events(view).unwrap_or_else(|why| OngoingOperation::Unidentified(format!("{busy}; {why}")))
 }
 
-pub fn is_running(view: &ClusterView, scope: &Scope, operation: &str) -> bool {
-    matches!(running(view), Running::One { id, scope: found, .. } if id == operation && found == *scope)
+pub fn is_running(view: &ClusterView, scope: &OperationScope, operation: &str) -> bool {
+    matches!(running(view), OngoingOperation::One { id, scope: found, .. } if id == operation && found == *scope)
 }
 
 fn busy(view: &ClusterView) -> Result<bool, String> {
@@ -76,7 +76,7 @@ fn busy(view: &ClusterView) -> Result<bool, String> {
     Ok(!is_settled(cluster) || pools.iter().any(crate::observation::Pool::busy))
 }
 
-fn from_events(view: &ClusterView) -> Result<Running, String> {
+fn from_events(view: &ClusterView) -> Result<OngoingOperation, String> {
     let cluster = view.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is unknown")?;
     let events = match &view.events {
         Some(Reading::Known(events)) => events,
@@ -88,7 +88,7 @@ fn from_events(view: &ClusterView) -> Result<Running, String> {
     // The service runs one operation at a time: the newest replaced earlier ones.
     let newest = open(cluster, events).pop();
     let (event, scope) = newest.ok_or("the activity log shows no unfinished request")?;
-    Ok(Running::One { id: id_of(event).to_owned(), started: event.at, scope })
+    Ok(OngoingOperation::One { id: id_of(event).to_owned(), started: event.at, scope })
 }
 
 fn id_of(event: &ActivityEvent) -> &str {
@@ -96,17 +96,20 @@ fn id_of(event: &ActivityEvent) -> &str {
 }
 
 /// Returns true if the cluster is busy with an operation that is not in these events.
-pub fn has_unknown_operation(cluster: &Cluster, events: &[ActivityEvent]) -> bool {
+pub fn has_unknown_operation(cluster: &ManagedCluster, events: &[ActivityEvent]) -> bool {
     !is_settled(cluster) && open(cluster, events).is_empty()
 }
 
-fn is_settled(cluster: &Cluster) -> bool {
+fn is_settled(cluster: &ManagedCluster) -> bool {
     matches!(cluster.state.as_str(), "Succeeded" | "Failed" | "Canceled")
 }
 
 /// Returns unfinished requests, newest last.
-fn open<'e>(cluster: &Cluster, events: &'e [ActivityEvent]) -> Vec<(&'e ActivityEvent, Scope)> {
-    let mut open: Vec<(&ActivityEvent, Scope)> = events
+fn open<'e>(
+    cluster: &ManagedCluster,
+    events: &'e [ActivityEvent],
+) -> Vec<(&'e ActivityEvent, OperationScope)> {
+    let mut open: Vec<(&ActivityEvent, OperationScope)> = events
         .iter()
         .filter(|event| event.status == "Started")
         .filter_map(|event| Some((event, scope(event, &cluster.id)?)))
@@ -143,7 +146,7 @@ pub fn deletions(view: &ClusterView, pool: &str, now: Timestamp) -> Reading<usiz
 }
 
 /// Returns the scope of an event that changes this cluster.
-fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
+fn scope(event: &ActivityEvent, cluster: &str) -> Option<OperationScope> {
     let resource = event.resource.to_ascii_lowercase();
     let rest = resource.strip_prefix(&cluster.to_ascii_lowercase())?;
     // Listing credentials is an action, but not an operation.
@@ -152,8 +155,8 @@ fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
         return None;
     }
     match rest.strip_prefix("/agentpools/") {
-        Some(pool) => Some(Scope::Pool(pool.split('/').next().unwrap_or(pool).to_owned())),
-        None => rest.is_empty().then_some(Scope::Cluster),
+        Some(pool) => Some(OperationScope::Pool(pool.split('/').next().unwrap_or(pool).to_owned())),
+        None => rest.is_empty().then_some(OperationScope::Cluster),
     }
 }
 /// Returns the time of an abort of the cluster's or pool's operation at or after `since` in the activity log.

@@ -37,7 +37,7 @@ pub struct Signature {
     pub errors: Vec<ErrorPattern>,
     /// Direct checks without counting; one is enough.
     #[serde(default)]
-    pub checks: Vec<Check>,
+    pub checks: Vec<SignatureCheck>,
 }
 
 /// An error of the service; all given fields must match.
@@ -55,7 +55,7 @@ pub struct ErrorPattern {
 /// Live state that shows the defect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Check {
+pub enum SignatureCheck {
     /// A network interface of an older instance has an empty list of IP addresses.
     EmptyAddresses,
     /// An older instance failed with one of the errors.
@@ -152,10 +152,10 @@ impl Signature {
         }
         for check in &self.checks {
             match check {
-                Check::FailedInstances if self.errors.is_empty() => {
+                SignatureCheck::FailedInstances if self.errors.is_empty() => {
                     return wrong("the check failedInstances needs errors");
                 }
-                Check::AcceleratedNetworkingOff { pool_tag }
+                SignatureCheck::AcceleratedNetworkingOff { pool_tag }
                     if pool_tag.trim().is_empty() || pool_tag.len() > MAX_TEXT =>
                 {
                     return wrong("the check acceleratedNetworkingOff needs a poolTag");

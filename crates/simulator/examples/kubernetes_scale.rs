@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use mooring_simulator::exchange::{Body, Request, Response, ServerReply};
-use mooring_simulator::kubernetes::{Kubernetes, Options};
+use mooring_simulator::kubernetes::{Kubernetes, KubernetesOptions};
 use serde_json::{Value, json};
 
 const CLAIMS: usize = 50_000;
@@ -27,8 +27,11 @@ const DEFINITION: &str = include_str!("../fixtures/crds/nodeclaims.yaml");
 fn main() {
     println!("{CLAIMS} NodeClaims in the model, with a cluster; one thread");
     let now = Timestamp::UNIX_EPOCH;
-    let mut model =
-        Kubernetes::new(Options { start: now, controllers: true, ..Options::default() });
+    let mut model = Kubernetes::new(KubernetesOptions {
+        start: now,
+        controllers: true,
+        ..KubernetesOptions::default()
+    });
     let definition: Value = serde_saphyr::from_str(DEFINITION).unwrap();
     model.create(definition, now).unwrap();
     model.settle(now);

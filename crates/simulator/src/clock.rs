@@ -52,9 +52,9 @@ impl<M> Clone for Shared<M> {
 }
 
 /// Runs scheduled changes until it is dropped.
-pub struct Running(tokio::task::JoinHandle<()>);
+pub struct ClockTask(tokio::task::JoinHandle<()>);
 
-impl Drop for Running {
+impl Drop for ClockTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -82,8 +82,8 @@ impl<M: Model> Shared<M> {
     }
 
     /// Runs scheduled changes on the current runtime until the returned value is dropped.
-    pub fn start(&self) -> Running {
-        Running(tokio::spawn(self.clone().run()))
+    pub fn start(&self) -> ClockTask {
+        ClockTask(tokio::spawn(self.clone().run()))
     }
 
     /// Waits for the next scheduled change and applies it, indefinitely.

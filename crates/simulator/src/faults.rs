@@ -13,9 +13,9 @@ use crate::replay::random::Random;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Rule {
+pub struct FaultRule {
     #[serde(default)]
-    pub when: Condition,
+    pub when: CallSelector,
     pub then: Fault,
     /// Probability of a fault on a selected call: 1 always.
     #[serde(default = "always")]
@@ -40,9 +40,9 @@ fn always() -> f64 {
 /// Selection of calls; an absent member matches every call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Condition {
+pub struct CallSelector {
     #[serde(default)]
-    pub service: Option<Service>,
+    pub service: Option<ServiceName>,
     #[serde(default)]
     pub method: Option<String>,
     /// Path without its query; `*` matches any characters, ignoring case.
@@ -55,7 +55,7 @@ pub struct Condition {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Service {
+pub enum ServiceName {
     Arm,
     SignIn,
     Imds,
@@ -141,8 +141,8 @@ pub enum OperationFault {
 
 /// The members of a call that rules check.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
-    pub service: Service,
+pub struct MatchedCall<'a> {
+    pub service: ServiceName,
     pub method: &'a str,
     pub path: &'a str,
     pub writes: bool,
@@ -150,7 +150,7 @@ pub struct Call<'a> {
 
 #[derive(Debug, Clone)]
 pub struct Faults {
-    rules: Vec<(Rule, Count)>,
+    rules: Vec<(FaultRule, Count)>,
     random: Random,
     start: Timestamp,
 }
@@ -163,7 +163,7 @@ struct Count {
 
 impl Faults {
     /// Returns the rules; their windows count from `start`.
-    pub fn new(rules: Vec<Rule>, random: &Random, start: Timestamp) -> Self {
+    pub fn new(rules: Vec<FaultRule>, random: &Random, start: Timestamp) -> Self {
         let rules = rules.into_iter().map(|rule| (rule, Count::default())).collect();
         Self { rules, random: random.fork("faults"), start }
     }
@@ -173,7 +173,7 @@ impl Faults {
         self.random = random.fork("faults");
     }
 
-    pub fn add(&mut self, rule: Rule) {
+    pub fn add(&mut self, rule: FaultRule) {
         self.rules.push((rule, Count::default()));
     }
 
@@ -181,7 +181,7 @@ impl Faults {
         self.rules.clear();
     }
 
-    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+    pub fn rules(&self) -> impl Iterator<Item = &FaultRule> {
         self.rules.iter().map(|(rule, _)| rule)
     }
 
@@ -190,14 +190,14 @@ impl Faults {
     }
 
     /// Returns the fault of this call. Called once per call.
-    pub fn next(&mut self, call: Call<'_>, now: Timestamp) -> Option<Fault> {
+    pub fn next(&mut self, call: MatchedCall<'_>, now: Timestamp) -> Option<Fault> {
         self.next_of(call, now, |_| true)
     }
 
     /// Returns faults of some kinds only, for models that check at several points of one call.
     pub fn next_of(
         &mut self,
-        call: Call<'_>,
+        call: MatchedCall<'_>,
         now: Timestamp,
         kinds: impl Fn(&Fault) -> bool,
     ) -> Option<Fault> {
@@ -220,9 +220,9 @@ impl Faults {
     }
 }
 
-impl Rule {
+impl FaultRule {
     /// Returns a rule that injects this fault on every matching call.
-    pub fn new(when: Condition, then: Fault) -> Self {
+    pub fn new(when: CallSelector, then: Fault) -> Self {
         Self {
             when,
             then,
@@ -240,8 +240,8 @@ impl Rule {
     }
 }
 
-impl Condition {
-    fn fits(&self, call: Call<'_>) -> bool {
+impl CallSelector {
+    fn fits(&self, call: MatchedCall<'_>) -> bool {
         self.service.is_none_or(|service| service == call.service)
             && self.method.as_deref().is_none_or(|method| method == call.method)
             && self.writes.is_none_or(|writes| writes == call.writes)
@@ -274,8 +274,8 @@ fn fits(pattern: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    const PUT: Call<'_> = Call {
-        service: Service::Arm,
+    const PUT: MatchedCall<'_> = MatchedCall {
+        service: ServiceName::Arm,
         method: "PUT",
         path: "/subscriptions/s/resourceGroups/g/agentPools/system",
         writes: true,
@@ -285,12 +285,12 @@ mod tests {
         Timestamp::from_second(seconds).unwrap()
     }
 
-    fn rule(path: &str) -> Rule {
-        let when = Condition { path: Some(path.to_owned()), ..Condition::default() };
-        Rule::new(when, Fault::DropAfter)
+    fn rule(path: &str) -> FaultRule {
+        let when = CallSelector { path: Some(path.to_owned()), ..CallSelector::default() };
+        FaultRule::new(when, Fault::DropAfter)
     }
 
-    fn faults(rule: Rule) -> Faults {
+    fn faults(rule: FaultRule) -> Faults {
         Faults::new(vec![rule], &Random::new(1), at(0))
     }
 
@@ -314,14 +314,14 @@ mod tests {
     #[test]
     fn a_rule_holds_in_its_window_only() {
         let mut faults =
-            faults(Rule { from_seconds: 10, until_seconds: Some(20), ..rule("*agentPools*") });
+            faults(FaultRule { from_seconds: 10, until_seconds: Some(20), ..rule("*agentPools*") });
         let seen = [0, 9, 10, 19, 20].map(|second| faults.next(PUT, at(second)).is_some());
         assert_eq!(seen, [false, false, true, true, false]);
     }
 
     #[test]
     fn a_rule_skips_calls_and_ends_after_its_times() {
-        let mut faults = faults(Rule { skip: 1, times: Some(2), ..rule("*") });
+        let mut faults = faults(FaultRule { skip: 1, times: Some(2), ..rule("*") });
         let seen: Vec<bool> = (0..5).map(|_| faults.next(PUT, at(0)).is_some()).collect();
         assert_eq!(seen, [false, true, true, false, false]);
     }
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_faults() {
         let run = |seed| {
-            let rule = Rule { probability: 0.3, ..rule("*") };
+            let rule = FaultRule { probability: 0.3, ..rule("*") };
             let mut faults = Faults::new(vec![rule], &Random::new(seed), at(0));
             (0..64).map(|n| faults.next(PUT, at(n)).is_some()).collect::<Vec<_>>()
         };
@@ -339,13 +339,13 @@ mod tests {
 
     #[test]
     fn rules_read_as_data() {
-        let rule: Rule = serde_json::from_value(serde_json::json!({
+        let rule: FaultRule = serde_json::from_value(serde_json::json!({
             "when": {"service": "arm", "method": "PUT"},
             "then": {"status": {"status": 429, "retryAfter": 5}},
             "probability": 0.5,
         }))
         .unwrap();
         assert_eq!(rule.then, Fault::Status { status: 429, code: None, retry_after: Some(5) });
-        assert!(serde_json::from_str::<Rule>(r#"{"then":"dropAfter","tims":1}"#).is_err());
+        assert!(serde_json::from_str::<FaultRule>(r#"{"then":"dropAfter","tims":1}"#).is_err());
     }
 }

@@ -11,7 +11,7 @@ pub enum Choice {
 
 /// Facts that decide a style: the stream, and variables of the environment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Environment {
+pub struct TerminalEnvironment {
     /// Columns of the terminal; none if the stream is not a terminal.
     pub terminal: Option<usize>,
     /// `COLUMNS`.
@@ -26,7 +26,7 @@ pub struct Environment {
     pub locale: String,
 }
 
-impl Environment {
+impl TerminalEnvironment {
     /// Reads variables with this function. `terminal` is the width, if the stream is a terminal.
     pub fn read(terminal: Option<usize>, variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -57,7 +57,7 @@ impl Style {
     /// The style of a pipe.
     pub const PIPE: Self = Self { width: None, color: false, unicode: true, links: false };
 
-    pub fn new(environment: &Environment, color: Choice, links: Choice) -> Self {
+    pub fn new(environment: &TerminalEnvironment, color: Choice, links: Choice) -> Self {
         let is_terminal = environment.terminal.is_some();
         let is_dumb = environment.term == "dumb";
         let capable = is_terminal && !is_dumb && !environment.no_color;
@@ -95,8 +95,8 @@ fn is_utf8(locale: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn environment(terminal: Option<usize>, variables: &[(&str, &str)]) -> Environment {
-        Environment::read(terminal, |name| {
+    fn environment(terminal: Option<usize>, variables: &[(&str, &str)]) -> TerminalEnvironment {
+        TerminalEnvironment::read(terminal, |name| {
             variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
         })
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::StartError;
+use crate::error::ServerStartError;
 
 /// Conventional variable for the directory of a kube-apiserver.
 const ASSETS: &str = "KUBEBUILDER_ASSETS";
@@ -11,7 +11,7 @@ const ASSETS: &str = "KUBEBUILDER_ASSETS";
 const QUICK: &str = "MOORING_TEST_QUICK";
 
 /// Returns the kube-apiserver to use, or `None` if none was built. A missing file in a given directory is an error.
-pub(crate) fn apiserver() -> Result<Option<PathBuf>, StartError> {
+pub(crate) fn apiserver() -> Result<Option<PathBuf>, ServerStartError> {
     if std::env::var_os(QUICK).is_some() {
         return Ok(None);
     }
@@ -20,7 +20,7 @@ pub(crate) fn apiserver() -> Result<Option<PathBuf>, StartError> {
         return if program.is_file() {
             Ok(Some(program))
         } else {
-            Err(StartError::NotThere(program))
+            Err(ServerStartError::NotThere(program))
         };
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/kube-assets");

@@ -11,7 +11,7 @@ use mooring_arm::identity::IdentityError;
 use mooring_arm::{Token, TransportError, World};
 use mooring_simulator::cluster::Shell;
 use mooring_simulator::exchange::ServerReply;
-use mooring_simulator::faults::Service;
+use mooring_simulator::faults::ServiceName;
 
 /// The simulated Azure with its clock and reproducible randomness.
 pub struct InProcessAzure {
@@ -44,7 +44,7 @@ impl World for InProcessAzure {
         request: http::Request<Bytes>,
     ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
         async move {
-            match self.shell.call(Service::Arm, request).await {
+            match self.shell.call(ServiceName::Arm, request).await {
                 ServerReply::Answer(answer) => Ok(answer.map(|body| body.bytes())),
                 other => Err(TransportError::unknown(format!("{other:?}"))),
             }

@@ -27,7 +27,7 @@ pub enum Scheme {
 
 /// A page as rendered by the browser.
 #[derive(Debug)]
-pub struct Page {
+pub struct RenderedPage {
     /// The document after loading, as HTML.
     pub dom: String,
     /// PNG.
@@ -46,12 +46,12 @@ pub struct PixelStats {
 }
 
 /// Opens a file. Returns `None` without Chromium. Restarts a browser that crashes or hangs once.
-pub fn open(page: &Path, scheme: Scheme) -> io::Result<Option<Page>> {
+pub fn open(page: &Path, scheme: Scheme) -> io::Result<Option<RenderedPage>> {
     let Some(program) = program() else { return Ok(None) };
     open_with(&program, page, scheme).or_else(|_| open_with(&program, page, scheme)).map(Some)
 }
 
-fn open_with(program: &Path, page: &Path, scheme: Scheme) -> io::Result<Page> {
+fn open_with(program: &Path, page: &Path, scheme: Scheme) -> io::Result<RenderedPage> {
     let folder = tempfile::tempdir()?;
     let at = |name: &str| folder.path().join(name);
     let mut command = Command::new(program);
@@ -74,7 +74,7 @@ fn open_with(program: &Path, page: &Path, scheme: Scheme) -> io::Result<Page> {
     command.arg(url).stdin(Stdio::null()).stdout(dom).stderr(errors);
     run(command, &at("errors"))?;
     let log = fs::read_to_string(at("net.json")).unwrap_or_default();
-    Ok(Page {
+    Ok(RenderedPage {
         dom: String::from_utf8_lossy(&fs::read(at("dom.html"))?).into_owned(),
         screenshot: fs::read(at("page.png"))?,
         requests: requests(&log)?,

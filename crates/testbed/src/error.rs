@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum ServerStartError {
     /// `KUBEBUILDER_ASSETS` is a directory without it.
     #[error("KUBEBUILDER_ASSETS is set, but there is no {0}")]
     NotThere(PathBuf),

@@ -11,8 +11,8 @@ use kube::{Client, Config};
 
 use crate::assets;
 use crate::certificates::Certificates;
-use crate::error::StartError;
-use crate::process::Process;
+use crate::error::ServerStartError;
+use crate::process::ServerProcess;
 
 /// Startup timeout; a start takes five seconds on an idle host.
 const STARTUP_TIMEOUT: Duration = Duration::from_mins(2);
@@ -35,8 +35,8 @@ impl Users {
 /// A real API server. Dropping it stops it and deletes its data.
 pub struct RealCluster {
     // Dropped in this order: without its etcd the server would hang.
-    apiserver: Process,
-    etcd: Process,
+    apiserver: ServerProcess,
+    etcd: ServerProcess,
     folder: tempfile::TempDir,
     url: String,
     authority: String,
@@ -45,9 +45,9 @@ pub struct RealCluster {
 
 impl RealCluster {
     /// Starts a server. Returns `None` if this host has no kube-apiserver.
-    pub async fn start() -> Result<Option<Self>, StartError> {
+    pub async fn start() -> Result<Option<Self>, ServerStartError> {
         let Some(program) = assets::apiserver()? else { return Ok(None) };
-        let mut last = StartError::NotReady(String::new());
+        let mut last = ServerStartError::NotReady(String::new());
         for _ in 0..ATTEMPTS {
             match Self::attempt(&program).await {
                 Ok(cluster) => return Ok(Some(cluster)),
@@ -57,7 +57,7 @@ impl RealCluster {
         Err(last)
     }
 
-    async fn attempt(program: &Path) -> Result<Self, StartError> {
+    async fn attempt(program: &Path) -> Result<Self, ServerStartError> {
         let folder = tempfile::tempdir()?;
         let certificates = Certificates::new()?;
         place(folder.path(), "server.crt", &certificates.server)?;
@@ -66,10 +66,10 @@ impl RealCluster {
         let [client_port, peer_port, port] = free_ports()?;
 
         let etcd = etcd_bin_vendored::etcd_bin_path()
-            .map_err(|error| StartError::Etcd(error.to_string()))?;
+            .map_err(|error| ServerStartError::Etcd(error.to_string()))?;
         let client_url = format!("http://127.0.0.1:{client_port}");
         let peer_url = format!("http://127.0.0.1:{peer_port}");
-        let etcd = Process::start(
+        let etcd = ServerProcess::start(
             etcd,
             &[
                 flag("name", "only"),
@@ -85,7 +85,7 @@ impl RealCluster {
             folder.path().join("etcd.log"),
         )?;
         let file = |name: &str| folder.path().join(name).display().to_string();
-        let apiserver = Process::start(
+        let apiserver = ServerProcess::start(
             program,
             &[
                 flag("etcd-servers", &client_url),
@@ -121,7 +121,7 @@ impl RealCluster {
         Ok(cluster)
     }
 
-    async fn become_ready(&mut self) -> Result<(), StartError> {
+    async fn become_ready(&mut self) -> Result<(), ServerStartError> {
         let client = self.client(Users::ADMIN).await?;
         let other = self.client(Users::OTHERS[0]).await?;
         let ready = async {
@@ -141,24 +141,25 @@ impl RealCluster {
             false
         };
         if !tokio::time::timeout(STARTUP_TIMEOUT, ready).await.unwrap_or(false) {
-            return Err(StartError::NotReady(self.apiserver.log_tail()));
+            return Err(ServerStartError::NotReady(self.apiserver.log_tail()));
         }
         let version = client.apiserver_version().await;
-        self.version = version.map_err(|error| StartError::Client(error.to_string()))?.git_version;
+        self.version =
+            version.map_err(|error| ServerStartError::Client(error.to_string()))?.git_version;
         Ok(())
     }
 
     /// Returns a client authenticated as this user.
-    pub async fn client(&self, user: &str) -> Result<Client, StartError> {
+    pub async fn client(&self, user: &str) -> Result<Client, ServerStartError> {
         let kubeconfig = Kubeconfig::from_yaml(&self.kubeconfig(user))
-            .map_err(|error| StartError::Client(error.to_string()))?;
+            .map_err(|error| ServerStartError::Client(error.to_string()))?;
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
             .await
-            .map_err(|error| StartError::Client(error.to_string()))?;
+            .map_err(|error| ServerStartError::Client(error.to_string()))?;
         // Tests check each response, so retries are disabled.
         config.default_retry = false;
         config.proxy_url = None;
-        Client::try_from(config).map_err(|error| StartError::Client(error.to_string()))
+        Client::try_from(config).map_err(|error| ServerStartError::Client(error.to_string()))
     }
 
     pub fn kubeconfig(&self, user: &str) -> String {

@@ -18,7 +18,7 @@ pub mod schema;
 mod tool;
 
 pub use azure::InProcessAzure;
-pub use error::StartError;
+pub use error::ServerStartError;
 pub use kube_apiserver::{RealCluster, Users};
 pub use kubectl::find_kubectl;
 pub use parallel::on_all_cores;

@@ -9,12 +9,12 @@ use std::process::{Child, Command, Stdio};
 const TAIL: u64 = 4096;
 
 /// A running server, killed on drop.
-pub(crate) struct Process {
+pub(crate) struct ServerProcess {
     child: Child,
     log: PathBuf,
 }
 
-impl Process {
+impl ServerProcess {
     /// Starts a server with its output in a log file.
     pub(crate) fn start(
         program: &Path,
@@ -56,7 +56,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // SIGKILL: on SIGTERM, an apiserver waits for an etcd that may have exited, and the data is deleted with the
         // directory.

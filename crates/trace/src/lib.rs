@@ -34,9 +34,10 @@ mod read;
 
 pub use assemble::read;
 pub use model::timeline::{
-    Attempt, Extent, Gap, Kind, Running, Skipped, Source, Span, Status, Timeline, TimelineOutcome,
+    BootstrapAttempt, Extent, Gap, RunningStep, SkippedFile, Span, SpanKind, SpanSource,
+    SpanStatus, Timeline, TimelineOutcome,
 };
 pub use model::{life, production, timeline};
 pub use output::{bars, chrome, html, json, otlp, page, table, waterfall};
 pub use read::ended_at;
-pub use read::files::{File, is_wanted};
+pub use read::files::{TraceFile, is_wanted};

@@ -10,9 +10,9 @@ use crate::engine::world::Clock;
 use crate::engine::{RunError, RunOutcome, run};
 use crate::journal::{Content, Entry, JournalError, Record, Run};
 use crate::live::{Adapter, LiveWorld, Watcher};
-use crate::store::Store;
+use crate::store::JournalStore;
 use crate::store::error::StoreError;
-use crate::store::lock::{JournalLock, Lock, LockError, LockWait, Owner, acquire};
+use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, acquire};
 
 /// The result of a command: `R` describes a run that stopped, `B` a run that may not start.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub struct JournalStatus<E> {
 
 impl<E: Content> JournalStatus<E> {
     /// Reads the journal without acquiring its lock.
-    pub async fn read(mut store: Store<E>, now: Timestamp) -> Result<Self, String> {
+    pub async fn read(mut store: JournalStore<E>, now: Timestamp) -> Result<Self, String> {
         let records = store.load().await.map_err(|error| match error {
             StoreError::Journal(error) => damaged(&store.place(), &error),
             error => error.to_string(),
@@ -73,7 +73,7 @@ impl<E: Content> JournalStatus<E> {
 
 pub struct Process {
     /// This process, as the owner of locks.
-    pub owner: Owner,
+    pub owner: LockOwner,
     pub clock: Clock,
     /// True when a run must stop at the next safe point.
     pub stop: watch::Receiver<bool>,
@@ -81,7 +81,7 @@ pub struct Process {
 
 /// A journal whose lock this process holds.
 pub struct HeldJournal<W: Workflow> {
-    pub store: Store<Entry<W>>,
+    pub store: JournalStore<Entry<W>>,
     lock: JournalLock,
     pub records: Vec<Record<Entry<W>>>,
 }
@@ -108,7 +108,7 @@ impl Process {
     /// Acquires the lock of a journal.
     pub async fn acquire<W: Workflow, R, B>(
         &self,
-        mut store: Store<Entry<W>>,
+        mut store: JournalStore<Entry<W>>,
         wait: LockWait,
         say: &mut dyn FnMut(&str),
     ) -> Result<HeldJournal<W>, CommandResult<R, B>> {
@@ -129,7 +129,7 @@ impl Process {
     /// Acquires the lock of a journal whose last run can be resumed. Otherwise releases it.
     pub async fn acquire_unfinished<W: Workflow, R, B>(
         &self,
-        store: Store<Entry<W>>,
+        store: JournalStore<Entry<W>>,
         wait: LockWait,
         say: &mut dyn FnMut(&str),
     ) -> Result<(HeldJournal<W>, Run<W>), (CommandResult<R, B>, Vec<Record<Entry<W>>>)> {

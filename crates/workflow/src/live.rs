@@ -12,7 +12,7 @@ use crate::engine::world::{AppendError, Clock, World};
 use crate::journal::{Entry, Record, Run};
 use crate::model::decision::{Decision, Stop};
 use crate::model::effect::EffectResult;
-use crate::store::Store;
+use crate::store::JournalStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{TERM, TIMES};
 
@@ -33,7 +33,7 @@ pub trait Adapter<W: Workflow> {
 
 pub(crate) struct LiveWorld<'a, W: Workflow, A> {
     pub(crate) adapter: A,
-    pub(crate) store: Store<Entry<W>>,
+    pub(crate) store: JournalStore<Entry<W>>,
     /// Closes when the lock is not renewed; none if it needs no renewal.
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) clock: Clock,

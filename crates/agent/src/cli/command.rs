@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mooring_contract::custom_data::Format;
+use mooring_contract::custom_data::CustomDataForm;
 
 use super::help::Topic;
 use crate::registry::LoginFlags;
@@ -38,7 +38,7 @@ pub(crate) struct ProvisionFlags {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PreflightFlags {
-    pub(crate) stage: Stage,
+    pub(crate) stage: PreflightStage,
     pub(crate) config: Option<PathBuf>,
     /// The metadata service to probe, if the network is to be probed at all.
     pub(crate) network: Option<Url>,
@@ -46,14 +46,14 @@ pub(crate) struct PreflightFlags {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum PreflightStage {
     /// On a node that is about to be bootstrapped.
     Node,
     /// On an image that is about to be shipped, mounted somewhere.
     Image,
 }
 
-impl Stage {
+impl PreflightStage {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Node => "node",
@@ -80,7 +80,7 @@ pub(crate) struct RenderFlags {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rendered {
     Environment { nul_separated: bool },
-    CustomData(Format),
+    CustomData(CustomDataForm),
     CseCommand,
 }
 

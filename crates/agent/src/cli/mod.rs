@@ -7,8 +7,8 @@ mod parser;
 mod registry_login;
 
 pub(crate) use command::{
-    Command, Invocation, OutputFormat, PreflightFlags, ProvisionFlags, RenderFlags, Rendered,
-    Stage, UsageError,
+    Command, Invocation, OutputFormat, PreflightFlags, PreflightStage, ProvisionFlags, RenderFlags,
+    Rendered, UsageError,
 };
 pub(crate) use help::{Topic, text as help_text};
 pub(crate) use parser::read;

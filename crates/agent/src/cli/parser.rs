@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use mooring_contract::custom_data::Format;
+use mooring_contract::custom_data::CustomDataForm;
 use mooring_redact::identifier;
 
 use super::command::{
-    Command, Invocation, OutputFormat, PreflightFlags, ProvisionFlags, RenderFlags, Rendered,
-    Stage, UsageError,
+    Command, Invocation, OutputFormat, PreflightFlags, PreflightStage, ProvisionFlags, RenderFlags,
+    Rendered, UsageError,
 };
 use super::flags::{self, Args, Flag, Takes, invalid, read_duration};
 use super::help::Topic;
@@ -152,9 +152,9 @@ fn read_render(words: &Args) -> Result<Command, String> {
     let what = match words.others.first().and_then(|word| word.to_str()) {
         Some("env") => Rendered::Environment { nul_separated: words.switch("0") },
         Some("custom-data") => Rendered::CustomData(match words.value("format") {
-            None => Format::Boothook,
+            None => CustomDataForm::Boothook,
             Some(format) => {
-                format.to_string_lossy().parse::<Format>().map_err(|e| e.to_string())?
+                format.to_string_lossy().parse::<CustomDataForm>().map_err(|e| e.to_string())?
             }
         }),
         Some("cse") => Rendered::CseCommand,
@@ -173,8 +173,8 @@ fn read_preflight(words: &Args) -> Result<Command, String> {
     let choice = |flag: &str| words.value(flag).map(|value| value.to_string_lossy().into_owned());
     Ok(Command::Preflight(PreflightFlags {
         stage: match choice("stage").as_deref() {
-            None | Some("node") => Stage::Node,
-            Some("image") => Stage::Image,
+            None | Some("node") => PreflightStage::Node,
+            Some("image") => PreflightStage::Image,
             Some(other) => return Err(invalid("stage", other, "node or image")),
         },
         format: match choice("o").as_deref() {
@@ -257,7 +257,7 @@ mod tests {
     fn first_argument_selects_what_is_rendered() {
         for (word, what) in [
             ("env", Rendered::Environment { nul_separated: false }),
-            ("custom-data", Rendered::CustomData(Format::Boothook)),
+            ("custom-data", Rendered::CustomData(CustomDataForm::Boothook)),
             ("cse", Rendered::CseCommand),
         ] {
             let Ok(Command::Render(flags)) = read_words(&["render", word]).command else {

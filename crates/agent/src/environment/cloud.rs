@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use mooring_contract::NodeConfig;
-use mooring_contract::json::{Dialect, Error, Kind, MAX_DEPTH, Reader};
+use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Reader, ValueKind};
 use mooring_contract::node_config::OrUnset as _;
 
 use super::Environment;
@@ -76,7 +76,7 @@ fn read_arm_endpoint(description: &[u8]) -> Result<Option<String>, Error> {
     reader.end()?;
 
     let mut reader = Reader::new(description, Dialect::Go);
-    if reader.peek()? == Kind::Null {
+    if reader.peek()? == ValueKind::Null {
         return Ok(None);
     }
     let mut endpoint = None;
@@ -84,7 +84,7 @@ fn read_arm_endpoint(description: &[u8]) -> Result<Option<String>, Error> {
     while let Some(name) = members.next(&mut reader)? {
         if !case::is_ignoring_case(&name.text, "resourceManagerEndpoint") {
             reader.skip(MAX_DEPTH)?;
-        } else if reader.peek()? == Kind::Null {
+        } else if reader.peek()? == ValueKind::Null {
             // A later null does not remove an earlier value.
             reader.null()?;
         } else {

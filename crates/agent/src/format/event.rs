@@ -2,9 +2,9 @@
 
 use std::time::SystemTime;
 
-use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+use mooring_contract::json::{Escape, JsonLayout, Writer};
 
-use super::time::Clock;
+use super::time::TimeFormat;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
@@ -38,7 +38,7 @@ pub(crate) enum EventLevel {
 }
 
 #[derive(Debug)]
-pub(crate) struct Event<'a> {
+pub(crate) struct GuestEvent<'a> {
     pub(crate) task: Task,
     pub(crate) level: EventLevel,
     pub(crate) message: &'a str,
@@ -46,9 +46,9 @@ pub(crate) struct Event<'a> {
     pub(crate) end: SystemTime,
 }
 
-impl Event<'_> {
+impl GuestEvent<'_> {
     /// The event file's content: one line without a line end, keys in the guest agent's order.
-    pub(crate) fn to_json(&self, clock: &Clock) -> String {
+    pub(crate) fn to_json(&self, clock: &TimeFormat) -> String {
         let start = clock.event_stamp(self.start);
         let end = clock.event_stamp(self.end);
         let milliseconds = self.end.duration_since(self.start).unwrap_or_default().as_millis();

@@ -13,11 +13,11 @@ const MAX_ZONE_BYTES: u64 = 64 * 1024;
 
 /// Turns instants into the texts that logs and events carry.
 #[derive(Debug, Clone)]
-pub(crate) struct Clock {
+pub(crate) struct TimeFormat {
     zone: TimeZone,
 }
 
-impl Clock {
+impl TimeFormat {
     /// Returns the time zone: `TZ`, else the host's, else UTC.
     pub(crate) fn local(world: &mut dyn World) -> Self {
         let file = match world.variable("TZ") {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn log_stamps_have_no_zeros_at_the_end() {
-        let clock = Clock { zone: TimeZone::UTC };
+        let clock = TimeFormat { zone: TimeZone::UTC };
         assert_eq!(clock.log_stamp(instant(1_000_000_000)), "1970-01-01T00:00:01Z");
         assert_eq!(clock.log_stamp(instant(1_120_000_000)), "1970-01-01T00:00:01.12Z");
         assert_eq!(clock.log_stamp(instant(1_000_000_007)), "1970-01-01T00:00:01.000000007Z");
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn stamps_show_the_zone_of_the_machine() {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
-        let clock = Clock { zone };
+        let clock = TimeFormat { zone };
         assert_eq!(clock.log_stamp(instant(500_000_000)), "1970-01-01T02:00:00.5+02:00");
         assert_eq!(clock.event_stamp(instant(999_999_999)), "1970-01-01 02:00:00.999");
     }

@@ -6,10 +6,10 @@ use mooring_redact::identifier;
 
 use super::package::{Failure, install};
 use super::record;
-use super::version::Version;
+use super::version::PackageVersion;
 use crate::format::go_text::{path_error, read_failure};
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
 use crate::node::program::examine_program;
 use crate::world::Replace;
@@ -23,15 +23,16 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// Installs the package and leaves its agent where the launcher prefers it; returns the version.
 pub(super) fn take(agent: &mut Agent<'_>, asked: &str) -> Result<String, Failure> {
-    let version = Version::parse(asked).map(|version| version.core);
+    let version = PackageVersion::parse(asked).map(|version| version.core);
     let version = version.ok_or_else(|| format!("not a version: {}", identifier(asked)))?;
-    let attributes = [("current", Value::Text(agent.version)), ("target", Value::Text(&version))];
+    let attributes =
+        [("current", LogValue::Text(agent.version)), ("target", LogValue::Text(&version))];
     agent.info("downloading ANC hotfix", &attributes);
     install(agent, &version)?;
     place(agent, &version)?;
     agent.info(
         "downloaded ANC hotfix",
-        &[("target", Value::Text(&version)), ("path", Value::Text(HOTFIX_AGENT))],
+        &[("target", LogValue::Text(&version)), ("path", LogValue::Text(HOTFIX_AGENT))],
     );
     Ok(version)
 }

@@ -10,7 +10,7 @@ use super::{binary, scripts, write_files};
 use crate::format::event::{EventLevel, Task};
 use crate::format::go_text::read_failure;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
@@ -32,7 +32,7 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
     finish_pending(agent);
     let policy = policy::read(agent);
     let pointer = pointer::of_node(agent.world, &agent.layout).unwrap_or_else(|error| {
-        agent.warn("failed to read the hotfix pointer", &[("error", Value::Text(&error))]);
+        agent.warn("failed to read the hotfix pointer", &[("error", LogValue::Text(&error))]);
         Pointer::default()
     });
     let scripts = apply_scripts(agent, policy, &pointer.scripts_version);
@@ -50,7 +50,7 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
         None => agent.info("aks-node-controller hotfix download finished", &[]),
         Some(_) => agent.error(
             "aks-node-controller hotfix download failed",
-            &[("error", Value::Text(&binary.text))],
+            &[("error", LogValue::Text(&binary.text))],
         ),
     }
     // A failure of scripts alone is a warning, as upstream has it.
@@ -60,7 +60,7 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
 /// Returns whether a version is a hotfix of this agent's; logs why not.
 fn applies(agent: &mut Agent<'_>, asked: &str, skipped: &str) -> bool {
     let own = agent.version;
-    let attributes = [("current", Value::Text(own)), ("hotfix", Value::Text(asked))];
+    let attributes = [("current", LogValue::Text(own)), ("hotfix", LogValue::Text(asked))];
     match is_hotfix_of(own, asked) {
         Some(true) => return true,
         Some(false) => agent.info(skipped, &attributes),
@@ -75,9 +75,9 @@ fn not_taken(agent: &mut Agent<'_>, what: &str, policy: Policy, version: &str, l
     agent.warn(
         &format!("{what} hotfix not taken because of the hotfix policy"),
         &[
-            ("version", Value::Text(version)),
-            ("policy", Value::Text(&policy)),
-            ("lost", Value::Text(lost)),
+            ("version", LogValue::Text(version)),
+            ("policy", LogValue::Text(&policy)),
+            ("lost", LogValue::Text(lost)),
         ],
     );
     Part { text: format!("{version} not taken (policy {policy}): {lost}"), failed: None }
@@ -96,7 +96,7 @@ fn apply_scripts(agent: &mut Agent<'_>, policy: Policy, asked: &str) -> Part {
         Ok(None) => {
             agent.warn(
                 "no nodecustomdata.yml, skipping script hotfix",
-                &[("version", Value::Text(asked)), ("path", Value::Text(NODE_CUSTOM_DATA))],
+                &[("version", LogValue::Text(asked)), ("path", LogValue::Text(NODE_CUSTOM_DATA))],
             );
             Part { text: format!("{asked} not applied (no nodecustomdata.yml)"), failed: None }
         }
@@ -104,14 +104,14 @@ fn apply_scripts(agent: &mut Agent<'_>, policy: Policy, asked: &str) -> Part {
             let count_text = count.to_string();
             agent.info(
                 "applied script hotfix",
-                &[("version", Value::Text(asked)), ("files", Value::Text(&count_text))],
+                &[("version", LogValue::Text(asked)), ("files", LogValue::Text(&count_text))],
             );
             Part { text: format!("{asked} ({count} files)"), failed: None }
         }
         Err(error) => {
             agent.warn(
                 "failed to apply script hotfix, no script was changed",
-                &[("version", Value::Text(asked)), ("error", Value::Text(&error))],
+                &[("version", LogValue::Text(asked)), ("error", LogValue::Text(&error))],
             );
             Part { text: format!("{asked} failed: {error}"), failed: Some(0) }
         }

@@ -9,8 +9,8 @@ use mooring_redact::Secret;
 
 use crate::format::go_text::{child_error, path_error, read_failure};
 use crate::node::agent::Agent;
-use crate::node::log::Value;
-use crate::registry::{Budget, cse_left};
+use crate::node::log::LogValue;
+use crate::registry::{TimeBudget, cse_left};
 use crate::world::{ChildStatus, FileKind, Tool};
 
 /// The package, and the name of what it installs.
@@ -58,7 +58,7 @@ pub(super) fn install(agent: &mut Agent<'_>, version: &str) -> Result<(), Failur
     let started = agent.world.variable("CSE_STARTTIME_SECONDS");
     let now = agent.world.now();
     let left = started.and_then(|started| cse_left(&started.to_string_lossy(), now));
-    let budget = Budget::new(agent.world.monotonic(), TOTAL, left);
+    let budget = TimeBudget::new(agent.world.monotonic(), TOTAL, left);
     for step in &steps {
         run(agent, step, &budget)?;
     }
@@ -118,7 +118,7 @@ fn is_on_path(agent: &mut Agent<'_>, program: &str) -> bool {
 }
 
 /// Runs a command until it succeeds, its attempts are used up, or the budget is.
-fn run(agent: &mut Agent<'_>, step: &Step, budget: &Budget) -> Result<(), Failure> {
+fn run(agent: &mut Agent<'_>, step: &Step, budget: &TimeBudget) -> Result<(), Failure> {
     let Step { program, arguments } = step;
     let mut last = Failure { text: format!("{program}: no time left"), exit_code: 255 };
     for attempt in 1..=ATTEMPTS {
@@ -133,11 +133,11 @@ fn run(agent: &mut Agent<'_>, step: &Step, budget: &Budget) -> Result<(), Failur
         agent.warn(
             "command failed, retrying",
             &[
-                ("command", Value::Text(program)),
-                ("args", Value::Text(&arguments.join(" "))),
-                ("attempt", Value::Number(attempt.into())),
-                ("maxRetries", Value::Number(ATTEMPTS.into())),
-                ("error", Value::Text(&last.text)),
+                ("command", LogValue::Text(program)),
+                ("args", LogValue::Text(&arguments.join(" "))),
+                ("attempt", LogValue::Number(attempt.into())),
+                ("maxRetries", LogValue::Number(ATTEMPTS.into())),
+                ("error", LogValue::Text(&last.text)),
             ],
         );
         if attempt < ATTEMPTS && budget.remaining(agent.world.monotonic()) > PAUSE {

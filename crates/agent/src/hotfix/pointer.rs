@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use mooring_contract::json::{Dialect, Error, Escape, Kind, Layout, MAX_DEPTH, Reader, Writer};
+use mooring_contract::json::{
+    Dialect, Error, Escape, JsonLayout, MAX_DEPTH, Reader, ValueKind, Writer,
+};
 
 use super::replace::replace;
 use super::version::base;
 use crate::format::go_text::{json_error, path_error, read_failure};
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::{HOTFIX_POINTER, Layout as NodeLayout};
 use crate::world::{ReadFailure, World};
 
@@ -49,7 +51,7 @@ impl Pointer {
     }
 
     pub(super) fn to_json(&self) -> String {
-        let mut writer = Writer::new(Layout::Compact, Escape::HtmlReplaced);
+        let mut writer = Writer::new(JsonLayout::Compact, Escape::HtmlReplaced);
         writer.open_object();
         for (name, value) in
             [("version", &self.version), ("scripts_version", &self.scripts_version)]
@@ -74,7 +76,7 @@ impl Pointer {
 fn parse(text: &[u8]) -> Result<Pointer, Error> {
     let mut reader = Reader::new(text, Dialect::Go);
     let mut pointer = Pointer::default();
-    if reader.peek()? == Kind::Null {
+    if reader.peek()? == ValueKind::Null {
         reader.null()?;
         reader.end()?;
         return Ok(pointer);
@@ -97,7 +99,7 @@ fn parse(text: &[u8]) -> Result<Pointer, Error> {
 }
 
 fn read_string(reader: &mut Reader<'_>, value: &mut String) -> Result<(), Error> {
-    if reader.peek()? == Kind::Null {
+    if reader.peek()? == ValueKind::Null {
         return reader.null();
     }
     reader.string()?.trim().clone_into(value);
@@ -109,7 +111,7 @@ pub(super) fn read_hotfixes(
     reader: &mut Reader<'_>,
     hotfixes: &mut BTreeMap<String, String>,
 ) -> Result<(), Error> {
-    if reader.peek()? == Kind::Null {
+    if reader.peek()? == ValueKind::Null {
         hotfixes.clear();
         return reader.null();
     }
@@ -142,7 +144,7 @@ pub(super) fn stage(
     let old = of_node(agent.world, &agent.layout).unwrap_or_else(|error| {
         agent.warn(
             "could not read existing hotfix pointer; version/scripts_version will not be preserved",
-            &[("path", Value::Text(HOTFIX_POINTER)), ("error", Value::Text(&error))],
+            &[("path", LogValue::Text(HOTFIX_POINTER)), ("error", LogValue::Text(&error))],
         );
         Pointer::default()
     });
@@ -156,7 +158,7 @@ pub(super) fn stage(
         .map_err(|error| path_error("write", HOTFIX_POINTER.as_ref(), &error))?;
     agent.info(
         "staged hotfix pointer for download-hotfix",
-        &[("path", Value::Text(HOTFIX_POINTER))],
+        &[("path", LogValue::Text(HOTFIX_POINTER))],
     );
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use mooring_redact::identifier;
 
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::{HOTFIX_POLICY, Layout};
 use crate::world::World;
 
@@ -76,9 +76,9 @@ pub(super) fn read(agent: &mut Agent<'_>) -> Policy {
     let (policy, unknown) = find(agent.world, &agent.layout);
     if let Some(Unknown { source, word }) = unknown {
         let attributes = [
-            ("source", Value::Text(source)),
-            ("value", Value::Text(&word)),
-            ("hint", Value::Text("use off, scripts or full")),
+            ("source", LogValue::Text(source)),
+            ("value", LogValue::Text(&word)),
+            ("hint", LogValue::Text("use off, scripts or full")),
         ];
         agent.warn("unknown hotfix policy, using the default policy scripts", &attributes);
     }

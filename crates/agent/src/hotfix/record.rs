@@ -1,8 +1,6 @@
 //! The record of hotfixes on this node, which makes many renames one step.
 
-use mooring_contract::json::{
-    Dialect, Escape, Kind, Layout as JsonLayout, MAX_DEPTH, Reader, Writer,
-};
+use mooring_contract::json::{Dialect, Escape, JsonLayout, MAX_DEPTH, Reader, ValueKind, Writer};
 
 use super::replace::replace;
 use crate::node::paths::{HOTFIX_RECORD, Layout};
@@ -15,7 +13,7 @@ const MAX_BYTES: u64 = 2 << 20;
 
 /// A record of the scripts and the agent that hotfixes installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct HotfixRecord {
     /// The version of the scripts in place, or being put in place.
     pub(crate) scripts: String,
     /// The version of the scripts before that.
@@ -37,11 +35,11 @@ pub(super) struct Placed {
 }
 
 /// Reads the node's record; without a readable one, hotfixes have changed nothing.
-pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<Record> {
-    Record::parse(&world.read(&layout.at(HOTFIX_RECORD), MAX_BYTES).ok()?)
+pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<HotfixRecord> {
+    HotfixRecord::parse(&world.read(&layout.at(HOTFIX_RECORD), MAX_BYTES).ok()?)
 }
 
-impl Record {
+impl HotfixRecord {
     /// Replaces the node's record in one instant.
     pub(super) fn write(&self, world: &mut dyn World, layout: &Layout) -> std::io::Result<()> {
         let text = self.to_json();
@@ -84,11 +82,15 @@ impl Record {
         let mut members = reader.object().ok()?;
         while let Some(name) = members.next(&mut reader).ok()? {
             match (&*name.text, reader.peek().ok()?) {
-                ("scripts", Kind::String) => record.scripts = reader.string().ok()?.into_owned(),
-                ("previous", Kind::String) => record.previous = reader.string().ok()?.into_owned(),
-                ("binary", Kind::String) => record.binary = reader.string().ok()?.into_owned(),
-                ("pending", Kind::Bool) => record.is_pending = reader.boolean().ok()?,
-                ("files", Kind::Array) => {
+                ("scripts", ValueKind::String) => {
+                    record.scripts = reader.string().ok()?.into_owned();
+                }
+                ("previous", ValueKind::String) => {
+                    record.previous = reader.string().ok()?.into_owned();
+                }
+                ("binary", ValueKind::String) => record.binary = reader.string().ok()?.into_owned(),
+                ("pending", ValueKind::Bool) => record.is_pending = reader.boolean().ok()?,
+                ("files", ValueKind::Array) => {
                     let mut elements = reader.array().ok()?;
                     while elements.next(&mut reader).ok()? {
                         record.files.push(Placed::parse(&mut reader)?);
@@ -108,12 +110,14 @@ impl Placed {
         let mut members = reader.object().ok()?;
         while let Some(name) = members.next(reader).ok()? {
             match (&*name.text, reader.peek().ok()?) {
-                ("path", Kind::String) => placed.path = reader.string().ok()?.into_owned(),
-                ("length", Kind::Number) => placed.length = reader.number().ok()?.parse().ok()?,
-                ("checksum", Kind::Number) => {
+                ("path", ValueKind::String) => placed.path = reader.string().ok()?.into_owned(),
+                ("length", ValueKind::Number) => {
+                    placed.length = reader.number().ok()?.parse().ok()?;
+                }
+                ("checksum", ValueKind::Number) => {
                     placed.checksum = reader.number().ok()?.parse().ok()?;
                 }
-                ("replaces", Kind::Bool) => placed.replaces = reader.boolean().ok()?,
+                ("replaces", ValueKind::Bool) => placed.replaces = reader.boolean().ok()?,
                 _ => reader.skip(MAX_DEPTH).ok()?,
             }
         }
@@ -129,17 +133,17 @@ mod tests {
     fn record_is_read_as_it_was_written() {
         let placed =
             Placed { path: "/etc/a \"b\"".into(), length: 7, checksum: u32::MAX, replaces: true };
-        let record = Record {
+        let record = HotfixRecord {
             scripts: "202604.01.1".into(),
             previous: "202604.01.0".into(),
             is_pending: true,
             files: vec![placed, Placed::default()],
             binary: "202604.01.2".into(),
         };
-        assert_eq!(Record::parse(record.to_json().as_bytes()), Some(record));
-        assert_eq!(Record::parse(b"{}"), Some(Record::default()));
+        assert_eq!(HotfixRecord::parse(record.to_json().as_bytes()), Some(record));
+        assert_eq!(HotfixRecord::parse(b"{}"), Some(HotfixRecord::default()));
         for bad in ["", "[]", "{", r#"{"files":[7]}"#, r#"{"files":[{"length":-1}]}"#] {
-            assert_eq!(Record::parse(bad.as_bytes()), None, "{bad}");
+            assert_eq!(HotfixRecord::parse(bad.as_bytes()), None, "{bad}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use mooring_redact::identifier;
 
 use super::gzip::crc32;
-use super::record::{Placed, Record, read as read_record};
+use super::record::{HotfixRecord, Placed, read as read_record};
 use super::write_files::WriteFile;
 use crate::format::go_text::path_error;
 use crate::node::paths::{AGENT, HOTFIX_AGENT, HOTFIX_POLICY, HOTFIX_RECORD, Layout};
@@ -46,7 +46,7 @@ pub(super) fn apply(
     let old = read_record(world, layout).unwrap_or_default();
     let staged = stage(world, layout, &files);
     let record = staged.and_then(|placed| {
-        let record = Record {
+        let record = HotfixRecord {
             scripts: version.to_owned(),
             previous: old.scripts.clone(),
             is_pending: true,
@@ -76,7 +76,7 @@ pub(super) fn apply(
 pub(super) fn settle(
     world: &mut dyn World,
     layout: &Layout,
-    record: &Record,
+    record: &HotfixRecord,
 ) -> Result<(), String> {
     let mut forward = Ok(());
     for file in &record.files {
@@ -85,7 +85,7 @@ pub(super) fn settle(
             break;
         }
     }
-    let mut settled = Record { is_pending: false, ..record.clone() };
+    let mut settled = HotfixRecord { is_pending: false, ..record.clone() };
     if let Err(error) = &forward {
         for file in record.files.iter().rev() {
             take_back(world, layout, file)

@@ -7,7 +7,7 @@ use super::scripts::settle;
 use super::version::is_hotfix_of;
 use crate::format::event::{EventLevel, Task};
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
 
@@ -79,11 +79,11 @@ pub(crate) fn finish_pending(agent: &mut Agent<'_>) {
     match settle(agent.world, &agent.layout, &record) {
         Ok(()) => agent.info(
             "completed the script hotfix that was interrupted",
-            &[("version", Value::Text(&record.scripts))],
+            &[("version", LogValue::Text(&record.scripts))],
         ),
         Err(error) => agent.warn(
             "failed to complete the script hotfix that was interrupted",
-            &[("path", Value::Text(HOTFIX_RECORD)), ("error", Value::Text(&error))],
+            &[("path", LogValue::Text(HOTFIX_RECORD)), ("error", LogValue::Text(&error))],
         ),
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn announce(agent: &mut Agent<'_>, state: &HotfixState) {
         return;
     }
     let text = state.describe(agent.version);
-    agent.info("hotfix in effect", &[("state", Value::Text(&text))]);
+    agent.info("hotfix in effect", &[("state", LogValue::Text(&text))]);
     let start = agent.world.now();
     agent.event(Task::Hotfix, EventLevel::Informational, &format!("hotfix {text}"), start);
 }

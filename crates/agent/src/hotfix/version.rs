@@ -1,7 +1,7 @@
 //! Versions of the form `YYYYMM.DD.PATCH`, and which of them repairs which.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Version {
+pub(crate) struct PackageVersion {
     major: u64,
     minor: u64,
     patch: u64,
@@ -9,7 +9,7 @@ pub(crate) struct Version {
     pub(crate) core: String,
 }
 
-impl Version {
+impl PackageVersion {
     /// Reads a version as upstream's library does: `v`, zeros, missing parts and what follows `-` or `+` are tolerated.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -32,7 +32,7 @@ impl Version {
 
 /// Returns whether `asked` is a hotfix of `own`: the same base and a strictly higher patch. `None` if unknown.
 pub(crate) fn is_hotfix_of(own: &str, asked: &str) -> Option<bool> {
-    let (own, asked) = (Version::parse(own)?, Version::parse(asked)?);
+    let (own, asked) = (PackageVersion::parse(own)?, PackageVersion::parse(asked)?);
     Some((own.major, own.minor) == (asked.major, asked.minor) && asked.patch > own.patch)
 }
 

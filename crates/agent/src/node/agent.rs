@@ -4,12 +4,12 @@ use std::time::SystemTime;
 
 use mooring_redact::Redactor;
 
-use super::log::{Level, Log, Value};
+use super::log::{Level, Log, LogValue};
 use super::paths::{EVENTS_DIR, LOG_FILE, Layout};
 use super::secrets;
-use crate::format::event::{Event, EventLevel, Task};
+use crate::format::event::{EventLevel, GuestEvent, Task};
 use crate::format::go_text::path_error;
-use crate::format::time::{Clock, unix_nanoseconds};
+use crate::format::time::{TimeFormat, unix_nanoseconds};
 use crate::world::World;
 
 /// Mode of what every account may read.
@@ -23,7 +23,7 @@ pub(crate) struct Agent<'w> {
     pub(crate) version: &'static str,
     log: Log,
     /// Read when the first stamp is needed.
-    clock: Option<Clock>,
+    clock: Option<TimeFormat>,
 }
 
 impl<'w> Agent<'w> {
@@ -36,27 +36,27 @@ impl<'w> Agent<'w> {
         Self { world, layout, redactor: secrets::none(), version, log, clock: None }
     }
 
-    pub(crate) fn info(&mut self, message: &str, attributes: &[(&str, Value<'_>)]) {
+    pub(crate) fn info(&mut self, message: &str, attributes: &[(&str, LogValue<'_>)]) {
         self.record(Level::Info, message, attributes);
     }
 
-    pub(crate) fn warn(&mut self, message: &str, attributes: &[(&str, Value<'_>)]) {
+    pub(crate) fn warn(&mut self, message: &str, attributes: &[(&str, LogValue<'_>)]) {
         self.record(Level::Warn, message, attributes);
     }
 
-    pub(crate) fn error(&mut self, message: &str, attributes: &[(&str, Value<'_>)]) {
+    pub(crate) fn error(&mut self, message: &str, attributes: &[(&str, LogValue<'_>)]) {
         self.record(Level::Error, message, attributes);
     }
 
-    fn record(&mut self, level: Level, message: &str, attributes: &[(&str, Value<'_>)]) {
+    fn record(&mut self, level: Level, message: &str, attributes: &[(&str, LogValue<'_>)]) {
         let clock = self.clock();
         let Self { world, redactor, log, .. } = self;
         log.write(*world, &clock, redactor, level, message, attributes);
     }
 
-    fn clock(&mut self) -> Clock {
+    fn clock(&mut self) -> TimeFormat {
         let Self { world, clock, .. } = self;
-        clock.get_or_insert_with(|| Clock::local(*world)).clone()
+        clock.get_or_insert_with(|| TimeFormat::local(*world)).clone()
     }
 
     /// Writes an event for the guest agent. A failure is only logged.
@@ -69,7 +69,7 @@ impl<'w> Agent<'w> {
     ) {
         let end = self.world.now();
         let message = self.redactor.redact(message).into_owned();
-        let json = Event { task, level, message: &message, start, end }.to_json(&self.clock());
+        let json = GuestEvent { task, level, message: &message, start, end }.to_json(&self.clock());
         let folder = self.layout.at(EVENTS_DIR);
         let name = format!("{}.json", unix_nanoseconds(end));
         let written = self
@@ -83,17 +83,17 @@ impl<'w> Agent<'w> {
                     .map_err(|error| path_error("open", shown.as_ref(), &error))
             });
         if let Err(error) = written {
-            self.error("failed to write event file", &[("error", Value::Text(&error))]);
+            self.error("failed to write event file", &[("error", LogValue::Text(&error))]);
         }
     }
 
     /// The first record and event of a command.
     pub(crate) fn started(&mut self, task: Task) -> SystemTime {
-        self.info("aks-node-controller started", &[("task", Value::Text(task.as_str()))]);
+        self.info("aks-node-controller started", &[("task", LogValue::Text(task.as_str()))]);
         if !self.log.has_file() {
             self.warn(
                 "the log file is not a regular file; logging to standard error only",
-                &[("path", Value::Text(LOG_FILE))],
+                &[("path", LogValue::Text(LOG_FILE))],
             );
         }
         let start = self.world.now();
@@ -111,7 +111,7 @@ impl<'w> Agent<'w> {
             Some(error) => {
                 let message = format!("aks-node-controller exited with error {error}");
                 self.event(task, EventLevel::Error, &message, start);
-                self.error("aks-node-controller failed", &[("error", Value::Text(error))]);
+                self.error("aks-node-controller failed", &[("error", LogValue::Text(error))]);
             }
         }
     }

@@ -58,11 +58,11 @@ impl fmt::Display for Difference {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub struct ConfigComparison {
     pub differences: Vec<Difference>,
 }
 
-impl Comparison {
+impl ConfigComparison {
     pub fn log_message(&self) -> String {
         self.message(
             "env compare: no differences found between provision-config and nbc-cmd env vars",
@@ -90,7 +90,7 @@ pub fn compare<'a>(
     config: impl IntoIterator<Item = (&'a str, &'a str)>,
     inherited: impl IntoIterator<Item = (&'a str, &'a str)>,
     nbc: &Assignments,
-) -> Comparison {
+) -> ConfigComparison {
     let inherited: BTreeMap<&str, &str> = inherited.into_iter().collect();
     let config: BTreeMap<&str, &str> =
         config.into_iter().filter(|(name, value)| inherited.get(name) != Some(value)).collect();
@@ -103,7 +103,7 @@ pub fn compare<'a>(
             Some(Difference { name: name.to_owned(), kind })
         })
         .collect();
-    Comparison { differences }
+    ConfigComparison { differences }
 }
 
 fn difference(name: &str, config: Option<&str>, nbc: Option<&[u8]>) -> Option<DifferenceKind> {

@@ -3,12 +3,12 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+use mooring_contract::json::{Escape, JsonLayout, Writer};
 use mooring_redact::Redactor;
 
 use super::paths::{FALLBACK_LOG_FILE, LOG_FILE, Layout};
 use crate::format::go_text::path_error;
-use crate::format::time::Clock;
+use crate::format::time::TimeFormat;
 use crate::world::{Stream, World};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +29,13 @@ impl Level {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Value<'a> {
+pub(crate) enum LogValue<'a> {
     Text(&'a str),
     Number(i64),
     Null,
 }
 
-impl<'a> From<Option<&'a str>> for Value<'a> {
+impl<'a> From<Option<&'a str>> for LogValue<'a> {
     fn from(text: Option<&'a str>) -> Self {
         text.map_or(Self::Null, Self::Text)
     }
@@ -77,11 +77,11 @@ impl Log {
     pub(crate) fn write(
         &self,
         world: &mut dyn World,
-        clock: &Clock,
+        clock: &TimeFormat,
         redactor: &Redactor,
         level: Level,
         message: &str,
-        attributes: &[(&str, Value<'_>)],
+        attributes: &[(&str, LogValue<'_>)],
     ) {
         let mut record = Writer::new(JsonLayout::Compact, Escape::Log);
         record.open_object();
@@ -94,9 +94,9 @@ impl Log {
         for (name, value) in attributes {
             record.name(name);
             match value {
-                Value::Text(text) => record.string(&redactor.redact(text)),
-                Value::Number(number) => record.integer(*number),
-                Value::Null => record.raw("null"),
+                LogValue::Text(text) => record.string(&redactor.redact(text)),
+                LogValue::Number(number) => record.integer(*number),
+                LogValue::Null => record.raw("null"),
             }
         }
         record.close_object();

@@ -5,9 +5,7 @@
 
 use std::io;
 
-use mooring_contract::json::{
-    Dialect, Escape, Kind, Layout as JsonLayout, MAX_DEPTH, Reader, Writer,
-};
+use mooring_contract::json::{Dialect, Escape, JsonLayout, MAX_DEPTH, Reader, ValueKind, Writer};
 
 use super::paths::{Layout, RUN_DIR, RUN_LOCK, RUN_RECORD};
 use super::report;
@@ -34,7 +32,7 @@ impl Process {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Running {
+pub(crate) struct RunningAgent {
     pub(crate) agent: Process,
     boot_id: String,
     pub(crate) scripts: Option<Process>,
@@ -43,7 +41,7 @@ pub(crate) struct Running {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LockResult {
-    Ours(Running),
+    Ours(RunningAgent),
     /// Held by another process; its pid, if recorded.
     TakenBy(Option<u32>),
 }
@@ -55,7 +53,7 @@ pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<LockRe
         return Ok(LockResult::TakenBy(read(world, layout).map(|running| running.agent.pid)));
     }
     let pid = world.pid();
-    let running = Running {
+    let running = RunningAgent {
         agent: Process::of(world, pid),
         boot_id: world.boot_id().unwrap_or_default(),
         scripts: None,
@@ -65,9 +63,9 @@ pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<LockRe
     Ok(LockResult::Ours(running))
 }
 
-pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<Running> {
+pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<RunningAgent> {
     let text = world.read(&layout.at(RUN_RECORD), MAX_RECORD_BYTES).ok()?;
-    let running = Running::from_json(&text)?;
+    let running = RunningAgent::from_json(&text)?;
     // A run directory that survived a reboot is not of this boot.
     (running.boot_id == world.boot_id().unwrap_or_default()).then_some(running)
 }
@@ -77,7 +75,7 @@ pub(crate) fn is_live(world: &mut dyn World, layout: &Layout) -> bool {
     read(world, layout).is_some_and(|running| running.is_agent_alive(world))
 }
 
-impl Running {
+impl RunningAgent {
     /// True if the very process that wrote the record still lives.
     pub(crate) fn is_agent_alive(&self, world: &mut dyn World) -> bool {
         self.agent.is_alive(world)
@@ -149,14 +147,16 @@ impl Running {
         let mut members = reader.object().ok()?;
         while let Some(name) = members.next(&mut reader).ok()? {
             match (&*name.text, reader.peek().ok()?) {
-                ("pid", Kind::Number) => pid = reader.number().ok()?.parse().ok(),
-                ("startTime", Kind::String) => start = reader.string().ok()?.parse().ok(),
-                ("bootId", Kind::String) => boot_id = Some(reader.string().ok()?.into_owned()),
-                ("scriptsPid", Kind::Number) => scripts_pid = reader.number().ok()?.parse().ok(),
-                ("scriptsStartTime", Kind::String) => {
+                ("pid", ValueKind::Number) => pid = reader.number().ok()?.parse().ok(),
+                ("startTime", ValueKind::String) => start = reader.string().ok()?.parse().ok(),
+                ("bootId", ValueKind::String) => boot_id = Some(reader.string().ok()?.into_owned()),
+                ("scriptsPid", ValueKind::Number) => {
+                    scripts_pid = reader.number().ok()?.parse().ok();
+                }
+                ("scriptsStartTime", ValueKind::String) => {
                     scripts_start = reader.string().ok()?.parse().ok();
                 }
-                ("report", Kind::String) => report = Some(reader.string().ok()?.into_owned()),
+                ("report", ValueKind::String) => report = Some(reader.string().ok()?.into_owned()),
                 _ => reader.skip(MAX_DEPTH).ok()?,
             }
         }
@@ -175,21 +175,22 @@ mod tests {
 
     #[test]
     fn a_record_reads_back() {
-        let claimed = Running {
+        let claimed = RunningAgent {
             agent: Process { pid: 7, start: 99 },
             boot_id: "b".into(),
             scripts: None,
             report: None,
         };
-        let started = Running { scripts: Some(Process { pid: 8, start: 100 }), ..claimed.clone() };
-        let ended = Running { report: Some("{\"a\": \"\\n\"}\n".into()), ..started.clone() };
+        let started =
+            RunningAgent { scripts: Some(Process { pid: 8, start: 100 }), ..claimed.clone() };
+        let ended = RunningAgent { report: Some("{\"a\": \"\\n\"}\n".into()), ..started.clone() };
         for running in [claimed, started, ended] {
-            assert_eq!(Running::from_json(running.to_json().as_bytes()), Some(running));
+            assert_eq!(RunningAgent::from_json(running.to_json().as_bytes()), Some(running));
         }
         for torn in
             ["", "{", "{\"pid\":7}", "{\"pid\":-7,\"startTime\":\"1\",\"bootId\":\"b\"}", "[]"]
         {
-            assert_eq!(Running::from_json(torn.as_bytes()), None, "{torn}");
+            assert_eq!(RunningAgent::from_json(torn.as_bytes()), None, "{torn}");
         }
     }
 }

@@ -2,119 +2,119 @@
 
 use mooring_codes::Owner;
 
-use super::check::{Check, Need};
+use super::check::{CheckNeed, PreflightCheck};
 use super::{hotfix, image, network, node, oras};
 
 /// Every check, in the order in which fatal findings count.
-pub(crate) const CHECKS: &[Check] = &[
-    Check {
+pub(crate) const CHECKS: &[PreflightCheck] = &[
+    PreflightCheck {
         name: "left-over",
         about: "no provision.complete of a failed run makes the scripts skip everything; in images, none at all",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: Some(240),
         audience: Owner::Operator,
         find: node::left_over,
     },
-    Check {
+    PreflightCheck {
         name: "config",
         about: "the node config can be read and is of a supported version",
-        needs: Need::Config,
+        needs: CheckNeed::Config,
         code: Some(240),
         audience: Owner::Operator,
         find: node::config,
     },
-    Check {
+    PreflightCheck {
         name: "oras",
         about: "oras is installed; fatal when the config names a bootstrap registry, and in images",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: Some(232),
         audience: Owner::Image,
         find: oras::oras,
     },
-    Check {
+    PreflightCheck {
         name: "start-script",
         about: "provision_start.sh exists",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: Some(65),
         audience: Owner::Image,
         find: image::start_script,
     },
-    Check {
+    PreflightCheck {
         name: "components",
         about: "components.json exists and can be read",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: Some(240),
         audience: Owner::Image,
         find: image::components,
     },
-    Check {
+    PreflightCheck {
         name: "containerd",
         about: "containerd is installed, unless the config has a source for it",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: image::containerd,
     },
-    Check {
+    PreflightCheck {
         name: "kubelet",
         about: "kubelet is installed, unless the config has a source for it",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: image::kubelet,
     },
-    Check {
+    PreflightCheck {
         name: "jq",
         about: "jq is installed; the scripts write their report with it",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: image::jq,
     },
-    Check {
+    PreflightCheck {
         name: "systemctl",
         about: "systemctl is installed",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: image::systemctl,
     },
-    Check {
+    PreflightCheck {
         name: "curl",
         about: "curl is installed; the scripts query IMDS and the API server with it",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: image::curl,
     },
-    Check {
+    PreflightCheck {
         name: "config-mode",
         about: "only root can read the node config, which contains secrets",
-        needs: Need::Config,
+        needs: CheckNeed::Config,
         code: None,
         audience: Owner::Operator,
         find: node::config_mode,
     },
-    Check {
+    PreflightCheck {
         name: "space",
         about: "the disk has space for the bootstrap",
-        needs: Need::Node,
+        needs: CheckNeed::Node,
         code: None,
         audience: Owner::Operator,
         find: node::space,
     },
-    Check {
+    PreflightCheck {
         name: "clock",
         about: "the clock is not earlier than the build date; otherwise TLS fails",
-        needs: Need::Node,
+        needs: CheckNeed::Node,
         code: None,
         audience: Owner::Platform,
         find: node::clock,
     },
-    Check {
+    PreflightCheck {
         name: "hotfix",
         about: "agent and scripts in use; a hotfix is complete",
-        needs: Need::Nothing,
+        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: hotfix::hotfix,

@@ -2,57 +2,65 @@
 
 use mooring_codes::Owner;
 
-use super::facts::Facts;
-use crate::cli::Stage;
+use super::facts::PreflightFacts;
+use crate::cli::PreflightStage;
 use crate::world::World;
 
-pub(crate) struct Check {
+pub(crate) struct PreflightCheck {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    pub(crate) needs: Need,
+    pub(crate) needs: CheckNeed,
     /// Exit code of its failure, if it has a specific one.
     pub(crate) code: Option<i32>,
     pub(crate) audience: Owner,
-    pub(super) find: fn(&mut dyn World, &Facts<'_>) -> Finding,
+    pub(super) find: fn(&mut dyn World, &PreflightFacts<'_>) -> PreflightFinding,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum CheckNeed {
     Nothing,
     Config,
     /// A running node, not a mounted image.
     Node,
 }
 
-impl Check {
+impl PreflightCheck {
     /// Runs the check, or returns the reason for skipping it.
-    pub(super) fn run(&self, world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+    pub(super) fn run(
+        &self,
+        world: &mut dyn World,
+        facts: &PreflightFacts<'_>,
+    ) -> PreflightFinding {
         match self.needs {
-            Need::Config if !facts.config.is_given() => Finding::skipped("no node config is given"),
-            Need::Node if facts.stage == Stage::Image => Finding::skipped("only on a running node"),
+            CheckNeed::Config if !facts.config.is_given() => {
+                PreflightFinding::skipped("no node config is given")
+            }
+            CheckNeed::Node if facts.stage == PreflightStage::Image => {
+                PreflightFinding::skipped("only on a running node")
+            }
             _ => (self.find)(world, facts),
         }
     }
 }
 
-pub(crate) type Result = (&'static Check, Finding);
+pub(crate) type Result = (&'static PreflightCheck, PreflightFinding);
 
 pub(crate) fn run(
     world: &mut dyn World,
-    facts: &Facts<'_>,
-    checks: impl IntoIterator<Item = &'static Check>,
+    facts: &PreflightFacts<'_>,
+    checks: impl IntoIterator<Item = &'static PreflightCheck>,
 ) -> Vec<Result> {
     checks.into_iter().map(|check| (check, check.run(world, facts))).collect()
 }
 
 /// The finding that decides, if one is fatal.
 pub(crate) fn first_fatal(results: &[Result]) -> Option<&Result> {
-    results.iter().find(|(_, finding)| finding.verdict == Verdict::Fatal)
+    results.iter().find(|(_, finding)| finding.verdict == PreflightVerdict::Fatal)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
-    pub(crate) verdict: Verdict,
+pub(crate) struct PreflightFinding {
+    pub(crate) verdict: PreflightVerdict,
     pub(crate) summary: String,
     /// Evidence, one line each.
     pub(crate) evidence: Vec<String>,
@@ -61,14 +69,14 @@ pub(crate) struct Finding {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum PreflightVerdict {
     Pass,
     Warning,
     Fatal,
     Skipped,
 }
 
-impl Verdict {
+impl PreflightVerdict {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -79,24 +87,24 @@ impl Verdict {
     }
 }
 
-impl Finding {
+impl PreflightFinding {
     pub(super) fn pass(summary: impl Into<String>) -> Self {
-        Self::new(Verdict::Pass, summary.into(), "")
+        Self::new(PreflightVerdict::Pass, summary.into(), "")
     }
 
     pub(super) fn skipped(summary: impl Into<String>) -> Self {
-        Self::new(Verdict::Skipped, summary.into(), "")
+        Self::new(PreflightVerdict::Skipped, summary.into(), "")
     }
 
     pub(super) fn warning(summary: impl Into<String>, action: &'static str) -> Self {
-        Self::new(Verdict::Warning, summary.into(), action)
+        Self::new(PreflightVerdict::Warning, summary.into(), action)
     }
 
     pub(super) fn fatal(summary: impl Into<String>, action: &'static str) -> Self {
-        Self::new(Verdict::Fatal, summary.into(), action)
+        Self::new(PreflightVerdict::Fatal, summary.into(), action)
     }
 
-    fn new(verdict: Verdict, summary: String, action: &'static str) -> Self {
+    fn new(verdict: PreflightVerdict, summary: String, action: &'static str) -> Self {
         Self { verdict, summary, evidence: Vec::new(), action }
     }
 }

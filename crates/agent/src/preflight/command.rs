@@ -2,9 +2,9 @@
 
 use super::catalog::CHECKS;
 use super::check::{Result, first_fatal, run};
-use super::facts::{Config, Facts};
+use super::facts::{ConfigState, PreflightFacts};
 use super::{network, show};
-use crate::cli::{OutputFormat, PreflightFlags, Stage};
+use crate::cli::{OutputFormat, PreflightFlags, PreflightStage};
 use crate::node::paths::Layout;
 use crate::world::{Stream, World};
 
@@ -14,8 +14,14 @@ pub(crate) fn preflight(
     version: &'static str,
     flags: &PreflightFlags,
 ) -> u8 {
-    let config = Config::read(world, layout, flags.config.as_deref());
-    let facts = Facts { stage: flags.stage, layout, version, config, imds: flags.network.as_ref() };
+    let config = ConfigState::read(world, layout, flags.config.as_deref());
+    let facts = PreflightFacts {
+        stage: flags.stage,
+        layout,
+        version,
+        config,
+        imds: flags.network.as_ref(),
+    };
     let mut results = run(world, &facts, CHECKS);
     if flags.network.is_some() {
         results.extend(network::run(world, &facts));
@@ -29,11 +35,11 @@ pub(crate) fn preflight(
     exit_code
 }
 
-fn exit_code(stage: Stage, results: &[Result]) -> u8 {
+fn exit_code(stage: PreflightStage, results: &[Result]) -> u8 {
     match (first_fatal(results), stage) {
         (None, _) => 0,
-        (Some(_), Stage::Image) => 1,
-        (Some((check, _)), Stage::Node) => {
+        (Some(_), PreflightStage::Image) => 1,
+        (Some((check, _)), PreflightStage::Node) => {
             check.code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
         }
     }

@@ -5,26 +5,26 @@ use std::path::{Path, PathBuf};
 
 use mooring_contract::{NodeConfig, node_config};
 
-use crate::cli::Stage;
+use crate::cli::PreflightStage;
 use crate::format::go_text::read_failure;
 use crate::node::nbc::{self, Assignments};
 use crate::node::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
 use crate::node::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Url, World};
 
-pub(crate) struct Facts<'a> {
-    pub(crate) stage: Stage,
+pub(crate) struct PreflightFacts<'a> {
+    pub(crate) stage: PreflightStage,
     pub(crate) layout: &'a Layout,
     /// The version of the agent, which decides whether a hotfix applies.
     pub(crate) version: &'static str,
-    pub(crate) config: Config<'a>,
+    pub(crate) config: ConfigState<'a>,
     /// The metadata service, if it may be queried.
     pub(crate) imds: Option<&'a Url>,
 }
 
 /// The node config, as far as there is one.
 #[expect(clippy::large_enum_variant, reason = "there is one of these, for a moment")]
-pub(crate) enum Config<'a> {
+pub(crate) enum ConfigState<'a> {
     None,
     /// Invalid, with the reason.
     Unusable(String),
@@ -40,7 +40,7 @@ pub(crate) enum Config<'a> {
     },
 }
 
-impl Config<'_> {
+impl ConfigState<'_> {
     /// Reads the config of the command line, else that of custom data, else the NBC command.
     pub(super) fn read(world: &mut dyn World, layout: &Layout, typed: Option<&Path>) -> Self {
         if let Some(typed) = typed {

@@ -1,16 +1,16 @@
 //! The agent and scripts in use.
 
-use super::{Facts, Finding};
-use crate::cli::Stage;
+use super::{PreflightFacts, PreflightFinding};
+use crate::cli::PreflightStage;
 use crate::hotfix::{find_not_taken, read_pointer, read_state};
 use crate::node::paths::{HOTFIX_AGENT, HOTFIX_POINTER};
 use crate::world::World;
 
-pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+pub(super) fn hotfix(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     let state = read_state(world, facts.layout);
     let described = state.describe(facts.version);
     if state.is_pending {
-        return Finding::warning(
+        return PreflightFinding::warning(
             format!("the script hotfix {} was interrupted", state.scripts),
             "run `aks-node-controller download-hotfix`; `provision` also completes it",
         );
@@ -18,15 +18,15 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     let pointer = match read_pointer(world, facts.layout) {
         Ok(pointer) => pointer,
         Err(error) => {
-            let finding = Finding::warning(
+            let finding = PreflightFinding::warning(
                 format!("{HOTFIX_POINTER} cannot be read: no hotfix is applied"),
                 "check the custom data that writes it",
             );
-            return Finding { evidence: vec![error], ..finding };
+            return PreflightFinding { evidence: vec![error], ..finding };
         }
     };
     if state.binary.is_some() {
-        return Finding::warning(
+        return PreflightFinding::warning(
             format!(
                 "{HOTFIX_AGENT} provisions this node instead of the image's agent: {described}"
             ),
@@ -34,7 +34,7 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
         );
     }
     if let Some(hotfix) = find_not_taken(world, facts.layout, &pointer, facts.version) {
-        return Finding::warning(
+        return PreflightFinding::warning(
             format!(
                 "the binary hotfix {} is requested and not taken (policy {}), {}: {described}",
                 hotfix.version, hotfix.policy, hotfix.lost
@@ -43,11 +43,13 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
         );
     }
     match facts.stage {
-        Stage::Image if !state.scripts.is_empty() => Finding::warning(
+        PreflightStage::Image if !state.scripts.is_empty() => PreflightFinding::warning(
             format!("the image has hotfixed scripts: {described}"),
             "build the image with the repaired scripts",
         ),
-        _ if state.is_hotfixed() => Finding::pass(format!("hotfix in effect: {described}")),
-        _ => Finding::pass("no hotfix is in effect"),
+        _ if state.is_hotfixed() => {
+            PreflightFinding::pass(format!("hotfix in effect: {described}"))
+        }
+        _ => PreflightFinding::pass("no hotfix is in effect"),
     }
 }

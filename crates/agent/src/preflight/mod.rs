@@ -31,8 +31,8 @@ mod show;
 
 pub(crate) use catalog::CHECKS;
 pub use catalog::{CheckFacts, checks};
-pub(crate) use check::{Finding, Result, Verdict, first_fatal, run};
+pub(crate) use check::{PreflightFinding, PreflightVerdict, Result, first_fatal, run};
 pub(crate) use command::preflight;
-pub(crate) use facts::{Config, Facts};
+pub(crate) use facts::{ConfigState, PreflightFacts};
 pub(crate) use oras::find_oras;
 pub(crate) use show::{code_name, report};

@@ -7,8 +7,8 @@ use mooring_codes::Owner;
 use mooring_contract::node_config::OrUnset as _;
 use mooring_redact::Secret;
 
-use super::check::{Check, Need};
-use super::{Facts, Finding, Result};
+use super::check::{CheckNeed, PreflightCheck};
+use super::{PreflightFacts, PreflightFinding, Result};
 use crate::registry::{Proxies, system_certificates};
 use crate::world::{HttpFailure, HttpFailureKind, HttpRequest, Roots, Url, World};
 
@@ -19,34 +19,34 @@ const LIMIT: Duration = Duration::from_secs(5);
 const IMDS_TARGET: &str = "/metadata/instance/compute/location?api-version=2021-02-01&format=text";
 
 /// The probes. None is fatal: what cannot be reached now may be reached when it is needed.
-pub(super) const PROBES: &[Check] = &[
-    Check {
+pub(super) const PROBES: &[PreflightCheck] = &[
+    PreflightCheck {
         name: "imds",
         about: "the instance metadata service responds",
-        needs: Need::Node,
+        needs: CheckNeed::Node,
         code: Some(210),
         audience: Owner::Platform,
         find: imds,
     },
-    Check {
+    PreflightCheck {
         name: "registry",
         about: "the bootstrap registry responds on /v2/",
-        needs: Need::Node,
+        needs: CheckNeed::Node,
         code: Some(211),
         audience: Owner::Network,
         find: registry,
     },
-    Check {
+    PreflightCheck {
         name: "api-server",
         about: "the API server's name has an address, and a connection is possible",
-        needs: Need::Config,
+        needs: CheckNeed::Config,
         code: Some(51),
         audience: Owner::Network,
         find: api_server,
     },
 ];
 
-pub(super) fn run(world: &dyn World, facts: &Facts<'_>) -> Vec<Result> {
+pub(super) fn run(world: &dyn World, facts: &PreflightFacts<'_>) -> Vec<Result> {
     thread::scope(|scope| {
         let probes: Vec<_> = PROBES
             .iter()
@@ -57,16 +57,19 @@ pub(super) fn run(world: &dyn World, facts: &Facts<'_>) -> Vec<Result> {
             .collect();
         let ended = probes.into_iter().map(|(probe, thread)| {
             let finding = thread.join();
-            (probe, finding.unwrap_or_else(|_| Finding::skipped("the probe itself failed")))
+            (
+                probe,
+                finding.unwrap_or_else(|_| PreflightFinding::skipped("the probe itself failed")),
+            )
         });
         ended.collect()
     })
 }
 
-fn imds(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+fn imds(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     const ACTION: &str =
         "recreate the node; if it repeats, look for a rule or proxy that catches 169.254.169.254";
-    let Some(imds) = &facts.imds else { return Finding::skipped("no address is given") };
+    let Some(imds) = &facts.imds else { return PreflightFinding::skipped("no address is given") };
     let url = imds.with_target(IMDS_TARGET);
     let answer = world.fetch(&HttpRequest {
         url: &url,
@@ -77,20 +80,20 @@ fn imds(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
         limit: LIMIT,
     });
     match answer {
-        Ok(answer) if answer.status == 200 => Finding::pass("IMDS responds"),
-        Ok(answer) => Finding::warning(format!("IMDS returns {}", answer.status), ACTION),
-        Err(failure) => Finding::warning(format!("IMDS: {}", failure.text), ACTION),
+        Ok(answer) if answer.status == 200 => PreflightFinding::pass("IMDS responds"),
+        Ok(answer) => PreflightFinding::warning(format!("IMDS returns {}", answer.status), ACTION),
+        Err(failure) => PreflightFinding::warning(format!("IMDS: {}", failure.text), ACTION),
     }
 }
 
-fn registry(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+fn registry(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     let Some(server) = facts.config.bootstrap_registry() else {
-        return Finding::skipped("no bootstrap registry is configured");
+        return PreflightFinding::skipped("no bootstrap registry is configured");
     };
     let shown = mooring_redact::identifier(&server);
     let Ok(url) = Url::parse(&format!("https://{server}/v2/")) else {
         let action = "fix bootstrap_profile_container_registry_server in the node config";
-        return Finding::warning(format!("{shown} is not a server name"), action);
+        return PreflightFinding::warning(format!("{shown} is not a server name"), action);
     };
     let proxies = Proxies::from_environment(&world.environment());
     let roots = Roots::from_pem(&system_certificates(world, facts.layout));
@@ -100,30 +103,34 @@ fn registry(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     match world.fetch(&request) {
         // The endpoint is reachable; authentication is another check.
         Ok(answer) if answer.status < 500 => {
-            Finding::pass(format!("{shown} responds ({})", answer.status))
+            PreflightFinding::pass(format!("{shown} responds ({})", answer.status))
         }
-        Ok(answer) => Finding::warning(
+        Ok(answer) => PreflightFinding::warning(
             format!("{shown} returns {}", answer.status),
             "check the registry's health in Azure",
         ),
-        Err(failure) => Finding::warning(format!("{shown}: {}", failure.text), advice(&failure)),
+        Err(failure) => {
+            PreflightFinding::warning(format!("{shown}: {}", failure.text), advice(&failure))
+        }
     }
 }
 
-fn api_server(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+fn api_server(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     let config = facts.config.node_config();
     let name = config.map(|config| config.api_server_config.or_unset().api_server_name.as_str());
     let Some(name) = name.filter(|name| !name.is_empty()) else {
-        return Finding::skipped("the config names no API server");
+        return PreflightFinding::skipped("the config names no API server");
     };
     let shown = mooring_redact::identifier(name);
     let Ok(url) = Url::parse(&format!("https://{name}/")) else {
         let action = "fix api_server_config.api_server_name in the node config";
-        return Finding::warning(format!("{shown} is not a server name"), action);
+        return PreflightFinding::warning(format!("{shown} is not a server name"), action);
     };
     match world.connect(&url.host, url.port, LIMIT) {
-        Ok(()) => Finding::pass(format!("{shown} can be connected to")),
-        Err(failure) => Finding::warning(format!("{shown}: {}", failure.text), advice(&failure)),
+        Ok(()) => PreflightFinding::pass(format!("{shown} can be connected to")),
+        Err(failure) => {
+            PreflightFinding::warning(format!("{shown}: {}", failure.text), advice(&failure))
+        }
     }
 }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use mooring_codes::image_date;
 use mooring_redact::Secret;
 
-use super::check::Verdict;
+use super::check::PreflightVerdict;
 use super::program::{Candidate, at, in_path, search_path};
-use super::{Config, Facts, Finding};
+use super::{ConfigState, PreflightFacts, PreflightFinding};
 use crate::VERSION;
-use crate::cli::Stage;
+use crate::cli::PreflightStage;
 use crate::format::go_text::{child_error, os_error};
 use crate::node::agent::Agent;
 use crate::node::program::ProgramState;
@@ -26,17 +26,19 @@ const MAX_OS_RELEASE_BYTES: u64 = 64 * 1024;
 const START_LIMIT: Duration = Duration::from_secs(10);
 
 /// The check. A node that needs oras also starts it once: a file can be whole in length and still be broken.
-pub(super) fn oras(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+pub(super) fn oras(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     let is_needed = facts.config.bootstrap_registry().is_some();
     match locate(world, facts) {
-        Ok(path) if is_needed && facts.stage == Stage::Node => start(world, facts, path),
-        Ok(path) => Finding::pass(format!("oras is {}", path.display())),
-        Err(found) => missing(world, facts, found, is_needed || facts.stage == Stage::Image),
+        Ok(path) if is_needed && facts.stage == PreflightStage::Node => start(world, facts, path),
+        Ok(path) => PreflightFinding::pass(format!("oras is {}", path.display())),
+        Err(found) => {
+            missing(world, facts, found, is_needed || facts.stage == PreflightStage::Image)
+        }
     }
 }
 
 /// Runs `oras version`, with nothing of this process's environment but `PATH` and `HOME`.
-fn start(world: &mut dyn World, facts: &Facts<'_>, path: PathBuf) -> Finding {
+fn start(world: &mut dyn World, facts: &PreflightFacts<'_>, path: PathBuf) -> PreflightFinding {
     let shown = path.display().to_string();
     let ended = world.run_tool(&Tool {
         program: &path,
@@ -47,11 +49,11 @@ fn start(world: &mut dyn World, facts: &Facts<'_>, path: PathBuf) -> Finding {
     });
     let why = match &ended {
         Ok(ToolEnd { status: Some(ChildStatus::Exited(0)), .. }) => {
-            return Finding::pass(format!("oras is {shown}, and it starts"));
+            return PreflightFinding::pass(format!("oras is {shown}, and it starts"));
         }
         Ok(ToolEnd { status: None, .. }) => {
             let seconds = START_LIMIT.as_secs();
-            return Finding::warning(
+            return PreflightFinding::warning(
                 format!("`{shown} version` did not end within {seconds} s"),
                 "if the bootstrap fails, suspect the image or its disk first",
             );
@@ -66,11 +68,11 @@ fn start(world: &mut dyn World, facts: &Facts<'_>, path: PathBuf) -> Finding {
 /// Returns the oras that a shell would run; the error starts with the code's name and contains the evidence.
 pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
     let layout = agent.layout.clone();
-    let facts = Facts {
-        stage: Stage::Node,
+    let facts = PreflightFacts {
+        stage: PreflightStage::Node,
         layout: &layout,
         version: agent.version,
-        config: Config::None,
+        config: ConfigState::None,
         imds: None,
     };
     locate(agent.world, &facts).map_err(|found| {
@@ -81,7 +83,7 @@ pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
 }
 
 /// The oras that a shell would run, or everything of this name that it would not.
-fn locate(world: &mut dyn World, facts: &Facts<'_>) -> Result<PathBuf, Vec<Candidate>> {
+fn locate(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Result<PathBuf, Vec<Candidate>> {
     let found = in_path(world, facts, "oras");
     // A shell passes over what it cannot execute, but not over what fails when it is started.
     let runs = found.iter().find(|place| {
@@ -99,12 +101,12 @@ fn locate(world: &mut dyn World, facts: &Facts<'_>) -> Result<PathBuf, Vec<Candi
 /// Returns evidence, regardless of the result.
 fn missing(
     world: &mut dyn World,
-    facts: &Facts<'_>,
+    facts: &PreflightFacts<'_>,
     found: Vec<Candidate>,
     is_needed: bool,
-) -> Finding {
+) -> PreflightFinding {
     let registry = facts.config.bootstrap_registry();
-    let verdict = if is_needed { Verdict::Fatal } else { Verdict::Warning };
+    let verdict = if is_needed { PreflightVerdict::Fatal } else { PreflightVerdict::Warning };
     let mut places = found;
     for usual in USUAL {
         if !places.iter().any(|place| place.path.as_os_str() == usual) {
@@ -117,21 +119,21 @@ fn missing(
         .extend(places.iter().map(|place| format!("{}: {}", place.path.display(), place.state)));
     evidence.push(os_release(world, facts));
     // A package manager is slower than all other checks together.
-    if verdict == Verdict::Fatal {
+    if verdict == PreflightVerdict::Fatal {
         evidence.push(package(world, facts));
     }
     evidence.extend(image_version(VERSION));
     let action = match verdict {
-        Verdict::Fatal => {
+        PreflightVerdict::Fatal => {
             "use an image version that has oras; `az aks nodepool rollback` returns a pool to its last one"
         }
         _ => "nothing now: this node does not need oras; report it to the owner of the image",
     };
-    Finding { verdict, summary, evidence, action }
+    PreflightFinding { verdict, summary, evidence, action }
 }
 
 /// Describes the fault of the best candidate and its effect.
-fn summary(places: &[Candidate], stage: Stage, registry: Option<&str>) -> String {
+fn summary(places: &[Candidate], stage: PreflightStage, registry: Option<&str>) -> String {
     let best = places.iter().find(|place| place.state != ProgramState::Missing);
     let what = match best {
         None => "oras is missing on this image".to_owned(),
@@ -145,14 +147,14 @@ fn summary(places: &[Candidate], stage: Stage, registry: Option<&str>) -> String
             let registry = mooring_redact::identifier(registry);
             format!("{what}, and this node needs it to pull from {registry}")
         }
-        (None, Stage::Image) => {
+        (None, PreflightStage::Image) => {
             format!("{what}, and network-isolated nodes cannot boot without it")
         }
-        (None, Stage::Node) => what,
+        (None, PreflightStage::Node) => what,
     }
 }
 
-fn os_release(world: &mut dyn World, facts: &Facts<'_>) -> String {
+fn os_release(world: &mut dyn World, facts: &PreflightFacts<'_>) -> String {
     let text = world.read(&facts.layout.at("/etc/os-release"), MAX_OS_RELEASE_BYTES);
     let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
     let value = |name: &str| {
@@ -167,8 +169,8 @@ fn os_release(world: &mut dyn World, facts: &Facts<'_>) -> String {
 }
 
 /// Returns the package manager's record, if it exists.
-fn package(world: &mut dyn World, facts: &Facts<'_>) -> String {
-    let root = facts.layout.root().filter(|_| facts.stage == Stage::Image);
+fn package(world: &mut dyn World, facts: &PreflightFacts<'_>) -> String {
+    let root = facts.layout.root().filter(|_| facts.stage == PreflightStage::Image);
     let rpm_root = root.map(|root| root.as_os_str().to_owned());
     let dpkg_folder = root.map(|root| root.join("var/lib/dpkg").into_os_string());
     let mut rpm: Vec<&OsStr> = Vec::new();

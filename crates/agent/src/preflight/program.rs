@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Facts;
-use super::rooted_path::{Target, resolve};
-use crate::cli::Stage;
+use super::PreflightFacts;
+use super::rooted_path::{PathTarget, resolve};
+use crate::cli::PreflightStage;
 use crate::node::program::elf::{Elf, HEADER_BYTES};
 use crate::node::program::{HEAD_BYTES, ProgramState, elf_state, this_machine};
 use crate::world::{EntryKind, World};
@@ -19,10 +19,10 @@ pub(super) struct Candidate {
     pub(super) state: ProgramState,
 }
 
-pub(super) fn search_path(world: &dyn World, stage: Stage) -> String {
+pub(super) fn search_path(world: &dyn World, stage: PreflightStage) -> String {
     match stage {
-        Stage::Image => IMAGE_PATH.to_owned(),
-        Stage::Node => {
+        PreflightStage::Image => IMAGE_PATH.to_owned(),
+        PreflightStage::Node => {
             let variable = world.variable("PATH");
             variable.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
         }
@@ -30,11 +30,15 @@ pub(super) fn search_path(world: &dyn World, stage: Stage) -> String {
 }
 
 /// Returns the candidates in the search path, in order, up to the first usable one, which a shell would run.
-pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> Vec<Candidate> {
+pub(super) fn in_path(
+    world: &mut dyn World,
+    facts: &PreflightFacts<'_>,
+    name: &str,
+) -> Vec<Candidate> {
     // A node's search path is that of the host, also with another root.
     let root = match facts.stage {
-        Stage::Image => facts.layout.root().map(Path::to_owned),
-        Stage::Node => None,
+        PreflightStage::Image => facts.layout.root().map(Path::to_owned),
+        PreflightStage::Node => None,
     };
     let path = search_path(world, facts.stage);
     let mut places = Vec::new();
@@ -52,26 +56,31 @@ pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> V
 }
 
 /// Returns the state of a fixed path of the node or the image.
-pub(super) fn at(world: &mut dyn World, facts: &Facts<'_>, fixed: &str) -> Candidate {
+pub(super) fn at(world: &mut dyn World, facts: &PreflightFacts<'_>, fixed: &str) -> Candidate {
     place(world, facts, facts.layout.root(), Path::new(fixed))
 }
 
-fn place(world: &mut dyn World, facts: &Facts<'_>, root: Option<&Path>, path: &Path) -> Candidate {
+fn place(
+    world: &mut dyn World,
+    facts: &PreflightFacts<'_>,
+    root: Option<&Path>,
+    path: &Path,
+) -> Candidate {
     let state = match resolve(world, root, path) {
-        Target::Missing => ProgramState::Missing,
-        Target::Dangling(target) => ProgramState::Dangling(target),
-        Target::There { entry, .. } if entry.kind != EntryKind::File => ProgramState::NotAFile,
-        Target::There { entry, .. } if entry.mode & 0o111 == 0 => {
+        PathTarget::Missing => ProgramState::Missing,
+        PathTarget::Dangling(target) => ProgramState::Dangling(target),
+        PathTarget::There { entry, .. } if entry.kind != EntryKind::File => ProgramState::NotAFile,
+        PathTarget::There { entry, .. } if entry.mode & 0o111 == 0 => {
             ProgramState::NotExecutable { mode: entry.mode }
         }
-        Target::There { path, entry } => content_state(world, facts, &path, entry.length),
+        PathTarget::There { path, entry } => content_state(world, facts, &path, entry.length),
     };
     Candidate { path: path.to_owned(), state }
 }
 
 fn content_state(
     world: &mut dyn World,
-    facts: &Facts<'_>,
+    facts: &PreflightFacts<'_>,
     real: &Path,
     length: u64,
 ) -> ProgramState {
@@ -92,14 +101,17 @@ fn content_state(
 }
 
 /// Returns the expected architecture: that of this host, or of the image's shell.
-fn expected_architecture(world: &mut dyn World, facts: &Facts<'_>) -> Option<&'static str> {
+fn expected_architecture(
+    world: &mut dyn World,
+    facts: &PreflightFacts<'_>,
+) -> Option<&'static str> {
     match facts.stage {
-        Stage::Node => Some(this_machine()),
-        Stage::Image => {
+        PreflightStage::Node => Some(this_machine()),
+        PreflightStage::Image => {
             let shells = ["/bin/bash", "/usr/bin/bash", "/bin/sh"];
             shells.iter().find_map(|shell| {
                 match resolve(world, facts.layout.root(), Path::new(shell)) {
-                    Target::There { path, .. } => architecture(world, &path),
+                    PathTarget::There { path, .. } => architecture(world, &path),
                     _ => None,
                 }
             })

@@ -13,7 +13,7 @@ const MAX_LINKS: usize = 40;
 
 /// Target of a path, with all links resolved below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum PathTarget {
     /// The path exists; the real path includes the root.
     There {
         path: PathBuf,
@@ -25,7 +25,7 @@ pub(super) enum Target {
 }
 
 /// Resolves `path`, which is absolute relative to `root`.
-pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -> Target {
+pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -> PathTarget {
     let root = root.unwrap_or(Path::new("/"));
     let mut left: Vec<OsString> = components(path);
     let mut at = PathBuf::new();
@@ -43,11 +43,11 @@ pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -
             // Word by word: an empty rest would end the path in a slash.
             let mut wanted = Path::new("/").join(&at);
             wanted.extend(left.iter().rev());
-            return if is_link { Target::Dangling(wanted) } else { Target::Missing };
+            return if is_link { PathTarget::Dangling(wanted) } else { PathTarget::Missing };
         };
         if entry.kind != EntryKind::Link {
             if left.is_empty() {
-                return Target::There { path: real, entry };
+                return PathTarget::There { path: real, entry };
             }
             continue;
         }
@@ -55,7 +55,7 @@ pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -
         is_link |= left.is_empty();
         let target = match world.read_link(&real) {
             Ok(target) if links <= MAX_LINKS => target,
-            _ => return Target::Dangling(Path::new("/").join(at)),
+            _ => return PathTarget::Dangling(Path::new("/").join(at)),
         };
         at.pop();
         if target.is_absolute() {
@@ -65,8 +65,8 @@ pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -
     }
     // The root itself, or a path that climbs back to it.
     match world.entry(root) {
-        Ok(entry) => Target::There { path: root.to_owned(), entry },
-        Err(_) => Target::Missing,
+        Ok(entry) => PathTarget::There { path: root.to_owned(), entry },
+        Err(_) => PathTarget::Missing,
     }
 }
 
@@ -105,17 +105,19 @@ mod tests {
         symlink("loop", root.join("usr/bin/loop")).unwrap();
         let resolve_path = |path: &str| resolve(&mut Host::default(), Some(root), Path::new(path));
         for good in ["/opt/bin/tool", "/bin/absolute", "/usr/bin/relative", "/usr/bin/climbing"] {
-            let Target::There { path, entry } = resolve_path(good) else { panic!("{good}") };
+            let PathTarget::There { path, entry } = resolve_path(good) else { panic!("{good}") };
             assert_eq!((path, entry.kind), (root.join("opt/bin/tool"), EntryKind::File), "{good}");
         }
         // The machine that checks has a shell; the image has none.
-        let Target::Dangling(outside) = resolve_path("/usr/bin/outside") else { panic!("a shell") };
+        let PathTarget::Dangling(outside) = resolve_path("/usr/bin/outside") else {
+            panic!("a shell")
+        };
         // As text: paths are equal regardless of a trailing slash.
         assert_eq!(outside.as_os_str(), "/usr/bin/sh");
-        assert!(matches!(resolve_path("/usr/bin/loop"), Target::Dangling(_)));
-        assert_eq!(resolve_path("/usr/bin/none"), Target::Missing);
+        assert!(matches!(resolve_path("/usr/bin/loop"), PathTarget::Dangling(_)));
+        assert_eq!(resolve_path("/usr/bin/none"), PathTarget::Missing);
         // The directory is a link; a missing entry in it is not a broken link.
-        assert_eq!(resolve_path("/bin/none"), Target::Missing);
-        assert!(matches!(resolve_path("/.."), Target::There { .. }));
+        assert_eq!(resolve_path("/bin/none"), PathTarget::Missing);
+        assert!(matches!(resolve_path("/.."), PathTarget::There { .. }));
     }
 }

@@ -1,17 +1,17 @@
 //! Results as a table and as JSON.
 
 use mooring_codes::{Os, lookup_named};
-use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+use mooring_contract::json::{Escape, JsonLayout, Writer};
 
-use super::{Finding, Result, Verdict};
-use crate::cli::Stage;
+use super::{PreflightFinding, PreflightVerdict, Result};
+use crate::cli::PreflightStage;
 
 /// One line a check, and under those that are not well, what was seen and what to do.
 pub(super) fn table(results: &[Result]) -> String {
     let mut lines = Vec::new();
     for (check, finding) in results {
         let code = match (finding.verdict, check.code) {
-            (Verdict::Fatal, Some(code)) => code.to_string(),
+            (PreflightVerdict::Fatal, Some(code)) => code.to_string(),
             _ => String::new(),
         };
         let verdict = finding.verdict.as_str();
@@ -25,12 +25,12 @@ pub(super) fn table(results: &[Result]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn is_bad(finding: &Finding) -> bool {
-    matches!(finding.verdict, Verdict::Fatal | Verdict::Warning)
+fn is_bad(finding: &PreflightFinding) -> bool {
+    matches!(finding.verdict, PreflightVerdict::Fatal | PreflightVerdict::Warning)
 }
 
 /// A stable document, `mooring.preflight/v1`.
-pub(super) fn json(stage: Stage, exit_code: u8, results: &[Result]) -> String {
+pub(super) fn json(stage: PreflightStage, exit_code: u8, results: &[Result]) -> String {
     let mut json = Writer::new(JsonLayout::Indented(2), Escape::Minimal);
     json.open_object();
     member(&mut json, "schema", "mooring.preflight/v1");
@@ -82,7 +82,7 @@ pub(crate) fn code_name(code: i32) -> Option<&'static str> {
 pub(crate) fn report(results: &[Result]) -> String {
     let mut lines = Vec::new();
     for (check, finding) in results.iter().filter(|(_, finding)| is_bad(finding)) {
-        let Finding { verdict, summary, evidence, action } = finding;
+        let PreflightFinding { verdict, summary, evidence, action } = finding;
         lines.push(format!("preflight {}: {}: {summary}", verdict.as_str(), check.name));
         lines.extend(evidence.iter().map(|line| format!("  {line}")));
         lines.push(format!("  {}: {action}", check.audience.as_str()));

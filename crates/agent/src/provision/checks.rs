@@ -1,33 +1,41 @@
 //! Preflight as the first phase of a bootstrap.
 
 use super::failure::{Failure, NOT_STARTED};
-use crate::cli::Stage;
+use crate::cli::PreflightStage;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
-use crate::preflight::{self, Facts, Verdict};
+use crate::node::log::LogValue;
+use crate::preflight::{self, PreflightFacts, PreflightVerdict};
 
 /// Runs the checks that `provision` does not do itself: it has read an earlier run's result, the hotfix state and
 /// the config, and will read the component list.
-pub(super) fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Result<(), Failure> {
+pub(super) fn check(
+    agent: &mut Agent<'_>,
+    config: preflight::ConfigState<'_>,
+) -> Result<(), Failure> {
     let checks = preflight::CHECKS
         .iter()
         .filter(|check| !matches!(check.name, "left-over" | "config" | "components" | "hotfix"));
     let layout = agent.layout.clone();
-    let facts =
-        Facts { stage: Stage::Node, layout: &layout, version: agent.version, config, imds: None };
+    let facts = PreflightFacts {
+        stage: PreflightStage::Node,
+        layout: &layout,
+        version: agent.version,
+        config,
+        imds: None,
+    };
     let results = preflight::run(agent.world, &facts, checks);
     for (check, finding) in &results {
         let evidence = finding.evidence.join("; ");
         let attributes = [
-            ("check", Value::Text(check.name)),
-            ("evidence", Value::Text(&evidence)),
-            ("action", Value::Text(finding.action)),
+            ("check", LogValue::Text(check.name)),
+            ("evidence", LogValue::Text(&evidence)),
+            ("action", LogValue::Text(finding.action)),
         ];
         let message = format!("preflight: {}", finding.summary);
         match finding.verdict {
-            Verdict::Warning => agent.warn(&message, &attributes),
-            Verdict::Fatal => agent.error(&message, &attributes),
-            Verdict::Pass | Verdict::Skipped => {}
+            PreflightVerdict::Warning => agent.warn(&message, &attributes),
+            PreflightVerdict::Fatal => agent.error(&message, &attributes),
+            PreflightVerdict::Pass | PreflightVerdict::Skipped => {}
         }
     }
     match preflight::first_fatal(&results) {

@@ -13,7 +13,7 @@ use crate::environment::{self, BuildError, Built, Root, command};
 use crate::format::go_text::{path_error, read_failure};
 use crate::node::agent::Agent;
 use crate::node::host_info::{probe_containerd, read_components};
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::COMPONENTS;
 use crate::node::secrets::{self, MAX_FILE_BYTES};
 use crate::preflight;
@@ -48,8 +48,11 @@ fn prepare_nbc(
     agent.redactor = secrets::of_node(agent.world, &agent.layout, config, Some(typed));
     let path = clean(typed);
     let shown = path.display().to_string();
-    agent.info("Using NBC command for scriptless phase 2", &[("NBCCmdFile", Value::Text(&shown))]);
-    check(agent, preflight::Config::nbc(text))?;
+    agent.info(
+        "Using NBC command for scriptless phase 2",
+        &[("NBCCmdFile", LogValue::Text(&shown))],
+    );
+    check(agent, preflight::ConfigState::nbc(text))?;
     let child = ChildSpec {
         program: command::PROGRAM,
         arguments: vec!["--".into(), path.into_os_string()],
@@ -85,7 +88,7 @@ fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Failu
         return Err(Failure::before_start(error));
     }
     let path = typed.to_owned();
-    check(agent, preflight::Config::Read { path, config: Cow::Borrowed(&config) })?;
+    check(agent, preflight::ConfigState::Read { path, config: Cow::Borrowed(&config) })?;
     prepare_child(agent, &config).map_err(Failure::before_start)
 }
 
@@ -126,12 +129,13 @@ pub(super) fn read_config(agent: &mut Agent<'_>, typed: &Path) -> Result<NodeCon
     for warning in &parsed.warnings {
         agent.warn(
             "ignored in the provision config",
-            &[("field", Value::Text(&warning.to_string()))],
+            &[("field", LogValue::Text(&warning.to_string()))],
         );
     }
     if parsed.warnings_dropped > 0 {
         let more = i64::try_from(parsed.warnings_dropped).unwrap_or(i64::MAX);
-        agent.warn("more was ignored in the provision config", &[("count", Value::Number(more))]);
+        agent
+            .warn("more was ignored in the provision config", &[("count", LogValue::Number(more))]);
     }
     Ok(parsed.config)
 }

@@ -8,7 +8,7 @@ use crate::cli::ProvisionFlags;
 use crate::format::event::{EventLevel, Task};
 use crate::format::go_text::read_failure;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::secrets::MAX_FILE_BYTES;
 use crate::node::{compare, nbc};
 
@@ -48,6 +48,6 @@ fn text_pair((name, value): (OsString, OsString)) -> Option<(String, String)> {
 fn log_failed_comparison(agent: &mut Agent<'_>, error: &str) {
     agent.error(
         "compareEnvs: failed to build cmd from provision config",
-        &[("error", Value::Text(error))],
+        &[("error", LogValue::Text(error))],
     );
 }

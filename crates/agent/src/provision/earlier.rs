@@ -6,7 +6,7 @@
 use super::failure::{Failure, NOT_STARTED, exit_code, status};
 use crate::format::go_text::path_error;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::{PREVIOUS_REPORT, REPORT, SENTINEL};
 use crate::node::report;
 use crate::world::Replace;
@@ -50,8 +50,10 @@ fn move_report_aside(agent: &mut Agent<'_>) {
     }
     if let Err(error) = agent.world.rename(&report, &previous, Replace::Yes) {
         let error = path_error("rename", REPORT.as_ref(), &error);
-        agent
-            .warn("failed to move a stale provision.json aside", &[("error", Value::Text(&error))]);
+        agent.warn(
+            "failed to move a stale provision.json aside",
+            &[("error", LogValue::Text(&error))],
+        );
     }
 }
 
@@ -63,7 +65,7 @@ pub(super) fn withdraw_sentinel(agent: &mut Agent<'_>) {
     let sentinel = agent.layout.at(SENTINEL);
     if let Err(error) = agent.world.remove(&sentinel) {
         let error = path_error("remove", SENTINEL.as_ref(), &error);
-        let attributes = [("path", Value::Text(SENTINEL)), ("error", Value::Text(&error))];
+        let attributes = [("path", LogValue::Text(SENTINEL)), ("error", LogValue::Text(&error))];
         return agent.error("failed to remove provision.complete of a stopped run", &attributes);
     }
     move_report_aside(agent);

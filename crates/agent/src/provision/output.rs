@@ -5,7 +5,7 @@ use mooring_contract::json::lossy;
 use mooring_redact::Redactor;
 
 use crate::node::paths::Layout;
-use crate::node::pid_file::Running;
+use crate::node::pid_file::RunningAgent;
 use crate::world::{OutputFilter, Stream, World};
 
 /// Size of the tail of each stream: twice the extension's limit, so that the report decides what to drop,
@@ -23,7 +23,7 @@ pub(super) struct Output<'r> {
 struct Start<'r> {
     world: Box<dyn World + Send>,
     layout: Layout,
-    record: &'r mut Running,
+    record: &'r mut RunningAgent,
 }
 
 impl<'r> Output<'r> {
@@ -36,7 +36,7 @@ impl<'r> Output<'r> {
         &mut self,
         world: Box<dyn World + Send>,
         layout: Layout,
-        record: &'r mut Running,
+        record: &'r mut RunningAgent,
     ) {
         self.start = Some(Start { world, layout, record });
     }

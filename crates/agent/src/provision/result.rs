@@ -6,9 +6,9 @@ use super::cause;
 use super::failure::{Failure, NOT_STARTED, status};
 use crate::format::go_text::path_error;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::{Layout, REPORT, RUN_RECORD};
-use crate::node::pid_file::{self, Running};
+use crate::node::pid_file::{self, RunningAgent};
 use crate::node::report;
 use crate::world::World;
 
@@ -16,7 +16,7 @@ use crate::world::World;
 pub(super) fn leave_failure(
     agent: &mut Agent<'_>,
     failure: &Failure,
-    record: Option<&mut Running>,
+    record: Option<&mut RunningAgent>,
 ) {
     let Failure { status, is_of_this_boot, .. } = failure;
     let redact = |text: &str| agent.redactor.redact(text).into_owned();
@@ -36,13 +36,13 @@ pub(super) fn leave_failure(
     for (fixed, error) in report::leave(agent.world, &agent.layout, &status, !is_recorded) {
         let name = fixed.rsplit('/').next().unwrap_or(fixed);
         let error = path_error("open", fixed.as_ref(), &error);
-        let attributes = [("path", Value::Text(fixed)), ("error", Value::Text(&error))];
+        let attributes = [("path", LogValue::Text(fixed)), ("error", LogValue::Text(&error))];
         agent.error(&format!("failed to write {name} file"), &attributes);
     }
 }
 
 /// Writes the result of a successful run, if the scripts have not, for example because of a full disk.
-pub(super) fn leave_success(agent: &mut Agent<'_>, record: Option<&mut Running>) {
+pub(super) fn leave_success(agent: &mut Agent<'_>, record: Option<&mut RunningAgent>) {
     let status = status(0, String::new(), String::new());
     leave_record(agent, record, &status);
     if report::is_torn(agent.world, &agent.layout) {
@@ -51,12 +51,16 @@ pub(super) fn leave_success(agent: &mut Agent<'_>, record: Option<&mut Running>)
 }
 
 /// Records the result for those who wait in this boot; true if that worked.
-fn leave_record(agent: &mut Agent<'_>, record: Option<&mut Running>, status: &CseStatus) -> bool {
+fn leave_record(
+    agent: &mut Agent<'_>,
+    record: Option<&mut RunningAgent>,
+    status: &CseStatus,
+) -> bool {
     let Some(record) = record else { return false };
     let written = record.ended(agent.world, &agent.layout, status.to_json());
     if let Err(error) = &written {
         let error = path_error("open", RUN_RECORD.as_ref(), error);
-        agent.warn("failed to record the result", &[("error", Value::Text(&error))]);
+        agent.warn("failed to record the result", &[("error", LogValue::Text(&error))]);
     }
     written.is_ok()
 }

@@ -16,9 +16,9 @@ use crate::format::event::Task;
 use crate::format::go_text::path_error;
 use crate::hotfix;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::SCRIPTS_LOG;
-use crate::node::pid_file::{self, LockResult, Running};
+use crate::node::pid_file::{self, LockResult, RunningAgent};
 use crate::node::report;
 
 /// Size of the end of the scripts' log in a report, as in their own reports.
@@ -62,7 +62,7 @@ fn settle_hotfix(agent: &mut Agent<'_>) {
 fn dry_run(agent: &mut Agent<'_>, flags: &ProvisionFlags, start: SystemTime) -> u8 {
     match prepare(agent, flags) {
         Ok(prepared) => {
-            agent.info("dry-run", &[("cmd", Value::Text(&prepared.shown))]);
+            agent.info("dry-run", &[("cmd", LogValue::Text(&prepared.shown))]);
             log_finished(agent, -1, ("", ""), None);
             finish(agent, start, Ok(()))
         }
@@ -85,13 +85,13 @@ fn finish(agent: &mut Agent<'_>, start: SystemTime, result: Result<(), (&str, u8
 fn catch_signals(agent: &mut Agent<'_>) {
     if let Err(error) = agent.world.catch_signals() {
         let error = error.to_string();
-        agent.warn("failed to catch signals", &[("error", Value::Text(&error))]);
+        agent.warn("failed to catch signals", &[("error", LogValue::Text(&error))]);
     }
 }
 
 /// Makes this the only process that provisions. If that cannot be recorded, the node is provisioned
 /// anyway: only `provision-wait` needs the record.
-fn claim(agent: &mut Agent<'_>) -> Result<Option<Running>, String> {
+fn claim(agent: &mut Agent<'_>) -> Result<Option<RunningAgent>, String> {
     match pid_file::claim(agent.world, &agent.layout) {
         Ok(LockResult::Ours(running)) => Ok(Some(running)),
         Ok(LockResult::TakenBy(pid)) => {
@@ -100,7 +100,7 @@ fn claim(agent: &mut Agent<'_>) -> Result<Option<Running>, String> {
         }
         Err(error) => {
             let error = error.to_string();
-            agent.warn("failed to record this provision", &[("error", Value::Text(&error))]);
+            agent.warn("failed to record this provision", &[("error", LogValue::Text(&error))]);
             Ok(None)
         }
     }
@@ -110,7 +110,7 @@ fn run(
     agent: &mut Agent<'_>,
     prepared: &Prepared,
     flags: &ProvisionFlags,
-    record: &mut Option<Running>,
+    record: &mut Option<RunningAgent>,
 ) -> Result<(), Failure> {
     if let Some(signal) = agent.world.caught_signal() {
         let error = format!("interrupted by {} before the scripts were started", signal.name());
@@ -179,9 +179,9 @@ fn log_finished(agent: &mut Agent<'_>, code: i32, (out, err): (&str, &str), erro
     agent.info(
         "CSE finished",
         &[
-            ("exitCode", Value::Number(i64::from(code))),
-            ("stdout", Value::Text(out)),
-            ("stderr", Value::Text(err)),
+            ("exitCode", LogValue::Number(i64::from(code))),
+            ("stdout", LogValue::Text(out)),
+            ("stderr", LogValue::Text(err)),
             ("error", error.into()),
         ],
     );

@@ -13,13 +13,13 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub(crate) struct TimeBudget {
     pub(crate) total: Duration,
     /// On the clock that never jumps.
     ends: Duration,
 }
 
-impl Budget {
+impl TimeBudget {
     /// Returns the budget that begins at `now` and ends no later than the CSE.
     pub(crate) fn new(now: Duration, asked: Duration, cse_left: Option<Duration>) -> Self {
         let total = cse_left.map_or(asked, |left| left.min(asked));
@@ -116,10 +116,10 @@ mod tests {
         for nonsense in ["", "now", "-1", "1.5"] {
             assert_eq!(cse_left(nonsense, now), None, "{nonsense}");
         }
-        let budget = Budget::new(seconds(7), seconds(600), Some(seconds(80)));
+        let budget = TimeBudget::new(seconds(7), seconds(600), Some(seconds(80)));
         assert_eq!(budget.total, seconds(80));
         assert_eq!(budget.remaining(seconds(17)), seconds(70));
         assert_eq!(budget.remaining(seconds(100)), Duration::ZERO);
-        assert_eq!(Budget::new(seconds(7), seconds(600), None).total, seconds(600));
+        assert_eq!(TimeBudget::new(seconds(7), seconds(600), None).total, seconds(600));
     }
 }

@@ -1,8 +1,8 @@
 //! Trusted certificates: those of the system, and those of a file.
 
-use super::error::{Code, Stop};
-use super::session::Session;
-use crate::node::log::Value;
+use super::error::{Code, RegistryStop};
+use super::session::RegistrySession;
+use crate::node::log::LogValue;
 use crate::node::paths::Layout;
 use crate::world::{ReadFailure, Roots, World};
 
@@ -13,11 +13,12 @@ const SYSTEM: [&str; 2] =
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Reads the certificates. An explicit file must contain some.
-pub(super) fn roots(session: &mut Session<'_, '_>) -> Result<Roots, Stop> {
+pub(super) fn roots(session: &mut RegistrySession<'_, '_>) -> Result<Roots, RegistryStop> {
     let mut texts = Vec::new();
     if let Some(file) = &session.flags.ca_file {
-        let failed =
-            |why: String| Stop::new(Code::Failed, format!("--ca-file {}: {why}", file.display()));
+        let failed = |why: String| {
+            RegistryStop::new(Code::Failed, format!("--ca-file {}: {why}", file.display()))
+        };
         let text = session.agent.world.read(file, MAX_BYTES).map_err(|failure| match failure {
             ReadFailure::Open(error) | ReadFailure::Read(error) => failed(error.to_string()),
             ReadFailure::TooLarge { limit } => failed(format!("larger than {limit} bytes")),
@@ -31,7 +32,7 @@ pub(super) fn roots(session: &mut Session<'_, '_>) -> Result<Roots, Stop> {
     let roots = Roots::from_pem(&texts);
     if roots.count() == 0 {
         let looked = SYSTEM.join(", ");
-        session.agent.warn("no CA certificates", &[("files", Value::Text(&looked))]);
+        session.agent.warn("no CA certificates", &[("files", LogValue::Text(&looked))]);
     }
     Ok(roots)
 }

@@ -55,13 +55,13 @@ impl Code {
 
 /// The end of the command, unless a step knows another way.
 #[derive(Debug)]
-pub(super) struct Stop {
+pub(super) struct RegistryStop {
     pub(super) code: Code,
     pub(super) text: String,
     pub(super) hint: Option<&'static str>,
 }
 
-impl Stop {
+impl RegistryStop {
     pub(super) fn new(code: Code, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), hint: None }
     }
@@ -91,7 +91,7 @@ pub(super) enum Service {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RegistryErrorKind {
     Dns,
     Connect,
     Proxy,
@@ -107,7 +107,7 @@ pub(super) enum Kind {
     Tool,
 }
 
-impl Kind {
+impl RegistryErrorKind {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -139,7 +139,7 @@ const NONSENSE: Retry = Retry::Attempts(3);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LoginError {
-    pub(super) kind: Kind,
+    pub(super) kind: RegistryErrorKind,
     pub(super) text: String,
     pub(super) again: Retry,
     /// Value of `Retry-After`.
@@ -147,22 +147,24 @@ pub(super) struct LoginError {
 }
 
 impl LoginError {
-    pub(super) fn new(kind: Kind, again: Retry, text: impl Into<String>) -> Self {
+    pub(super) fn new(kind: RegistryErrorKind, again: Retry, text: impl Into<String>) -> Self {
         Self { kind, text: text.into(), again, pause: None }
     }
 
     pub(super) fn of_failure(failure: &HttpFailure) -> Self {
         let (kind, again) = match failure.kind {
-            HttpFailureKind::Dns => (Kind::Dns, Retry::WhileTimeLasts),
-            HttpFailureKind::Connect => (Kind::Connect, Retry::WhileTimeLasts),
-            HttpFailureKind::Proxy(Some(status)) if is_final(status) => (Kind::Proxy, Retry::No),
-            HttpFailureKind::Proxy(Some(_)) => (Kind::Proxy, Retry::WhileTimeLasts),
-            HttpFailureKind::Proxy(None) => (Kind::Proxy, Retry::No),
-            HttpFailureKind::Certificate => (Kind::Certificate, Retry::No),
-            HttpFailureKind::Tls => (Kind::Tls, Retry::WhileTimeLasts),
-            HttpFailureKind::TimedOut => (Kind::TimedOut, Retry::WhileTimeLasts),
-            HttpFailureKind::Cut => (Kind::Cut, Retry::WhileTimeLasts),
-            HttpFailureKind::Malformed => (Kind::Nonsense, NONSENSE),
+            HttpFailureKind::Dns => (RegistryErrorKind::Dns, Retry::WhileTimeLasts),
+            HttpFailureKind::Connect => (RegistryErrorKind::Connect, Retry::WhileTimeLasts),
+            HttpFailureKind::Proxy(Some(status)) if is_final(status) => {
+                (RegistryErrorKind::Proxy, Retry::No)
+            }
+            HttpFailureKind::Proxy(Some(_)) => (RegistryErrorKind::Proxy, Retry::WhileTimeLasts),
+            HttpFailureKind::Proxy(None) => (RegistryErrorKind::Proxy, Retry::No),
+            HttpFailureKind::Certificate => (RegistryErrorKind::Certificate, Retry::No),
+            HttpFailureKind::Tls => (RegistryErrorKind::Tls, Retry::WhileTimeLasts),
+            HttpFailureKind::TimedOut => (RegistryErrorKind::TimedOut, Retry::WhileTimeLasts),
+            HttpFailureKind::Cut => (RegistryErrorKind::Cut, Retry::WhileTimeLasts),
+            HttpFailureKind::Malformed => (RegistryErrorKind::Nonsense, NONSENSE),
         };
         Self::new(kind, again, failure.text.clone())
     }
@@ -175,19 +177,21 @@ impl LoginError {
         match status {
             408 | 429 => {
                 let text = format!("returned {status}, throttled or timed out{message}");
-                Self::new(Kind::Throttled, Retry::WhileTimeLasts, text)
+                Self::new(RegistryErrorKind::Throttled, Retry::WhileTimeLasts, text)
             }
             500.. => {
                 let text = format!("server error {status}{message}");
-                Self::new(Kind::ServerError, Retry::WhileTimeLasts, text)
+                Self::new(RegistryErrorKind::ServerError, Retry::WhileTimeLasts, text)
             }
             _ if being_updated => {
                 let text = format!("returned {status}, it is being updated{message}");
-                Self::new(Kind::ServerError, Retry::WhileTimeLasts, text)
+                Self::new(RegistryErrorKind::ServerError, Retry::WhileTimeLasts, text)
             }
-            400..500 => {
-                Self::new(Kind::Refused, Retry::No, format!("denied with {status}{message}"))
-            }
+            400..500 => Self::new(
+                RegistryErrorKind::Refused,
+                Retry::No,
+                format!("denied with {status}{message}"),
+            ),
             300..400 => Self::nonsense(&format!("a redirect ({status})")),
             _ => Self::nonsense(&format!("an unexpected status, {status}")),
         }
@@ -195,14 +199,14 @@ impl LoginError {
 
     pub(super) fn nonsense(what: &str) -> Self {
         let text = format!("invalid response: {what}");
-        Self::new(Kind::Nonsense, NONSENSE, text)
+        Self::new(RegistryErrorKind::Nonsense, NONSENSE, text)
     }
 
     /// Returns the exit code if it persists.
     pub(super) fn code(&self, party: Service) -> Code {
         match (self.kind, party) {
-            (Kind::Refused, _) => Code::Refused,
-            (Kind::Tool, _) => Code::Failed,
+            (RegistryErrorKind::Refused, _) => Code::Refused,
+            (RegistryErrorKind::Tool, _) => Code::Failed,
             (_, Service::Imds) => Code::ImdsSilent,
             (_, Service::Registry | Service::Oras) => Code::Network,
         }
@@ -210,32 +214,40 @@ impl LoginError {
 
     pub(super) fn hint(&self, party: Service) -> &'static str {
         match (party, self.kind) {
-            (Service::Imds, Kind::Refused) => {
+            (Service::Imds, RegistryErrorKind::Refused) => {
                 "check that the kubelet identity is assigned to this VM and that the client id is its own"
             }
             (Service::Imds, _) => {
                 "look for routes, firewalls or software on the node that touch 169.254.169.254"
             }
-            (_, Kind::Refused) => {
+            (_, RegistryErrorKind::Refused) => {
                 "check that the kubelet identity has AcrPull on the registry, and the registry's firewall"
             }
-            (_, Kind::Dns) => {
+            (_, RegistryErrorKind::Dns) => {
                 "resolve the registry's name on the node; a private registry needs its private DNS zone linked to the node's network"
             }
-            (_, Kind::Certificate) => {
+            (_, RegistryErrorKind::Certificate) => {
                 "check the issuer of the registry's certificate (a proxy that intercepts TLS needs its CA on the node, or --ca-file), and the node's clock"
             }
-            (_, Kind::Proxy) => "check HTTPS_PROXY and NO_PROXY, and the proxy's own log",
-            (_, Kind::Nonsense) => {
+            (_, RegistryErrorKind::Proxy) => {
+                "check HTTPS_PROXY and NO_PROXY, and the proxy's own log"
+            }
+            (_, RegistryErrorKind::Nonsense) => {
                 "another server may respond in the registry's place: run `curl -v https://<registry>/v2/` on the node"
             }
-            (_, Kind::Throttled | Kind::ServerError) => {
+            (_, RegistryErrorKind::Throttled | RegistryErrorKind::ServerError) => {
                 "the registry failed or is overloaded: check Azure's status and the registry's limits"
             }
-            (_, Kind::Tool) => {
+            (_, RegistryErrorKind::Tool) => {
                 "read the output of oras above; registry and network are not at fault"
             }
-            (_, Kind::Connect | Kind::Tls | Kind::TimedOut | Kind::Cut) => {
+            (
+                _,
+                RegistryErrorKind::Connect
+                | RegistryErrorKind::Tls
+                | RegistryErrorKind::TimedOut
+                | RegistryErrorKind::Cut,
+            ) => {
                 "run `curl -v https://<registry>/v2/` on the node; check private endpoints, firewalls and routes"
             }
         }
@@ -313,7 +325,11 @@ mod tests {
         ] {
             let kind = HttpFailureKind::Proxy(status);
             let trouble = LoginError::of_failure(&HttpFailure { kind, text: String::new() });
-            assert_eq!((trouble.kind, trouble.again), (Kind::Proxy, again), "{status:?}");
+            assert_eq!(
+                (trouble.kind, trouble.again),
+                (RegistryErrorKind::Proxy, again),
+                "{status:?}"
+            );
         }
     }
 
@@ -343,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_text_begins_with_its_name_once() {
-        let message = |text: &str| Stop::new(Code::NoOras, text).at_step("1/6 oras").text;
+        let message = |text: &str| RegistryStop::new(Code::NoOras, text).at_step("1/6 oras").text;
         let expected = "ERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: no oras in PATH";
         assert_eq!(message("no oras in PATH"), expected);
         assert_eq!(message("ERR_ORAS_BINARY_NOT_FOUND: no oras in PATH"), expected);

@@ -1,12 +1,12 @@
 //! Runs the steps of a login.
 
-use super::error::Stop;
+use super::error::RegistryStop;
 use super::flags::LoginFlags;
-use super::session::{FindOras, Session, StepResult};
+use super::session::{FindOras, RegistrySession, StepResult};
 use super::steps::STEPS;
 use crate::format::event::Task;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::world::{Host, Stream, World as _};
 
 pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindOras) -> u8 {
@@ -16,12 +16,12 @@ pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindO
     };
     agent.world.on_panic(None, Box::new(last_words));
     let start = agent.started(Task::RegistryLogin);
-    let mut session = Session::new(agent, flags, find_oras);
+    let mut session = RegistrySession::new(agent, flags, find_oras);
     let ended = walk(&mut session);
     let agent = session.agent;
     match ended {
         Ok(result) => {
-            agent.info("registry-login", &[("result", Value::Text(result))]);
+            agent.info("registry-login", &[("result", LogValue::Text(result))]);
             agent.finished(Task::RegistryLogin, start, None);
             0
         }
@@ -38,7 +38,7 @@ pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindO
     }
 }
 
-fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
+fn walk(session: &mut RegistrySession<'_, '_>) -> Result<&'static str, RegistryStop> {
     for (at, step) in STEPS.iter().enumerate() {
         let shown = format!("{}/{} {}", at + 1, STEPS.len(), step.name);
         session.step = step.name;
@@ -52,9 +52,9 @@ fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
         session.agent.info(
             "registry-login step",
             &[
-                ("step", Value::Text(&shown)),
-                ("result", Value::Text(result)),
-                ("durationMs", Value::Number(took)),
+                ("step", LogValue::Text(&shown)),
+                ("result", LogValue::Text(result)),
+                ("durationMs", LogValue::Number(took)),
             ],
         );
         match flow {

@@ -26,7 +26,7 @@ mod session;
 mod steps;
 mod token;
 
-pub(crate) use budget::{Budget, cse_left};
+pub(crate) use budget::{TimeBudget, cse_left};
 pub(crate) use ca_certs::system as system_certificates;
 pub(crate) use flags::{Identity, LoginFlags};
 pub(crate) use login::login;

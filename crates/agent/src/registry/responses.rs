@@ -1,6 +1,6 @@
 //! Bodies and headers of responses.
 
-use mooring_contract::json::{Dialect, Error, Kind, MAX_DEPTH, Reader};
+use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Reader, ValueKind};
 use mooring_redact::Secret;
 
 /// Enough for a sentence of Entra ID; foreign text, so it is also made safe to print.
@@ -10,7 +10,7 @@ const COMPLAINT_CHARS: usize = 300;
 pub(super) fn token(body: &[u8], name: &str) -> Option<Secret> {
     let mut found = None;
     object(body, |reader, member| {
-        if member == name && reader.peek()? == Kind::String {
+        if member == name && reader.peek()? == ValueKind::String {
             found = Some(reader.string()?.into_owned());
             return Ok(());
         }
@@ -26,7 +26,7 @@ pub(super) fn is_catalog(body: &[u8]) -> bool {
     let mut found = false;
     let read = object(body, |reader, member| {
         if member == "repositories" {
-            found = matches!(reader.peek()?, Kind::Array | Kind::Null);
+            found = matches!(reader.peek()?, ValueKind::Array | ValueKind::Null);
         }
         reader.skip(MAX_DEPTH)
     });
@@ -38,19 +38,19 @@ pub(super) fn is_catalog(body: &[u8]) -> bool {
 pub(super) fn complaint(body: &[u8]) -> String {
     let mut words: Vec<String> = Vec::new();
     let understood = object(body, |reader, member| match (member, reader.peek()?) {
-        ("error" | "error_description", Kind::String) => {
+        ("error" | "error_description", ValueKind::String) => {
             words.push(reader.string()?.into_owned());
             Ok(())
         }
-        ("errors", Kind::Array) => {
+        ("errors", ValueKind::Array) => {
             let mut elements = reader.array()?;
             while elements.next(reader)? {
-                if reader.peek()? != Kind::Object {
+                if reader.peek()? != ValueKind::Object {
                     reader.skip(MAX_DEPTH)?;
                     continue;
                 }
                 members(reader, |reader, member| match (member, reader.peek()?) {
-                    ("code" | "message", Kind::String) => {
+                    ("code" | "message", ValueKind::String) => {
                         words.push(reader.string()?.into_owned());
                         Ok(())
                     }

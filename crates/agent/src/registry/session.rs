@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use mooring_redact::{Redactor, Secret};
 
-use super::budget::{self, Budget};
-use super::error::{Code, Kind, LoginError, Retry, Service, Stop};
+use super::budget::{self, TimeBudget};
+use super::error::{Code, LoginError, RegistryErrorKind, RegistryStop, Retry, Service};
 use super::flags::LoginFlags;
 use super::proxy::Proxies;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::secrets;
 use crate::world::{HttpRequest, HttpResponse, Roots, Url};
 
 /// Start of the CSE in seconds since 1970; exported by the scripts.
 const CSE_START: &str = "CSE_STARTTIME_SECONDS";
 
-pub(super) struct Session<'s, 'w> {
+pub(super) struct RegistrySession<'s, 'w> {
     pub(super) agent: &'s mut Agent<'w>,
     pub(super) flags: &'s LoginFlags,
     pub(super) find_oras: &'s FindOras,
@@ -27,7 +27,7 @@ pub(super) struct Session<'s, 'w> {
     pub(super) access_token: Secret,
     pub(super) refresh_token: Secret,
     proxies: Proxies,
-    budget: Budget,
+    budget: TimeBudget,
     secrets: Vec<Vec<u8>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Question<'q> {
     pub(super) form: Option<&'q Secret>,
 }
 
-impl<'s, 'w> Session<'s, 'w> {
+impl<'s, 'w> RegistrySession<'s, 'w> {
     pub(super) fn new(
         agent: &'s mut Agent<'w>,
         flags: &'s LoginFlags,
@@ -91,7 +91,7 @@ impl<'s, 'w> Session<'s, 'w> {
         &mut self,
         question: &Question<'_>,
         read: impl Fn(&HttpResponse) -> Result<T, LoginError>,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, RegistryStop> {
         self.retry(question.party, &question.url.to_string(), |session, limit| {
             let is_registry = question.party == Service::Registry;
             let request = HttpRequest {
@@ -122,7 +122,7 @@ impl<'s, 'w> Session<'s, 'w> {
         party: Service,
         endpoint: &str,
         mut attempt: impl FnMut(&mut Self, Duration) -> (Option<u16>, Result<T, LoginError>),
-    ) -> Result<T, Stop> {
+    ) -> Result<T, RegistryStop> {
         let first = self.agent.world.monotonic();
         let mut last: Option<LoginError> = None;
         for number in 1.. {
@@ -141,7 +141,10 @@ impl<'s, 'w> Session<'s, 'w> {
             let trouble = match result {
                 Ok(value) => return Ok(value),
                 // An attempt that the time limit cut short is not a failure of the service.
-                Err(cut) if cut.kind == Kind::TimedOut && limit < self.flags.attempt_timeout => {
+                Err(cut)
+                    if cut.kind == RegistryErrorKind::TimedOut
+                        && limit < self.flags.attempt_timeout =>
+                {
                     last.unwrap_or(cut)
                 }
                 Err(trouble) => trouble,
@@ -162,7 +165,7 @@ impl<'s, 'w> Session<'s, 'w> {
             last = Some(trouble);
         }
         let text = format!("{endpoint} was not asked: nothing is left of {:?}", self.budget.total);
-        Err(Stop::new(Code::TimeUp, text))
+        Err(RegistryStop::new(Code::TimeUp, text))
     }
 
     fn out_of_time(&mut self, attempts: u32, first: Duration) -> String {
@@ -189,31 +192,31 @@ impl<'s, 'w> Session<'s, 'w> {
         took: i64,
         trouble: Option<&LoginError>,
     ) {
-        let status = status.map_or(Value::Null, |status| Value::Number(status.into()));
+        let status = status.map_or(LogValue::Null, |status| LogValue::Number(status.into()));
         let mut attributes = vec![
-            ("step", Value::Text(self.step)),
-            ("endpoint", Value::Text(endpoint)),
-            ("attempt", Value::Number(number.into())),
+            ("step", LogValue::Text(self.step)),
+            ("endpoint", LogValue::Text(endpoint)),
+            ("attempt", LogValue::Number(number.into())),
             ("status", status),
-            ("durationMs", Value::Number(took)),
+            ("durationMs", LogValue::Number(took)),
         ];
         match trouble {
             None => self.agent.info("registry-login attempt", &attributes),
             Some(trouble) => {
-                attributes.push(("kind", Value::Text(trouble.kind.word())));
-                attributes.push(("error", Value::Text(&trouble.text)));
+                attributes.push(("kind", LogValue::Text(trouble.kind.word())));
+                attributes.push(("error", LogValue::Text(&trouble.text)));
                 self.agent.warn("registry-login attempt", &attributes);
             }
         }
     }
 }
 
-fn stop(party: Service, endpoint: &str, trouble: &LoginError, why: Option<String>) -> Stop {
+fn stop(party: Service, endpoint: &str, trouble: &LoginError, why: Option<String>) -> RegistryStop {
     let text = format!("{endpoint}: {}{}", trouble.text, why.unwrap_or_default());
-    Stop { hint: Some(trouble.hint(party)), ..Stop::new(trouble.code(party), text) }
+    RegistryStop { hint: Some(trouble.hint(party)), ..RegistryStop::new(trouble.code(party), text) }
 }
 
-fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> Budget {
+fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> TimeBudget {
     let variables = agent.world.environment();
     let started = variables.iter().find(|(name, _)| name == CSE_START);
     let started = started.map(|(_, value)| value.to_string_lossy().into_owned());
@@ -221,10 +224,10 @@ fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> Budget {
     let cse_left = started.as_deref().and_then(|started| budget::cse_left(started, now));
     if started.is_some() && cse_left.is_none() {
         // Without its value, which may be a secret.
-        let attributes = [("name", Value::Text(CSE_START))];
+        let attributes = [("name", LogValue::Text(CSE_START))];
         agent.warn("not a number of seconds; the CSE's budget is not known", &attributes);
     }
-    Budget::new(agent.world.monotonic(), asked, cse_left)
+    TimeBudget::new(agent.world.monotonic(), asked, cse_left)
 }
 
 /// Finds oras; the error contains the evidence.

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
-use mooring_contract::json::{Kind, MAX_DEPTH};
+use mooring_contract::json::{MAX_DEPTH, ValueKind};
 use mooring_redact::Secret;
 
 use super::responses::{members, object};
@@ -31,16 +31,16 @@ pub(super) fn pull(token: &Secret) -> Pull {
             return reader.skip(MAX_DEPTH);
         }
         pull = Pull::Missing;
-        if reader.peek()? != Kind::Object {
+        if reader.peek()? != ValueKind::Object {
             return reader.skip(MAX_DEPTH);
         }
         members(reader, |reader, member| {
-            if member != "actions" || reader.peek()? != Kind::Array {
+            if member != "actions" || reader.peek()? != ValueKind::Array {
                 return reader.skip(MAX_DEPTH);
             }
             let mut actions = reader.array()?;
             while actions.next(reader)? {
-                if reader.peek()? != Kind::String {
+                if reader.peek()? != ValueKind::String {
                     reader.skip(MAX_DEPTH)?;
                 } else if reader.string()? == "read" {
                     pull = Pull::Allowed;

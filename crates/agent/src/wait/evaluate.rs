@@ -1,6 +1,6 @@
 //! Evaluation of a report, with the rules and messages of the upstream Go agent.
 
-use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
+use mooring_contract::json::{Dialect, MAX_DEPTH, Reader, ValueKind};
 
 use crate::format::go_text::{json_error, quote};
 
@@ -61,8 +61,8 @@ fn read_members(report: &[u8]) -> Result<Members, String> {
     let mut reader = Reader::new(report, Dialect::Go);
     let mut members = Members::default();
     match reader.peek().map_err(|error| json_error(report, &error))? {
-        Kind::Object => {}
-        Kind::Null => return Ok(members),
+        ValueKind::Object => {}
+        ValueKind::Null => return Ok(members),
         other => {
             let found = go_kind(other);
             return Err(format!(
@@ -82,8 +82,8 @@ fn read_members(report: &[u8]) -> Result<Members, String> {
             .into_iter()
             .find(|(wanted, _)| name.text.eq_ignore_ascii_case(wanted));
             match (named, reader.peek()?) {
-                (Some((_, member)), Kind::String) => *member = reader.string()?.into_owned(),
-                (Some((wanted, _)), kind) if kind != Kind::Null => {
+                (Some((_, member)), ValueKind::String) => *member = reader.string()?.into_owned(),
+                (Some((wanted, _)), kind) if kind != ValueKind::Null => {
                     wrong_type.get_or_insert((wanted, kind));
                     reader.skip(MAX_DEPTH)?;
                 }
@@ -102,14 +102,14 @@ fn read_members(report: &[u8]) -> Result<Members, String> {
     }
 }
 
-fn go_kind(kind: Kind) -> &'static str {
+fn go_kind(kind: ValueKind) -> &'static str {
     match kind {
-        Kind::Null => "null",
-        Kind::Bool => "bool",
-        Kind::Number => "number",
-        Kind::String => "string",
-        Kind::Array => "array",
-        Kind::Object => "object",
+        ValueKind::Null => "null",
+        ValueKind::Bool => "bool",
+        ValueKind::Number => "number",
+        ValueKind::String => "string",
+        ValueKind::Array => "array",
+        ValueKind::Object => "object",
     }
 }
 

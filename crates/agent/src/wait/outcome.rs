@@ -11,7 +11,7 @@ use crate::node::nbc;
 use crate::node::paths::{
     BASE_PREP_SENTINEL, CONTAINERS_DIR, NBC_COMMAND, NODE_CONFIG, RUN_DIR, SENTINEL,
 };
-use crate::node::pid_file::{self, Running};
+use crate::node::pid_file::{self, RunningAgent};
 use crate::node::secrets::MAX_FILE_BYTES;
 use crate::world::{WakeReason, Watch, WatchFailure};
 
@@ -25,7 +25,7 @@ pub(super) enum WaitOutcome {
     /// An image was baked; there will be no node.
     BasePrepComplete,
     /// The run has finished, but the node is not complete.
-    Ended(Box<Running>),
+    Ended(Box<RunningAgent>),
     TimedOut(Duration),
 }
 
@@ -34,7 +34,7 @@ struct WaitState {
     /// True if a run was active during this wait.
     live_run: bool,
     /// Time of the first observation of a finished run, and its record.
-    over: Option<(Running, Duration)>,
+    over: Option<(RunningAgent, Duration)>,
     /// True if it was logged that the scripts continue without their agent.
     logged_orphans: bool,
 }

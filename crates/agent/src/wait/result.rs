@@ -6,9 +6,9 @@ use super::evaluate::{Verdict, evaluate};
 use super::outcome::WaitOutcome;
 use crate::format::go_text::read_failure;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::paths::{BASE_PREP_SENTINEL, REPORT};
-use crate::node::pid_file::{self, Running};
+use crate::node::pid_file::{self, RunningAgent};
 use crate::node::secrets::MAX_FILE_BYTES;
 use crate::provision::NOT_STARTED;
 
@@ -27,7 +27,7 @@ pub(super) fn result(agent: &mut Agent<'_>, outcome: &WaitOutcome) -> Result {
         WaitOutcome::Complete => complete(agent),
         WaitOutcome::BasePrepComplete => {
             let note = "base_prep.complete exists: an image was baked, no node is provisioned";
-            agent.info(note, &[("path", Value::Text(BASE_PREP_SENTINEL))]);
+            agent.info(note, &[("path", LogValue::Text(BASE_PREP_SENTINEL))]);
             let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
             let verdict = Verdict { error: None, exit_code: 0 };
             Result { printed: report.unwrap_or_default(), verdict }
@@ -49,7 +49,7 @@ fn complete(agent: &mut Agent<'_>) -> Result {
     {
         agent.warn(
             "provision.json cannot be read; the result is that of the run directory",
-            &[("path", Value::Text(REPORT))],
+            &[("path", LogValue::Text(REPORT))],
         );
         return evaluated(agent, recorded.into_bytes());
     }
@@ -72,7 +72,7 @@ fn evaluated(agent: &Agent<'_>, report: Vec<u8>) -> Result {
 }
 
 /// Evaluates a finished run without a sentinel: its recorded report, or the state of its processes.
-fn ended(agent: &Agent<'_>, running: &Running) -> Result {
+fn ended(agent: &Agent<'_>, running: &RunningAgent) -> Result {
     let pid = running.agent.pid;
     if let Some(report) = &running.report {
         let result = evaluated(agent, report.clone().into_bytes());

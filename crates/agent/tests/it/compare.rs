@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_agent::compare::{Comparison, compare};
+use mooring_agent::compare::{ConfigComparison, compare};
 use mooring_agent::nbc::assignments;
 
 type Variables<'a> = &'a [(&'a str, &'a str)];
@@ -14,7 +14,7 @@ const CONFIG: Variables<'static> = &[
     ("VM_TYPE", "vmss"),
 ];
 
-fn compared(config: Variables<'_>, inherited: Variables<'_>, nbc: &str) -> Comparison {
+fn compared(config: Variables<'_>, inherited: Variables<'_>, nbc: &str) -> ConfigComparison {
     compare(config.iter().copied(), inherited.iter().copied(), &assignments(nbc.as_bytes()))
 }
 
@@ -27,7 +27,7 @@ fn nbc_without(left_out: &str) -> String {
 #[test]
 fn equal_environments_have_texts_for_log_and_event() {
     let comparison = compared(CONFIG, &[], &nbc_without(""));
-    assert_eq!(comparison, Comparison::default());
+    assert_eq!(comparison, ConfigComparison::default());
     assert_eq!(
         comparison.log_message(),
         "env compare: no differences found between provision-config and nbc-cmd env vars"

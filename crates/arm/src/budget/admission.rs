@@ -8,10 +8,10 @@ use futures::future::{Either, select};
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use super::limits::Limits;
+use super::limits::BudgetLimits;
 use super::priority::Priority;
 use super::requests::Requests;
-use super::routes::Name;
+use super::routes::BucketName;
 use crate::metrics::BucketLevel;
 use crate::world::World;
 
@@ -38,7 +38,7 @@ pub(crate) enum NotAdmitted {
 }
 
 impl Budget {
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: BudgetLimits) -> Self {
         let state = Requests {
             limits,
             buckets: BTreeMap::new(),
@@ -54,7 +54,7 @@ impl Budget {
     pub(crate) async fn admit(
         &self,
         world: &dyn World,
-        names: &[Name],
+        names: &[BucketName],
         priority: Priority,
         deadline: Timestamp,
     ) -> Result<Duration, NotAdmitted> {
@@ -79,7 +79,7 @@ impl Budget {
         }
     }
 
-    fn join(&self, names: &[Name], priority: Priority) -> Result<Ticket<'_>, NotAdmitted> {
+    fn join(&self, names: &[BucketName], priority: Priority) -> Result<Ticket<'_>, NotAdmitted> {
         let mut state = self.lock();
         if state.queue.len() >= MAX_WAITING {
             return Err(NotAdmitted::Full);
@@ -93,7 +93,8 @@ impl Budget {
     /// Returns the levels of all buckets except those of single VMs.
     pub(crate) fn levels(&self, now: Timestamp) -> Vec<BucketLevel> {
         let mut state = self.lock();
-        let single = state.buckets.iter_mut().filter(|(name, _)| !matches!(name, Name::Vm(_)));
+        let single =
+            state.buckets.iter_mut().filter(|(name, _)| !matches!(name, BucketName::Vm(_)));
         single
             .map(|(name, bucket)| BucketLevel {
                 bucket: name.as_str(),
@@ -106,7 +107,7 @@ impl Budget {
     /// Returns the number of waiting requests, of VMs with a bucket, and of requests for VMs without one.
     pub(crate) fn counts(&self) -> (usize, usize, u64) {
         let state = self.lock();
-        let vms = state.buckets.keys().filter(|name| matches!(name, Name::Vm(_))).count();
+        let vms = state.buckets.keys().filter(|name| matches!(name, BucketName::Vm(_))).count();
         (state.queue.len(), vms, state.unwatched_vms)
     }
 

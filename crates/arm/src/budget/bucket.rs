@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::limits::Limit;
+use super::limits::BucketLimit;
 
 /// Parts of a token: at a rate of `n` thousandths of a token per second, `n` parts are added each nanosecond.
 const TOKEN: u128 = 1_000_000_000_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Bucket {
-    limit: Limit,
+    limit: BucketLimit,
     level: u128,
     at: Timestamp,
     /// End of the pause that Azure requested.
@@ -19,7 +19,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn full(limit: Limit, now: Timestamp) -> Self {
+    pub(crate) fn full(limit: BucketLimit, now: Timestamp) -> Self {
         Self { limit, level: u128::from(limit.burst) * TOKEN, at: now, closed_until: None }
     }
 
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn bucket_holds_its_burst_and_refills_at_its_rate() {
         // 12.5 tokens a second: one each 80 ms.
-        let mut bucket = Bucket::full(Limit::per_second_milli(3, 12_500), at(0));
+        let mut bucket = Bucket::full(BucketLimit::per_second_milli(3, 12_500), at(0));
         for _ in 0..3 {
             assert_eq!(bucket.take(at(0), 1, 0), Ok(()));
         }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn returned_wait_is_always_sufficient() {
         for rate in [1, 7, 200, 333, 12_500, 133_333] {
-            let mut bucket = Bucket::full(Limit::per_second_milli(1, rate), at(0));
+            let mut bucket = Bucket::full(BucketLimit::per_second_milli(1, rate), at(0));
             bucket.take(at(0), 1, 0).unwrap();
             let wait = bucket.take(at(0), 1, 0).unwrap_err();
             assert_eq!(bucket.take(at(0).checked_add(wait).unwrap(), 1, 0), Ok(()), "{rate}");
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn reserve_remains_for_higher_priorities() {
-        let mut bucket = Bucket::full(Limit::per_second_milli(10, 1000), at(0));
+        let mut bucket = Bucket::full(BucketLimit::per_second_milli(10, 1000), at(0));
         for _ in 0..5 {
             bucket.take(at(0), 1, 5).unwrap();
         }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn throttling_closes_the_bucket_also_if_the_clock_jumps_back() {
-        let mut bucket = Bucket::full(Limit::per_second_milli(10, 1000), at(0));
+        let mut bucket = Bucket::full(BucketLimit::per_second_milli(10, 1000), at(0));
         bucket.close(at(0), Duration::from_secs(17));
         assert_eq!(bucket.take(at(16_000), 1, 0), Err(Duration::from_secs(1)));
         assert_eq!(bucket.take(at(-5000), 1, 0), Err(Duration::from_secs(22)));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn reported_level_only_lowers_the_bucket() {
-        let mut bucket = Bucket::full(Limit::per_second_milli(250, 25_000), at(0));
+        let mut bucket = Bucket::full(BucketLimit::per_second_milli(250, 25_000), at(0));
         bucket.at_most(at(0), 11_999);
         assert_eq!(bucket.remaining(at(0)), 250);
         bucket.at_most(at(0), 2);

@@ -6,14 +6,14 @@ use http::HeaderMap;
 use jiff::Timestamp;
 
 use super::admission::Budget;
-use super::routes::Name;
+use super::routes::BucketName;
 
 /// Maximum pause after a 429, regardless of `Retry-After`.
 const MAX_PAUSE: Duration = Duration::from_mins(5);
 
 impl Budget {
     /// Lowers the buckets to the remaining requests in the headers.
-    pub(crate) fn learn(&self, now: Timestamp, names: &[Name], headers: &HeaderMap) {
+    pub(crate) fn learn(&self, now: Timestamp, names: &[BucketName], headers: &HeaderMap) {
         let mut state = self.lock();
         for (name, left) in remaining(headers) {
             if names.contains(&name)
@@ -28,7 +28,7 @@ impl Budget {
     pub(crate) fn throttled(
         &self,
         now: Timestamp,
-        names: &[Name],
+        names: &[BucketName],
         gate: bool,
         pause: Option<Duration>,
     ) {
@@ -41,16 +41,16 @@ impl Budget {
     }
 }
 
-fn remaining(headers: &HeaderMap) -> Vec<(Name, u32)> {
+fn remaining(headers: &HeaderMap) -> Vec<(BucketName, u32)> {
     let number =
         |header: &str| -> Option<u32> { headers.get(header)?.to_str().ok()?.trim().parse().ok() };
     let single = [
-        ("x-ms-ratelimit-remaining-subscription-reads", Name::Reads),
-        ("x-ms-ratelimit-remaining-subscription-writes", Name::Writes),
-        ("x-ms-ratelimit-remaining-subscription-deletes", Name::Writes),
-        ("x-ms-user-quota-remaining", Name::Graph),
+        ("x-ms-ratelimit-remaining-subscription-reads", BucketName::Reads),
+        ("x-ms-ratelimit-remaining-subscription-writes", BucketName::Writes),
+        ("x-ms-ratelimit-remaining-subscription-deletes", BucketName::Writes),
+        ("x-ms-user-quota-remaining", BucketName::Graph),
     ];
-    let mut remaining: Vec<(Name, u32)> =
+    let mut remaining: Vec<(BucketName, u32)> =
         single.into_iter().filter_map(|(header, name)| Some((name, number(header)?))).collect();
     // `Microsoft.Compute/HighCostGetSubscriptionMaximum;895,Microsoft.Compute/…;…`
     for value in headers.get_all("x-ms-ratelimit-remaining-resource") {
@@ -58,11 +58,11 @@ fn remaining(headers: &HeaderMap) -> Vec<(Name, u32)> {
             let Some((policy, left)) = part.trim().rsplit_once(';') else { continue };
             let policy = policy.to_ascii_lowercase();
             let name = match policy.rsplit('/').next().unwrap_or_default() {
-                policy if policy.starts_with("highcostget") => Name::ComputeLists,
+                policy if policy.starts_with("highcostget") => BucketName::ComputeLists,
                 policy if policy.starts_with("lowcostget") && policy.contains("subscription") => {
-                    Name::ComputeReads
+                    BucketName::ComputeReads
                 }
-                policy if policy.starts_with("getoperation") => Name::ComputeOperations,
+                policy if policy.starts_with("getoperation") => BucketName::ComputeOperations,
                 _ => continue,
             };
             if let Ok(left) = left.trim().parse() {
@@ -96,11 +96,11 @@ mod tests {
         assert_eq!(
             remaining(&headers),
             [
-                (Name::Reads, 249),
-                (Name::Graph, 14),
-                (Name::ComputeLists, 177),
-                (Name::ComputeReads, 23_998),
-                (Name::ComputeOperations, 5)
+                (BucketName::Reads, 249),
+                (BucketName::Graph, 14),
+                (BucketName::ComputeLists, 177),
+                (BucketName::ComputeReads, 23_998),
+                (BucketName::ComputeOperations, 5)
             ]
         );
     }

@@ -17,6 +17,6 @@ mod tests;
 
 pub use admission::Budget;
 pub(crate) use admission::NotAdmitted;
-pub use limits::{Limit, Limits};
+pub use limits::{BucketLimit, BudgetLimits};
 pub use priority::Priority;
-pub(crate) use routes::{Name, buckets};
+pub(crate) use routes::{BucketName, buckets};

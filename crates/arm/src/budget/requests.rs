@@ -6,17 +6,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::bucket::Bucket;
-use super::limits::Limits;
+use super::limits::BudgetLimits;
 use super::priority::Priority;
-use super::routes::Name;
+use super::routes::BucketName;
 
 /// Maximum number of VMs with a bucket: about 200 bytes each, so 2 MiB at most.
 pub(super) const MAX_VMS: usize = 10_000;
 
 pub(super) struct Requests {
-    pub(super) limits: Limits,
-    pub(super) buckets: BTreeMap<Name, Bucket>,
-    pub(super) queue: BTreeMap<(Priority, u64), Vec<Name>>,
+    pub(super) limits: BudgetLimits,
+    pub(super) buckets: BTreeMap<BucketName, Bucket>,
+    pub(super) queue: BTreeMap<(Priority, u64), Vec<BucketName>>,
     pub(super) tickets: u64,
     pub(super) unwatched_vms: u64,
 }
@@ -25,7 +25,8 @@ impl Requests {
     /// Takes from all buckets of the request at this place, or returns how long to wait.
     pub(super) fn admit(&mut self, place: (Priority, u64), now: Timestamp) -> Result<(), Duration> {
         let Some(own) = self.queue.get(&place).cloned() else { return Ok(()) };
-        let own: Vec<Name> = own.into_iter().filter(|name| self.ensure_bucket(name, now)).collect();
+        let own: Vec<BucketName> =
+            own.into_iter().filter(|name| self.ensure_bucket(name, now)).collect();
         let mut wait = Duration::ZERO;
         for name in &own {
             let ahead = self.queue.range(..place).filter(|(_, names)| names.contains(name)).count();
@@ -49,19 +50,19 @@ impl Requests {
     }
 
     /// Returns true if Azure asked for a pause that lasts until the deadline.
-    pub(super) fn is_closed(&self, names: &[Name], deadline: Timestamp) -> bool {
+    pub(super) fn is_closed(&self, names: &[BucketName], deadline: Timestamp) -> bool {
         let mut buckets = names.iter().filter_map(|name| self.buckets.get(name));
         buckets.any(|bucket| bucket.is_closed_until(deadline))
     }
 
     /// Creates the bucket if it does not exist. Returns false if there are too many VMs.
-    pub(super) fn ensure_bucket(&mut self, name: &Name, now: Timestamp) -> bool {
+    pub(super) fn ensure_bucket(&mut self, name: &BucketName, now: Timestamp) -> bool {
         if self.buckets.contains_key(name) {
             return true;
         }
-        if matches!(name, Name::Vm(_)) && self.buckets.len() >= MAX_VMS {
+        if matches!(name, BucketName::Vm(_)) && self.buckets.len() >= MAX_VMS {
             self.buckets
-                .retain(|name, bucket| !matches!(name, Name::Vm(_)) || !bucket.is_idle(now));
+                .retain(|name, bucket| !matches!(name, BucketName::Vm(_)) || !bucket.is_idle(now));
             if self.buckets.len() >= MAX_VMS {
                 self.unwatched_vms += 1;
                 return false;

@@ -2,12 +2,12 @@
 
 use http::Method;
 
-use super::limits::{Limit, Limits};
+use super::limits::{BucketLimit, BudgetLimits};
 use crate::request_class::Class;
 
 /// A bucket: one per VM, and one of each other type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Name {
+pub(crate) enum BucketName {
     Reads,
     Writes,
     ComputeReads,
@@ -22,8 +22,8 @@ pub(crate) enum Name {
     Vm(String),
 }
 
-impl Name {
-    pub(crate) fn limit(&self, limits: &Limits) -> Limit {
+impl BucketName {
+    pub(crate) fn limit(&self, limits: &BudgetLimits) -> BucketLimit {
         match self {
             Self::Reads => limits.reads,
             Self::Writes => limits.writes,
@@ -58,9 +58,9 @@ impl Name {
 }
 
 /// Returns the buckets of a request: the resource manager's first, the most specific last.
-pub(crate) fn buckets(class: Class, method: &Method, path: &str) -> Vec<Name> {
+pub(crate) fn buckets(class: Class, method: &Method, path: &str) -> Vec<BucketName> {
     let path = path.split('?').next().unwrap_or_default().to_ascii_lowercase();
-    let gate = if class == Class::Read { Name::Reads } else { Name::Writes };
+    let gate = if class == Class::Read { BucketName::Reads } else { BucketName::Writes };
     let mut names = vec![gate];
     // Tags etc. are children of another resource: the last provider handles the request.
     let Some((_, tail)) = path.rsplit_once("/providers/") else { return names };
@@ -68,27 +68,27 @@ pub(crate) fn buckets(class: Class, method: &Method, path: &str) -> Vec<Name> {
     let kind = segments.get(1..).unwrap_or_default();
     let get = method == Method::GET;
     match (segments.first().copied().unwrap_or_default(), kind) {
-        ("microsoft.compute", ["locations", ..]) => names.push(Name::ComputeOperations),
+        ("microsoft.compute", ["locations", ..]) => names.push(BucketName::ComputeOperations),
         (
             "microsoft.compute",
             [_] | [_, _, .., "networkinterfaces"] | [_, _, "virtualmachines"],
-        ) if get => names.push(Name::ComputeLists),
+        ) if get => names.push(BucketName::ComputeLists),
         ("microsoft.compute", ["virtualmachines", vm, ..]) if class == Class::Read => {
-            names.push(Name::ComputeReads);
+            names.push(BucketName::ComputeReads);
             let below = path.find("/virtualmachines/").unwrap_or(0);
             let end = below + "/virtualmachines/".len() + vm.len();
-            names.push(Name::Vm(path[..end].to_owned()));
+            names.push(BucketName::Vm(path[..end].to_owned()));
         }
-        ("microsoft.compute", _) if class == Class::Read => names.push(Name::ComputeReads),
-        ("microsoft.compute", _) => names.push(Name::ComputeWrites),
+        ("microsoft.compute", _) if class == Class::Read => names.push(BucketName::ComputeReads),
+        ("microsoft.compute", _) => names.push(BucketName::ComputeWrites),
         ("microsoft.containerservice", ["locations", ..] | [.., "operations", _]) => {
-            names.push(Name::AksOperations);
+            names.push(BucketName::AksOperations);
         }
         ("microsoft.containerservice", ["managedclusters", _]) if get => {
-            names.push(Name::AksClusters);
+            names.push(BucketName::AksClusters);
         }
-        ("microsoft.containerservice", _) => names.push(Name::Aks),
-        ("microsoft.resourcegraph", _) => names.push(Name::Graph),
+        ("microsoft.containerservice", _) => names.push(BucketName::Aks),
+        ("microsoft.resourcegraph", _) => names.push(BucketName::Graph),
         _ => {}
     }
     names
@@ -104,7 +104,7 @@ mod tests {
             "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/VM1";
         for path in [vm.to_owned(), format!("{vm}?x=y"), format!("{vm}/extensions/e")] {
             let names = buckets(Class::Read, &Method::GET, &path);
-            assert_eq!(names.last(), Some(&Name::Vm(vm.to_ascii_lowercase())), "{path}");
+            assert_eq!(names.last(), Some(&BucketName::Vm(vm.to_ascii_lowercase())), "{path}");
         }
     }
 
@@ -227,7 +227,8 @@ mod tests {
             (read, post, "/providers/Microsoft.ResourceGraph/resources".to_owned(), "reads graph"),
             (read, get, "/subscriptions".to_owned(), "reads"),
         ] {
-            let found: Vec<_> = buckets(class, method, &path).iter().map(Name::as_str).collect();
+            let found: Vec<_> =
+                buckets(class, method, &path).iter().map(BucketName::as_str).collect();
             assert_eq!(found.join(" "), expected, "{method} {path}");
         }
     }

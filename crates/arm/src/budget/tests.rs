@@ -12,7 +12,7 @@ use super::admission::MAX_WAITING;
 use super::requests::MAX_VMS;
 use super::*;
 use crate::client::Client;
-use crate::cloud::{Cloud, Settings};
+use crate::cloud::{Cloud, CloudSettings};
 use crate::identity::IdentityError;
 use crate::identity::Token;
 use crate::metrics::BucketLevel;
@@ -48,7 +48,10 @@ impl World for Clock {
 
 /// Ten at once, one a second.
 fn small() -> Budget {
-    Budget::new(Limits { reads: Limit::per_second_milli(10, 1000), ..Limits::default() })
+    Budget::new(BudgetLimits {
+        reads: BucketLimit::per_second_milli(10, 1000),
+        ..BudgetLimits::default()
+    })
 }
 
 type Log = Arc<StdMutex<Vec<(&'static str, u64)>>>;
@@ -63,7 +66,7 @@ fn ask(
 ) -> tokio::task::JoinHandle<()> {
     let (budget, clock, log) = (budget.clone(), Arc::clone(clock), Arc::clone(log));
     tokio::spawn(async move {
-        budget.admit(&*clock, &[Name::Reads], priority, Timestamp::MAX).await.unwrap();
+        budget.admit(&*clock, &[BucketName::Reads], priority, Timestamp::MAX).await.unwrap();
         log.lock().unwrap().push((who, clock.0.elapsed().as_secs()));
     })
 }
@@ -74,7 +77,7 @@ fn world() -> (Arc<Clock>, Log) {
 
 async fn spend(budget: &Budget, clock: &Clock, number: usize) {
     for _ in 0..number {
-        budget.admit(clock, &[Name::Reads], Priority::Trigger, Timestamp::MAX).await.unwrap();
+        budget.admit(clock, &[BucketName::Reads], Priority::Trigger, Timestamp::MAX).await.unwrap();
     }
 }
 
@@ -108,16 +111,20 @@ async fn sweep_leaves_half_of_the_bucket_to_triggers() {
     let (clock, _) = world();
     let budget = small();
     for _ in 0..5 {
-        let waited =
-            budget.admit(&*clock, &[Name::Reads], Priority::Sweep, Timestamp::MAX).await.unwrap();
+        let waited = budget
+            .admit(&*clock, &[BucketName::Reads], Priority::Sweep, Timestamp::MAX)
+            .await
+            .unwrap();
         assert_eq!(waited, Duration::ZERO);
     }
     let swept =
-        budget.admit(&*clock, &[Name::Reads], Priority::Sweep, Timestamp::MAX).now_or_never();
+        budget.admit(&*clock, &[BucketName::Reads], Priority::Sweep, Timestamp::MAX).now_or_never();
     assert!(swept.is_none(), "the sixth waits");
     for _ in 0..5 {
-        let waited =
-            budget.admit(&*clock, &[Name::Reads], Priority::Trigger, Timestamp::MAX).await.unwrap();
+        let waited = budget
+            .admit(&*clock, &[BucketName::Reads], Priority::Trigger, Timestamp::MAX)
+            .await
+            .unwrap();
         assert_eq!(waited, Duration::ZERO);
     }
 }
@@ -141,8 +148,11 @@ async fn canceled_request_is_not_counted_and_admits_the_next() {
 #[tokio::test(start_paused = true)]
 async fn request_for_a_busy_vm_does_not_block_the_others() {
     let (clock, log) = world();
-    let budget = Budget::new(Limits { vm_reads: Limit::per_minute(1, 1), ..Limits::default() });
-    let vm = [Name::Reads, Name::Vm("vm1".to_owned())];
+    let budget = Budget::new(BudgetLimits {
+        vm_reads: BucketLimit::per_minute(1, 1),
+        ..BudgetLimits::default()
+    });
+    let vm = [BucketName::Reads, BucketName::Vm("vm1".to_owned())];
     budget.admit(&*clock, &vm, Priority::Trigger, Timestamp::MAX).await.unwrap();
     let blocked = tokio::spawn({
         let (budget, clock) = (budget.clone(), Arc::clone(&clock));
@@ -159,7 +169,7 @@ async fn throttling_by_azure_blocks_all_requests() {
     let (clock, log) = world();
     let budget = small();
     spend(&budget, &clock, 1).await;
-    budget.throttled(clock.now(), &[Name::Reads], true, Some(Duration::from_secs(17)));
+    budget.throttled(clock.now(), &[BucketName::Reads], true, Some(Duration::from_secs(17)));
     ask(&budget, &clock, &log, "later", Priority::Trigger).await.unwrap();
     assert_eq!(*log.lock().unwrap(), [("later", 17)]);
 }
@@ -167,7 +177,7 @@ async fn throttling_by_azure_blocks_all_requests() {
 #[tokio::test(start_paused = true)]
 async fn thousand_requests_are_sent_at_the_rate_limit() {
     let (clock, log) = world();
-    let budget = Budget::new(Limits::default().share(50));
+    let budget = Budget::new(BudgetLimits::default().share(50));
     let asked: Vec<_> =
         (0..1000).map(|_| ask(&budget, &clock, &log, "x", Priority::Trigger)).collect();
     for task in asked {
@@ -185,13 +195,16 @@ async fn thousand_requests_are_sent_at_the_rate_limit() {
 #[tokio::test(start_paused = true)]
 async fn queue_is_bounded() {
     let (clock, log) = world();
-    let budget = Budget::new(Limits { reads: Limit::per_second_milli(1, 1), ..Limits::default() });
+    let budget = Budget::new(BudgetLimits {
+        reads: BucketLimit::per_second_milli(1, 1),
+        ..BudgetLimits::default()
+    });
     spend(&budget, &clock, 1).await;
     let waiting: Vec<_> =
         (0..MAX_WAITING).map(|_| ask(&budget, &clock, &log, "x", Priority::Sweep)).collect();
     // Long enough for all of them to be queued.
     tokio::time::sleep(Duration::from_millis(1)).await;
-    let full = budget.admit(&*clock, &[Name::Reads], Priority::Trigger, Timestamp::MAX).await;
+    let full = budget.admit(&*clock, &[BucketName::Reads], Priority::Trigger, Timestamp::MAX).await;
     assert_eq!(full, Err(NotAdmitted::Full));
     for task in waiting {
         task.abort();
@@ -200,30 +213,30 @@ async fn queue_is_bounded() {
 
 #[test]
 fn number_of_vm_buckets_is_bounded() {
-    let budget = Budget::new(Limits::default());
+    let budget = Budget::new(BudgetLimits::default());
     let mut state = budget.lock();
     let now = Timestamp::UNIX_EPOCH;
     for number in 0..MAX_VMS + 10 {
-        let name = Name::Vm(format!("vm{number}"));
+        let name = BucketName::Vm(format!("vm{number}"));
         if state.ensure_bucket(&name, now) {
             // In use, so that it is not removed.
             state.buckets.get_mut(&name).unwrap().take(now, 1, 0).unwrap();
         }
     }
     assert_eq!((state.buckets.len(), state.unwatched_vms), (MAX_VMS, 10));
-    assert!(state.ensure_bucket(&Name::Reads, now), "the limit is for VMs only");
-    assert!(state.buckets.remove(&Name::Reads).is_some());
+    assert!(state.ensure_bucket(&BucketName::Reads, now), "the limit is for VMs only");
+    assert!(state.buckets.remove(&BucketName::Reads).is_some());
     let later = now.checked_add(Duration::from_hours(1)).unwrap();
-    assert!(state.ensure_bucket(&Name::Vm("new".to_owned()), later));
+    assert!(state.ensure_bucket(&BucketName::Vm("new".to_owned()), later));
     assert_eq!(state.buckets.len(), 1, "full buckets were removed");
 }
 
 #[test]
 fn idle_bucket_of_a_vm_is_kept_below_the_limit() {
-    let budget = Budget::new(Limits::default());
+    let budget = Budget::new(BudgetLimits::default());
     let mut state = budget.lock();
     for name in ["vm1", "vm2"] {
-        assert!(state.ensure_bucket(&Name::Vm(name.to_owned()), Timestamp::UNIX_EPOCH));
+        assert!(state.ensure_bucket(&BucketName::Vm(name.to_owned()), Timestamp::UNIX_EPOCH));
     }
     assert_eq!(state.buckets.len(), 2);
 }
@@ -232,10 +245,10 @@ fn idle_bucket_of_a_vm_is_kept_below_the_limit() {
 async fn metrics_of_a_client_contain_the_state_of_its_budget() {
     let (clock, _) = world();
     let budget = small();
-    let names = [Name::Reads, Name::Vm("vm1".to_owned())];
+    let names = [BucketName::Reads, BucketName::Vm("vm1".to_owned())];
     budget.admit(&*clock, &names, Priority::Trigger, Timestamp::MAX).await.unwrap();
     budget.lock().unwatched_vms = 7;
-    let cloud = Cloud::new(Settings::default()).unwrap();
+    let cloud = Cloud::new(CloudSettings::default()).unwrap();
     let metrics = Client::new(cloud, clock, budget).metrics();
     assert_eq!((metrics.waiting, metrics.watched_vms, metrics.unwatched_vms), (0, 1, 7));
     assert_eq!(metrics.buckets, [BucketLevel { bucket: "reads", left: 9, burst: 10 }]);

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use crate::client::Client;
 use crate::error::Error;
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Document, Raw};
+use crate::raw::{Raw, RawObject};
 use crate::request::Call;
 
 /// Filter of events. The service accepts a time range and at most one more condition.
@@ -44,7 +44,7 @@ impl Client {
         &self,
         subscription: &str,
         query: &ActivityQuery,
-    ) -> Result<Vec<Raw<Document>>, Error> {
+    ) -> Result<Vec<Raw<RawObject>>, Error> {
         // Parsed as an ID, so that the name cannot add segments to the path.
         let scope = ResourceId::parse(&format!("/subscriptions/{subscription}"))?;
         let path = format!("{scope}/providers/Microsoft.Insights/eventtypes/management/values");

@@ -4,9 +4,9 @@ use http::Method;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::operation::{Kind, Started};
+use crate::operation::{Started, WriteKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Document, Raw};
+use crate::raw::{Raw, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -19,11 +19,11 @@ pub struct DeletePool {
 }
 
 impl Client {
-    pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Raw<Document>>, Error> {
+    pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Raw<RawObject>>, Error> {
         self.list(Call::get(&format!("{cluster}/agentPools"), self.versions.aks)?).await
     }
 
-    pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<Document>, Error> {
+    pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<RawObject>, Error> {
         let call = Call::get(pool.as_str(), self.versions.aks)?;
         self.send(&call).await?.parse(call.path())
     }
@@ -33,12 +33,12 @@ impl Client {
     pub async fn create_agent_pool(
         &self,
         pool: &ResourceId,
-        body: &Document,
+        body: &RawObject,
     ) -> Result<Started, Error> {
         let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)?
             .json(body)?
             .if_absent();
-        self.begin(&call, Kind::Write).await
+        self.begin(&call, WriteKind::Write).await
     }
 
     /// Creates or changes a pool.
@@ -48,13 +48,13 @@ impl Client {
     pub async fn put_agent_pool(
         &self,
         pool: &ResourceId,
-        body: &Document,
+        body: &RawObject,
         if_match: Option<&str>,
     ) -> Result<Started, Error> {
         let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)?
             .json(body)?
             .if_match(if_match)?;
-        self.begin(&call, Kind::Write).await
+        self.begin(&call, WriteKind::Write).await
     }
 
     /// Deletes a pool. Succeeds if the pool does not exist.
@@ -69,20 +69,20 @@ impl Client {
             call = call.query("ignore-pod-disruption-budget", "true");
         }
         let call = call.if_match(how.if_match.as_deref())?;
-        self.begin(&call, Kind::Delete).await
+        self.begin(&call, WriteKind::Delete).await
     }
 
     /// Aborts the running operation of a pool; see [`Client::abort_cluster`].
     pub async fn abort_agent_pool(&self, pool: &ResourceId) -> Result<Started, Error> {
-        self.begin(&self.abort(pool)?, Kind::Abort).await
+        self.begin(&self.abort(pool)?, WriteKind::Abort).await
     }
 
     /// Returns all machines of a pool with one list, instead of one read per machine.
-    pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Raw<Document>>, Error> {
+    pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Raw<RawObject>>, Error> {
         self.list(Call::get(&format!("{pool}/machines"), self.versions.machines)?).await
     }
 
-    pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<Document>, Error> {
+    pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<RawObject>, Error> {
         let call = Call::get(machine.as_str(), self.versions.machines)?;
         self.send(&call).await?.parse(call.path())
     }

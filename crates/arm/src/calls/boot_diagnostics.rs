@@ -9,7 +9,7 @@ use url::Url;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Document, Raw};
+use crate::raw::{Raw, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -31,7 +31,7 @@ struct Addresses {
 
 impl Client {
     /// Returns the extensions of a VM with their instance views.
-    pub async fn extensions(&self, vm: &ResourceId) -> Result<Raw<Document>, Error> {
+    pub async fn extensions(&self, vm: &ResourceId) -> Result<Raw<RawObject>, Error> {
         let call = Call::get(&format!("{vm}/extensions"), self.versions.compute)?
             .query("$expand", "instanceView");
         self.send(&call).await?.parse(call.path())

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::page::or_default;
 use crate::client::Client;
 use crate::error::{Error, WriteStatus};
-use crate::operation::{Kind, Started};
+use crate::operation::{Started, WriteKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Document, Raw};
+use crate::raw::{Raw, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -97,7 +97,7 @@ impl Client {
     /// Aborts the running operation of a cluster. 409 means that it has ended already; after an error with unknown
     /// write status, read the state first.
     pub async fn abort_cluster(&self, cluster: &ResourceId) -> Result<Started, Error> {
-        self.begin(&self.abort(cluster)?, Kind::Abort).await
+        self.begin(&self.abort(cluster)?, WriteKind::Abort).await
     }
 
     pub(super) fn abort(&self, id: &ResourceId) -> Result<Call, Error> {
@@ -107,7 +107,7 @@ impl Client {
     pub async fn latest_operation(
         &self,
         cluster_or_pool: &ResourceId,
-    ) -> Result<Raw<Document>, Error> {
+    ) -> Result<Raw<RawObject>, Error> {
         let call = Call::get(
             &format!("{cluster_or_pool}/operations/latest"),
             self.versions.aks_operations,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::client::Client;
 use crate::error::Error;
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Document, Listed, Raw};
+use crate::raw::{Raw, RawList, RawObject};
 use crate::request::Call;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -26,9 +26,9 @@ pub struct SubnetProperties {
     /// Set if the subnet has one range.
     pub address_prefix: Option<String>,
     /// Set if the subnet has several ranges.
-    pub address_prefixes: Listed<String>,
+    pub address_prefixes: RawList<String>,
     /// Addresses in use.
-    pub ip_configurations: Listed<Reference>,
+    pub ip_configurations: RawList<Reference>,
 }
 
 impl Client {
@@ -40,7 +40,7 @@ impl Client {
     pub async fn scale_set_nics(
         &self,
         scale_set: &ResourceId,
-    ) -> Result<Vec<Raw<Document>>, Error> {
+    ) -> Result<Vec<Raw<RawObject>>, Error> {
         let path = format!("{scale_set}/networkInterfaces");
         self.list(Call::get(&path, self.versions.scale_set_network)?).await
     }

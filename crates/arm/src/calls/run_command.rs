@@ -8,9 +8,9 @@ use super::page::or_default;
 use super::vm::VmStatus;
 use crate::client::Client;
 use crate::error::Error;
-use crate::operation::{Kind, Started};
+use crate::operation::{Started, WriteKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Document, RawError};
+use crate::raw::{RawError, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -28,7 +28,7 @@ pub struct ScriptOutput {
 }
 
 impl ScriptOutput {
-    pub fn read(result: &Document) -> Result<Self, RawError> {
+    pub fn read(result: &RawObject) -> Result<Self, RawError> {
         #[derive(Deserialize)]
         struct Output {
             #[serde(default, deserialize_with = "or_default")]
@@ -65,7 +65,7 @@ impl Client {
             self.versions.compute,
         )?
         .json(&json!({"commandId": "RunShellScript", "script": script.lines}))?;
-        self.begin(&call, Kind::Action).await
+        self.begin(&call, WriteKind::Action).await
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn both_streams_are_read_in_both_formats() {
-        let read = |text: &str| ScriptOutput::read(&Document::parse(text).unwrap()).unwrap();
+        let read = |text: &str| ScriptOutput::read(&RawObject::parse(text).unwrap()).unwrap();
         let linux = read(
             r#"{"value":[{"code":"ProvisioningState/succeeded","message":"Enable succeeded: \n[stdout]\n{\"ExitCode\":\"0\"}\n\n[stderr]\noops"}]}"#,
         );

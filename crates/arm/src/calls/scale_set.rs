@@ -8,9 +8,9 @@ use super::page::or_default;
 use super::vm::{InstanceView, StorageProfile};
 use crate::client::Client;
 use crate::error::Error;
-use crate::operation::{Kind, Started};
+use crate::operation::{Started, WriteKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Document, Raw};
+use crate::raw::{Raw, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -74,12 +74,12 @@ impl Client {
     pub async fn patch_scale_set(
         &self,
         id: &ResourceId,
-        changes: &Document,
+        changes: &RawObject,
     ) -> Result<Started, Error> {
         let call =
             Call::new(http::Method::PATCH, Class::Idempotent, id.as_str(), self.versions.compute)?
                 .json(changes)?;
-        self.begin(&call, Kind::Write).await
+        self.begin(&call, WriteKind::Write).await
     }
 
     /// Returns the instances of a scale set with instance views.

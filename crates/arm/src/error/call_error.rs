@@ -5,7 +5,7 @@ use std::fmt;
 use http::Method;
 
 use super::kind::{BUDGET, ErrorKind};
-use super::refusal::Refusal;
+use super::refusal::AzureError;
 use crate::path::resource_id::ResourceIdError;
 use crate::raw::RawError;
 
@@ -37,7 +37,7 @@ pub enum WriteStatus {
 }
 
 impl Error {
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&AzureError> {
         match &self.kind {
             ErrorKind::NotFound(refusal)
             | ErrorKind::Unauthorized(refusal)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::refusal::Refusal;
+use super::refusal::AzureError;
 use crate::identity::IdentityError;
 use crate::world::TransportError;
 
@@ -11,25 +11,25 @@ pub(crate) const BUDGET: &str = "the request budget";
 
 #[derive(Debug)]
 pub enum ErrorKind {
-    NotFound(Refusal),
+    NotFound(AzureError),
     /// 401: the token was not accepted.
-    Unauthorized(Refusal),
-    Forbidden(Refusal),
+    Unauthorized(AzureError),
+    Forbidden(AzureError),
     /// 409: usually another operation is running on the same resource.
-    Conflict(Refusal),
+    Conflict(AzureError),
     /// 409 `ScopeLocked`: a resource lock blocks the call.
-    Locked(Refusal),
+    Locked(AzureError),
     /// 412: `If-Match` or `If-None-Match` did not hold.
-    PreconditionFailed(Refusal),
+    PreconditionFailed(AzureError),
     /// 429 after all attempts.
     Throttled {
-        refusal: Refusal,
+        refusal: AzureError,
         retry_after: Option<Duration>,
     },
     /// Any other 4xx: bad request, quota, policy.
-    Refused(Refusal),
+    Refused(AzureError),
     /// 5xx or 408 after all attempts, or an unexpected status.
-    Server(Refusal),
+    Server(AzureError),
     /// No response, or an incomplete one.
     Transport(TransportError),
     /// The deadline passed while waiting for this, such as the request budget.

@@ -7,4 +7,4 @@ mod refusal;
 pub use call_error::{CallInfo, Error, WriteStatus};
 pub(crate) use kind::BUDGET;
 pub use kind::ErrorKind;
-pub use refusal::{MissingPermission, Refusal};
+pub use refusal::{AzureError, MissingPermission};

@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 8;
 
 /// An error that Azure returned, in any of the formats that its services use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Refusal {
+pub struct AzureError {
     /// HTTP status; 0 if the error is part of a document.
     pub status: u16,
     pub code: Option<String>,
@@ -21,7 +21,7 @@ pub struct Refusal {
     pub details: Vec<(Option<String>, String)>,
 }
 
-impl Refusal {
+impl AzureError {
     /// Reads an error from any body. The header `x-ms-error-code` takes precedence.
     pub fn read(status: u16, header_code: Option<&str>, body: &[u8]) -> Self {
         // A document that is not an error may contain secrets and is not quoted; plain text from a proxy is.
@@ -110,7 +110,7 @@ impl fmt::Display for MissingPermission {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for AzureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.code.as_deref().unwrap_or("no code");
         if self.status != 0 {
@@ -159,8 +159,8 @@ fn nested(error: &Value, depth: usize, found: &mut Vec<(Option<String>, String)>
 mod tests {
     use super::*;
 
-    fn read(header: Option<&str>, body: &str) -> Refusal {
-        Refusal::read(400, header, body.as_bytes())
+    fn read(header: Option<&str>, body: &str) -> AzureError {
+        AzureError::read(400, header, body.as_bytes())
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
     fn missing_permission_is_the_one_of_the_linked_resource() {
         let of = |code: &str, message: &str| {
             let body = serde_json::json!({"error": {"code": code, "message": message}});
-            Refusal::of(&body).missing_permission().map(|permission| permission.to_string())
+            AzureError::of(&body).missing_permission().map(|permission| permission.to_string())
         };
         let linked = |action: &str| {
             format!(
@@ -214,15 +214,15 @@ mod tests {
     fn error_in_json_text_is_read() {
         let value =
             Value::String(r#"{"status":"Failed","error":{"code":"X","message":"y"}}"#.to_owned());
-        assert_eq!(Refusal::of(&value).to_string(), "X: y");
+        assert_eq!(AzureError::of(&value).to_string(), "X: y");
         for text in ["plain", "12", "[]"] {
-            assert_eq!(Refusal::of(&Value::String(text.into())).message, text);
+            assert_eq!(AzureError::of(&Value::String(text.into())).message, text);
         }
     }
 
     #[test]
     fn document_that_is_not_an_error_is_not_quoted() {
-        let text = |body: &str| Refusal::read(403, None, body.as_bytes()).to_string();
+        let text = |body: &str| AzureError::read(403, None, body.as_bytes()).to_string();
         assert_eq!(text(r#"{"kubeconfigs": [{"value": "CANARY"}]}"#), "HTTP 403 no code");
         assert_eq!(text("<h1>Bad gateway</h1>"), "HTTP 403 no code: <h1>Bad gateway</h1>");
         assert!(!text("<a href=\"https://host/?token=CANARY\">moved</a>").contains("CANARY"));
@@ -234,12 +234,12 @@ mod tests {
         for _ in 0..60 {
             error = serde_json::json!({"code": "n", "details": [error.clone(), {"code": "x"}]});
         }
-        assert!(Refusal::of(&error).details.len() <= MAX_DETAILS);
+        assert!(AzureError::of(&error).details.len() <= MAX_DETAILS);
     }
 
     #[test]
     fn details_are_kept_up_to_a_depth_and_a_number() {
-        let count = |error: &Value| Refusal::of(error).details.len();
+        let count = |error: &Value| AzureError::of(error).details.len();
         let (mut inside, mut wrapped) = (serde_json::json!({}), serde_json::json!({}));
         for _ in 0..MAX_DEPTH + 2 {
             inside = serde_json::json!({"details": [inside]});

@@ -16,7 +16,7 @@ use azure_identity::{
 use jiff::Timestamp;
 use mooring_redact::Secret;
 
-use super::{Credential, IdentityError, Settings, Token};
+use super::{Credential, IdentityError, IdentitySettings, Token};
 use crate::cloud::Cloud;
 use crate::text::safe;
 
@@ -40,7 +40,7 @@ pub struct Chain {
 impl Chain {
     pub(crate) fn new(
         cloud: &Cloud,
-        settings: &Settings,
+        settings: &IdentitySettings,
         sign_in: &reqwest::Client,
         metadata: &reqwest::Client,
     ) -> Result<Self, IdentityError> {
@@ -126,7 +126,7 @@ fn options(cloud: &Cloud, client: reqwest::Client, alone: bool) -> ClientOptions
 
 fn create(
     credential: Credential,
-    settings: &Settings,
+    settings: &IdentitySettings,
     client_options: ClientOptions,
 ) -> Result<Arc<dyn TokenCredential>, IdentityError> {
     let needs = |variable, value: &Option<String>| {
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn chain_with_several_credentials_is_not_retried() {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let cloud = Cloud::new(crate::cloud::Settings::default()).unwrap();
+        let cloud = Cloud::new(crate::cloud::CloudSettings::default()).unwrap();
         for (alone, expected) in [(true, RetryOptions::default()), (false, RetryOptions::none())] {
             let options = options(&cloud, reqwest::Client::new(), alone);
             assert_eq!(format!("{:?}", options.retry), format!("{expected:?}"), "{alone}");
@@ -287,7 +287,8 @@ mod tests {
 
     #[test]
     fn azure_cli_signs_in_to_the_configured_tenant() {
-        let settings = Settings { tenant: Some("tenant-1".to_owned()), ..Settings::default() };
+        let settings =
+            IdentitySettings { tenant: Some("tenant-1".to_owned()), ..IdentitySettings::default() };
         let cli = create(Credential::AzureCli, &settings, ClientOptions::default()).unwrap();
         assert!(format!("{cli:?}").contains("tenant-1"), "{cli:?}");
     }

@@ -9,5 +9,5 @@ mod token;
 pub use chain::Chain;
 pub use credential::Credential;
 pub use error::IdentityError;
-pub use selection::Settings;
+pub use selection::IdentitySettings;
 pub use token::Token;

@@ -7,7 +7,7 @@ use mooring_redact::Secret;
 use super::{Credential, IdentityError};
 
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct IdentitySettings {
     /// `AZURE_TENANT_ID`.
     pub tenant: Option<String>,
     /// `AZURE_CLIENT_ID`.
@@ -22,7 +22,7 @@ pub struct Settings {
     pub credentials: Option<String>,
 }
 
-impl Settings {
+impl IdentitySettings {
     pub fn from_env() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         Self {
@@ -73,12 +73,12 @@ mod tests {
     use super::Credential::{AzureCli, ClientSecret, ManagedIdentity, WorkloadIdentity};
     use super::*;
 
-    fn settings(secret: bool, file: bool, credentials: &str) -> Settings {
-        Settings {
+    fn settings(secret: bool, file: bool, credentials: &str) -> IdentitySettings {
+        IdentitySettings {
             secret: secret.then(|| Secret::from("hunter2")),
             token_file: file.then(|| PathBuf::from("/var/run/token")),
             credentials: (!credentials.is_empty()).then(|| credentials.to_owned()),
-            ..Settings::default()
+            ..IdentitySettings::default()
         }
     }
 

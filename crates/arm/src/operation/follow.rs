@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::start::{MIN_POLL_INTERVAL, POLL_INTERVAL};
 use super::state::{OperationState, failure, provisioning_state, state};
-use super::{Kind, Monitor, Operation, OperationOutcome, Progress};
+use super::{Monitor, Operation, OperationOutcome, OperationProgress, WriteKind};
 use crate::client::Client;
-use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
-use crate::raw::Document;
+use crate::error::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};
+use crate::raw::RawObject;
 use crate::request::{Call, Response, retry_after};
 
 /// Consecutive 404 responses after which an operation counts as unknown: right after the write, and on a stale
@@ -24,7 +24,7 @@ impl Client {
     /// Waits until the next poll is due, polls once, and records in the operation when to poll next.
     ///
     /// If dropped, the operation is unchanged and can be polled again.
-    pub async fn poll(&self, operation: &mut Operation) -> Result<Progress, Error> {
+    pub async fn poll(&self, operation: &mut Operation) -> Result<OperationProgress, Error> {
         let now = self.world().now();
         let wait = Duration::try_from(operation.next.duration_since(now)).unwrap_or(Duration::ZERO);
         if !wait.is_zero() {
@@ -68,12 +68,12 @@ impl Client {
                 });
             }
             match self.poll(operation).await? {
-                Progress::Done(outcome) => return Ok(outcome),
-                Progress::Running { state, .. } if state != last => {
+                OperationProgress::Done(outcome) => return Ok(outcome),
+                OperationProgress::Running { state, .. } if state != last => {
                     seen(operation, &state);
                     last = state;
                 }
-                Progress::Running { .. } => {}
+                OperationProgress::Running { .. } => {}
             }
         }
     }
@@ -82,7 +82,7 @@ impl Client {
         &self,
         operation: &mut Operation,
         response: &Response,
-    ) -> Result<Progress, Error> {
+    ) -> Result<OperationProgress, Error> {
         let body: Option<Value> = serde_json::from_slice(&response.body).ok();
         if matches!(operation.monitor, Monitor::Location(_)) {
             if response.status == StatusCode::ACCEPTED {
@@ -90,7 +90,9 @@ impl Client {
             }
             // A write's `Location` may return the resource, which may still be updating.
             let word = body.as_ref().and_then(provisioning_state);
-            if operation.kind == Kind::Write && word.map(state) == Some(OperationState::Running) {
+            if operation.kind == WriteKind::Write
+                && word.map(state) == Some(OperationState::Running)
+            {
                 let word = word.unwrap_or_default().to_owned();
                 return Ok(self.running(operation, Some(response), &word, None));
             }
@@ -117,7 +119,7 @@ impl Client {
                 Ok(self.running(operation, Some(response), word, percent))
             }
             OperationState::Succeeded => self.succeeded(operation, None).await,
-            end => Ok(Progress::Done(failure(end, error_of(&body)))),
+            end => Ok(OperationProgress::Done(failure(end, error_of(&body)))),
         }
     }
 
@@ -126,78 +128,81 @@ impl Client {
         &self,
         operation: &Operation,
         response: Option<&Response>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<OperationProgress, Error> {
         let target = match (operation.kind, response) {
-            (Kind::Delete | Kind::Abort, _) => None,
-            (Kind::Action, Some(response)) => return Ok(done(&response.body)),
-            (Kind::Action, None) => operation.result.clone(),
-            (Kind::Write, _) => Some(operation.resource.clone()),
+            (WriteKind::Delete | WriteKind::Abort, _) => None,
+            (WriteKind::Action, Some(response)) => return Ok(done(&response.body)),
+            (WriteKind::Action, None) => operation.result.clone(),
+            (WriteKind::Write, _) => Some(operation.resource.clone()),
         };
         let Some(target) = target else {
-            return Ok(Progress::Done(OperationOutcome::Succeeded(None)));
+            return Ok(OperationProgress::Done(OperationOutcome::Succeeded(None)));
         };
         match self.send(&Call::follow(target)).await {
             Ok(response) => Ok(done(&response.body)),
             // The resource was deleted since then, or the action has no result.
             Err(error) if error.is_not_found() => {
-                Ok(Progress::Done(OperationOutcome::Succeeded(None)))
+                Ok(OperationProgress::Done(OperationOutcome::Succeeded(None)))
             }
             Err(error) => Err(error),
         }
     }
 
     /// Handles an operation that Azure does not know yet or no longer knows: the resource's state decides.
-    async fn not_found(&self, operation: &mut Operation) -> Result<Progress, Error> {
+    async fn not_found(&self, operation: &mut Operation) -> Result<OperationProgress, Error> {
         operation.missing = operation.missing.saturating_add(1);
         if operation.missing < MAX_NOT_FOUND {
             return Ok(self.running(operation, None, "Unknown", None));
         }
-        if operation.kind == Kind::Action {
-            return Ok(Progress::Done(OperationOutcome::Lost { state: None }));
+        if operation.kind == WriteKind::Action {
+            return Ok(OperationProgress::Done(OperationOutcome::Lost { state: None }));
         }
         operation.monitor = Monitor::Resource;
         operation.missing = 0;
         self.read_resource(operation).await
     }
 
-    async fn read_resource(&self, operation: &mut Operation) -> Result<Progress, Error> {
+    async fn read_resource(&self, operation: &mut Operation) -> Result<OperationProgress, Error> {
         let response = match self.send(&Call::follow(operation.resource.clone())).await {
             Ok(response) => response,
             Err(error) if error.is_not_found() => {
-                if operation.kind == Kind::Delete {
-                    return Ok(Progress::Done(OperationOutcome::Succeeded(None)));
+                if operation.kind == WriteKind::Delete {
+                    return Ok(OperationProgress::Done(OperationOutcome::Succeeded(None)));
                 }
                 operation.missing = operation.missing.saturating_add(1);
                 if operation.missing < MAX_NOT_FOUND {
                     return Ok(self.running(operation, None, "Unknown", None));
                 }
-                return Ok(Progress::Done(OperationOutcome::Lost { state: None }));
+                return Ok(OperationProgress::Done(OperationOutcome::Lost { state: None }));
             }
             Err(error) => return Err(error),
         };
         operation.missing = 0;
         let body: Value = response.parse(operation.resource())?;
         let word = provisioning_state(&body).unwrap_or("Succeeded").to_owned();
-        let lost = || Ok(Progress::Done(OperationOutcome::Lost { state: Some(word.clone()) }));
+        let lost =
+            || Ok(OperationProgress::Done(OperationOutcome::Lost { state: Some(word.clone()) }));
         match (operation.kind, state(&word)) {
             // It still exists. Unless it is being deleted, the deletion failed or never started, or there is a new
             // resource of the same name.
-            (Kind::Delete, OperationState::Failed) => {
-                Ok(Progress::Done(OperationOutcome::Failed(error_of(&body))))
+            (WriteKind::Delete, OperationState::Failed) => {
+                Ok(OperationProgress::Done(OperationOutcome::Failed(error_of(&body))))
             }
-            (Kind::Delete, OperationState::Succeeded | OperationState::Canceled) => lost(),
-            (Kind::Abort, OperationState::Running) if !word.eq_ignore_ascii_case("Canceling") => {
+            (WriteKind::Delete, OperationState::Succeeded | OperationState::Canceled) => lost(),
+            (WriteKind::Abort, OperationState::Running)
+                if !word.eq_ignore_ascii_case("Canceling") =>
+            {
                 lost()
             }
             (
-                Kind::Abort,
+                WriteKind::Abort,
                 OperationState::Succeeded | OperationState::Failed | OperationState::Canceled,
-            ) => Ok(Progress::Done(OperationOutcome::Succeeded(None))),
+            ) => Ok(OperationProgress::Done(OperationOutcome::Succeeded(None))),
             (_, OperationState::Running) => {
                 Ok(self.running(operation, Some(&response), &word, None))
             }
             (_, OperationState::Succeeded) => Ok(done(&response.body)),
-            (_, end) => Ok(Progress::Done(failure(end, error_of(&body)))),
+            (_, end) => Ok(OperationProgress::Done(failure(end, error_of(&body)))),
         }
     }
 
@@ -207,17 +212,17 @@ impl Client {
         response: Option<&Response>,
         state: &str,
         percent: Option<u8>,
-    ) -> Progress {
+    ) -> OperationProgress {
         let now = self.world().now();
         let retry_after = response.and_then(|response| retry_after(&response.headers, now));
         let wait = retry_after.unwrap_or(POLL_INTERVAL).max(MIN_POLL_INTERVAL);
         operation.next = now.checked_add(wait).unwrap_or(now);
-        Progress::Running { state: state.to_owned(), percent }
+        OperationProgress::Running { state: state.to_owned(), percent }
     }
 }
 
 /// If only `Location` is available, its error is the operation's result.
-fn end_by_location(operation: &Operation, error: Error) -> Result<Progress, Error> {
+fn end_by_location(operation: &Operation, error: Error) -> Result<OperationProgress, Error> {
     let ended = matches!(operation.monitor, Monitor::Location(_))
         && matches!(
             error.kind,
@@ -225,19 +230,19 @@ fn end_by_location(operation: &Operation, error: Error) -> Result<Progress, Erro
         );
     match error.refusal() {
         Some(refusal) if ended => {
-            Ok(Progress::Done(failure(OperationState::Failed, refusal.clone())))
+            Ok(OperationProgress::Done(failure(OperationState::Failed, refusal.clone())))
         }
         _ => Err(error),
     }
 }
 
-fn done(body: &[u8]) -> Progress {
+fn done(body: &[u8]) -> OperationProgress {
     let text = std::str::from_utf8(body).unwrap_or_default();
-    Progress::Done(OperationOutcome::Succeeded(Document::parse(text).ok()))
+    OperationProgress::Done(OperationOutcome::Succeeded(RawObject::parse(text).ok()))
 }
 
 /// Reads the error of a state or a resource; empty if there is none.
-fn error_of(body: &Value) -> Refusal {
+fn error_of(body: &Value) -> AzureError {
     let inside = body.get("error").or_else(|| body.get("properties")?.get("error"));
-    inside.map(Refusal::of).unwrap_or_default()
+    inside.map(AzureError::of).unwrap_or_default()
 }

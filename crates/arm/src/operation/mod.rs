@@ -13,6 +13,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{OperationOutcome, Progress, Started};
+pub use outcome::{OperationOutcome, OperationProgress, Started};
 pub use running_write::Operation;
-pub(crate) use running_write::{Kind, Monitor};
+pub(crate) use running_write::{Monitor, WriteKind};

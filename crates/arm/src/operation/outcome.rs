@@ -1,8 +1,8 @@
 //! Results of a write: immediate, of a poll, and final.
 
 use super::running_write::Operation;
-use crate::error::Refusal;
-use crate::raw::Document;
+use crate::error::AzureError;
+use crate::raw::RawObject;
 
 /// Immediate result of a write.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub enum Started {
 }
 
 #[derive(Debug)]
-pub enum Progress {
+pub enum OperationProgress {
     Running { state: String, percent: Option<u8> },
     Done(OperationOutcome),
 }
@@ -20,14 +20,14 @@ pub enum Progress {
 #[derive(Debug)]
 pub enum OperationOutcome {
     /// Contains the resource after a PUT or PATCH, or an action's result, if any.
-    Succeeded(Option<Document>),
-    Failed(Refusal),
-    Canceled(Refusal),
+    Succeeded(Option<RawObject>),
+    Failed(AzureError),
+    Canceled(AzureError),
     /// Canceled by a later operation.
     Replaced {
         /// ID of the later operation.
         by: Option<String>,
-        refusal: Refusal,
+        refusal: AzureError,
     },
     /// Azure no longer knows the operation, and the resource's state is inconclusive.
     Lost {

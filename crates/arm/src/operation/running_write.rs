@@ -7,7 +7,7 @@ use crate::path::ArmPath;
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
-    pub(crate) kind: Kind,
+    pub(crate) kind: WriteKind,
     pub(crate) monitor: Monitor,
     pub(crate) resource: ArmPath,
     /// Location of an action's result.
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Operation {
 /// Type of the write, which determines how its end is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum WriteKind {
     /// PUT or PATCH: the resource is read at the end.
     Write,
     Delete,

@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::state::{OperationState, failure, provisioning_state, state};
-use super::{Kind, Monitor, Operation, OperationOutcome, Started};
+use super::{Monitor, Operation, OperationOutcome, Started, WriteKind};
 use crate::client::Client;
 use crate::cloud::{Cloud, ForeignLink};
-use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
+use crate::error::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};
 use crate::path::{ArmPath, ArmPathError};
-use crate::raw::Document;
+use crate::raw::RawObject;
 use crate::request::{Call, Response, retry_after};
 
 /// Polling interval if Azure sends no `Retry-After`.
@@ -22,12 +22,12 @@ pub(crate) const MIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Client {
     /// Sends a write and returns its outcome or the running operation.
-    pub(crate) async fn begin(&self, call: &Call, kind: Kind) -> Result<Started, Error> {
+    pub(crate) async fn begin(&self, call: &Call, kind: WriteKind) -> Result<Started, Error> {
         let response = match self.send(call).await {
             Ok(response) => response,
             // An earlier attempt deleted it, and its response was lost.
             Err(error)
-                if kind == Kind::Delete
+                if kind == WriteKind::Delete
                     && error.is_not_found()
                     && error.write_status == WriteStatus::Unknown =>
             {
@@ -52,7 +52,7 @@ impl Client {
 pub(crate) fn started(
     cloud: &Cloud,
     call: &Call,
-    kind: Kind,
+    kind: WriteKind,
     response: &Response,
     now: Timestamp,
 ) -> Result<Started, ErrorKind> {
@@ -75,7 +75,7 @@ pub(crate) fn started(
             kind,
             monitor,
             resource,
-            result: (kind == Kind::Action).then(|| location.clone()).flatten(),
+            result: (kind == WriteKind::Action).then(|| location.clone()).flatten(),
             started: now,
             next: now.checked_add(wait).unwrap_or(now),
             missing: 0,
@@ -100,10 +100,10 @@ pub(crate) fn started(
     }
     let word = body.as_ref().and_then(provisioning_state);
     match word.map(state) {
-        _ if kind != Kind::Write => {}
+        _ if kind != WriteKind::Write => {}
         Some(OperationState::Running) => return running(Monitor::Resource),
         Some(end @ (OperationState::Failed | OperationState::Canceled)) => {
-            let refusal = body.as_ref().map(Refusal::of).unwrap_or_default();
+            let refusal = body.as_ref().map(AzureError::of).unwrap_or_default();
             return Ok(Started::Done(failure(end, refusal)));
         }
         // No state or no complete body: an accepted write is followed by the resource's state.
@@ -113,13 +113,13 @@ pub(crate) fn started(
         Some(OperationState::Succeeded) | None => {}
     }
     let text = std::str::from_utf8(&response.body).unwrap_or_default();
-    Ok(Started::Done(OperationOutcome::Succeeded(Document::parse(text).ok())))
+    Ok(Started::Done(OperationOutcome::Succeeded(RawObject::parse(text).ok())))
 }
 
 /// Returns the resource of a write; the path of an abort has one more segment.
-fn resource(call: &Call, kind: Kind) -> Result<ArmPath, ArmPathError> {
+fn resource(call: &Call, kind: WriteKind) -> Result<ArmPath, ArmPathError> {
     let path = match kind {
-        Kind::Abort => call.path().rsplit_once('/').map_or(call.path(), |(path, _)| path),
+        WriteKind::Abort => call.path().rsplit_once('/').map_or(call.path(), |(path, _)| path),
         _ => call.path(),
     };
     ArmPath::at_version(path, call.target.api_version())

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::OperationOutcome;
-use crate::error::Refusal;
+use crate::error::AzureError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperationState {
@@ -29,7 +29,7 @@ pub(crate) fn provisioning_state(body: &Value) -> Option<&str> {
 }
 
 /// Distinguishes cancellation by a user from replacement by a later operation.
-pub(crate) fn failure(state: OperationState, refusal: Refusal) -> OperationOutcome {
+pub(crate) fn failure(state: OperationState, refusal: AzureError) -> OperationOutcome {
     const SIGNS: [&str; 5] =
         ["overrid", "superseded", "preempted", "replaced by", "by a later operation"];
     let message = refusal.message.to_ascii_lowercase();
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn replaced_differs_from_canceled_and_failed() {
-        let refusal = |code: &str, message: &str| Refusal {
+        let refusal = |code: &str, message: &str| AzureError {
             code: Some(code.to_owned()),
             message: message.to_owned(),
-            ..Refusal::default()
+            ..AzureError::default()
         };
         let later = "11111111-2222-3333-4444-555555555555";
         let overriden =

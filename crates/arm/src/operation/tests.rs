@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::start::started;
 use super::*;
-use crate::cloud::{Cloud, Settings};
+use crate::cloud::{Cloud, CloudSettings};
 use crate::error::ErrorKind;
 use crate::path::ArmPath;
 use crate::request::{Call, Response};
@@ -16,7 +16,7 @@ const POOL: &str = "/subscriptions/s/resourceGroups/r/providers/Microsoft.Contai
 
 fn begin(
     method: Method,
-    kind: Kind,
+    kind: WriteKind,
     status: u16,
     headers: &[(&'static str, &str)],
     body: &str,
@@ -31,9 +31,9 @@ fn begin(
         body: Bytes::from(body.to_owned()),
         correlation_id: "corr".to_owned(),
     };
-    let path = if kind == Kind::Abort { format!("{POOL}/abort") } else { POOL.to_owned() };
+    let path = if kind == WriteKind::Abort { format!("{POOL}/abort") } else { POOL.to_owned() };
     let call = Call::new(method, Class::Idempotent, &path, "v").unwrap().query("a", "b");
-    let cloud = Cloud::new(Settings::default()).unwrap();
+    let cloud = Cloud::new(CloudSettings::default()).unwrap();
     started(&cloud, &call, kind, &response, Timestamp::UNIX_EPOCH)
 }
 
@@ -61,7 +61,7 @@ fn headers_take_precedence_over_the_body() {
         (201, vec![LOCATION], Monitor::Resource),
         (200, vec![], Monitor::Resource),
     ] {
-        let operation = running(begin(Method::PUT, Kind::Write, code, &headers, creating));
+        let operation = running(begin(Method::PUT, WriteKind::Write, code, &headers, creating));
         assert!(operation.monitor == monitor, "{code} {headers:?}");
         assert_eq!(operation.resource.as_str(), format!("{POOL}?api-version=v"));
         assert_eq!(operation.next, "1970-01-01T00:00:30Z".parse().unwrap());
@@ -73,7 +73,7 @@ fn first_response_sets_the_time_of_the_next_poll() {
     for (retry_after, next) in [("10", 10), ("0", 1)] {
         let operation = running(begin(
             Method::DELETE,
-            Kind::Delete,
+            WriteKind::Delete,
             202,
             &[STATUS, ("retry-after", retry_after)],
             "",
@@ -88,20 +88,28 @@ fn finished_write_is_done() {
         Started::Done(outcome) => outcome,
         Started::Running(operation) => panic!("goes on: {operation:?}"),
     };
-    assert!(over(Method::DELETE, Kind::Delete, 204, "").is_success());
-    assert!(over(Method::POST, Kind::Abort, 204, "").is_success());
-    let done =
-        over(Method::PUT, Kind::Write, 200, r#"{"properties":{"provisioningState":"Succeeded"}}"#);
+    assert!(over(Method::DELETE, WriteKind::Delete, 204, "").is_success());
+    assert!(over(Method::POST, WriteKind::Abort, 204, "").is_success());
+    let done = over(
+        Method::PUT,
+        WriteKind::Write,
+        200,
+        r#"{"properties":{"provisioningState":"Succeeded"}}"#,
+    );
     assert!(matches!(done, OperationOutcome::Succeeded(Some(_))));
-    let failed =
-        over(Method::PUT, Kind::Write, 200, r#"{"properties":{"provisioningState":"Failed"}}"#);
+    let failed = over(
+        Method::PUT,
+        WriteKind::Write,
+        200,
+        r#"{"properties":{"provisioningState":"Failed"}}"#,
+    );
     assert!(matches!(failed, OperationOutcome::Failed(_)) && !failed.is_success());
     let deleting = r#"{"properties":{"provisioningState":"Deleting"}}"#;
     for (method, kind, body, has_body) in [
-        (Method::DELETE, Kind::Delete, "", false),
-        (Method::DELETE, Kind::Delete, deleting, true),
-        (Method::POST, Kind::Action, deleting, true),
-        (Method::PUT, Kind::Write, "{}", true),
+        (Method::DELETE, WriteKind::Delete, "", false),
+        (Method::DELETE, WriteKind::Delete, deleting, true),
+        (Method::POST, WriteKind::Action, deleting, true),
+        (Method::PUT, WriteKind::Write, "{}", true),
     ] {
         let outcome = over(method, kind, 200, body);
         assert!(
@@ -114,14 +122,14 @@ fn finished_write_is_done() {
 #[test]
 fn accepted_write_without_state_is_followed_by_its_resource() {
     for (status, body) in [(202, "{}"), (202, ""), (200, ""), (201, "{")] {
-        let operation = running(begin(Method::PUT, Kind::Write, status, &[], body));
+        let operation = running(begin(Method::PUT, WriteKind::Write, status, &[], body));
         assert!(operation.monitor == Monitor::Resource, "{status} {body}");
     }
 }
 
 #[test]
 fn accepted_call_without_status_header_is_an_error() {
-    for (method, kind) in [(Method::DELETE, Kind::Delete), (Method::POST, Kind::Abort)] {
+    for (method, kind) in [(Method::DELETE, WriteKind::Delete), (Method::POST, WriteKind::Abort)] {
         assert!(matches!(begin(method, kind, 202, &[], ""), Err(ErrorKind::Malformed(_))));
     }
 }
@@ -129,13 +137,13 @@ fn accepted_call_without_status_header_is_an_error() {
 #[test]
 fn link_to_another_host_is_rejected() {
     let foreign = [("azure-asyncoperation", "https://evil.example/ops/1")];
-    let error = begin(Method::PUT, Kind::Write, 201, &foreign, "{}").unwrap_err();
+    let error = begin(Method::PUT, WriteKind::Write, 201, &foreign, "{}").unwrap_err();
     assert!(matches!(error, ErrorKind::ForeignLink(origin) if origin == "https://evil.example"));
 }
 
 #[test]
 fn record_contains_no_host_and_prints_no_signature() {
-    let operation = running(begin(Method::POST, Kind::Abort, 202, &[STATUS, LOCATION], ""));
+    let operation = running(begin(Method::POST, WriteKind::Abort, 202, &[STATUS, LOCATION], ""));
     assert_eq!(operation.resource(), POOL);
     let text = serde_json::to_string(&operation).unwrap();
     assert!(!text.contains("management.azure.com"), "{text}");
@@ -146,7 +154,7 @@ fn record_contains_no_host_and_prints_no_signature() {
 
 /// A record with one target of it replaced.
 fn forged(field: &str, target: &str) -> Result<Operation, serde_json::Error> {
-    let operation = running(begin(Method::POST, Kind::Action, 202, &[STATUS, LOCATION], ""));
+    let operation = running(begin(Method::POST, WriteKind::Action, 202, &[STATUS, LOCATION], ""));
     let mut record = serde_json::to_value(&operation).unwrap();
     let place = match field {
         "status" | "location" => {
@@ -177,7 +185,7 @@ fn record_of_another_subscription_is_recognized() {
     let own = |id: &str| {
         let headers = [("azure-asyncoperation", link(id)), ("location", link(id))];
         let headers = headers.each_ref().map(|(name, link)| (*name, link.as_str()));
-        running(begin(Method::POST, Kind::Action, 202, &headers, ""))
+        running(begin(Method::POST, WriteKind::Action, 202, &headers, ""))
     };
     assert!(own("s").is_under("S") && !own("s").is_under("t") && !own("t").is_under("s"));
     for field in FIELDS {

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 
 use super::call::{Call, Response};
 use super::retry_after;
-use super::retry_policy::{Attempt, MAX_ATTEMPTS, pause};
-use crate::budget::{self, Name, NotAdmitted};
+use super::retry_policy::{AttemptResult, MAX_ATTEMPTS, pause};
+use crate::budget::{self, BucketName, NotAdmitted};
 use crate::client::Client;
-use crate::error::{BUDGET, CallInfo, Error, ErrorKind, Refusal, WriteStatus};
+use crate::error::{AzureError, BUDGET, CallInfo, Error, ErrorKind, WriteStatus};
 use crate::request_class::Class;
 use crate::world::{Sent, TransportError};
 
@@ -24,7 +24,7 @@ struct CallState<'a> {
     call: &'a Call,
     correlation_id: String,
     request_id: String,
-    names: Vec<Name>,
+    names: Vec<BucketName>,
     deadline: Timestamp,
     attempts: u32,
     /// An attempt may have been applied although no response confirmed it.
@@ -83,13 +83,13 @@ impl Client {
                     return Err(state.error(ErrorKind::Deadline("a response")));
                 }
                 Err(NoResponse::Broken(error)) => Rejected {
-                    attempt: Attempt::NoResponse(error.sent),
+                    attempt: AttemptResult::NoResponse(error.sent),
                     retry_after: None,
                     kind: ErrorKind::Transport(error),
                 },
             };
             state.doubt |= attempt.may_be_applied(call.class);
-            if attempt == Attempt::Status(StatusCode::UNAUTHORIZED) && !state.renewed {
+            if attempt == AttemptResult::Status(StatusCode::UNAUTHORIZED) && !state.renewed {
                 // Rejected before anything was applied: the token expired early, or keys were rotated.
                 state.renewed = true;
                 self.shared.tokens.forget(&self.shared.cloud.scope()).await;
@@ -209,7 +209,7 @@ impl Client {
         }
         let retry_after = retry_after(&headers, now);
         let code = headers.get("x-ms-error-code").and_then(|code| code.to_str().ok());
-        let refusal = Refusal::read(status.as_u16(), code, &body);
+        let refusal = AzureError::read(status.as_u16(), code, &body);
         let kind = match status.as_u16() {
             401 => ErrorKind::Unauthorized(refusal),
             403 => ErrorKind::Forbidden(refusal),
@@ -227,7 +227,7 @@ impl Client {
             400..=499 => ErrorKind::Refused(refusal),
             _ => ErrorKind::Server(refusal),
         };
-        Err(Box::new(Rejected { attempt: Attempt::Status(status), retry_after, kind }))
+        Err(Box::new(Rejected { attempt: AttemptResult::Status(status), retry_after, kind }))
     }
 
     /// Returns the future's result, or nothing at the deadline. A result that is ready at the deadline counts.
@@ -247,7 +247,7 @@ impl Client {
 
 /// An attempt without a successful response.
 struct Rejected {
-    attempt: Attempt,
+    attempt: AttemptResult,
     retry_after: Option<Duration>,
     kind: ErrorKind,
 }

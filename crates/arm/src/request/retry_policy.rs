@@ -8,12 +8,12 @@ use crate::request_class::Class;
 use crate::world::Sent;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attempt {
+pub(crate) enum AttemptResult {
     Status(StatusCode),
     NoResponse(Sent),
 }
 
-impl Attempt {
+impl AttemptResult {
     /// Returns true if the write may have been applied: no response, or one from an intermediary that cannot know.
     pub(crate) fn may_be_applied(self, class: Class) -> bool {
         class != Class::Read
@@ -57,8 +57,9 @@ mod tests {
     #[test]
     fn unsafe_requests_are_not_retried() {
         use Class::{Idempotent, Once, Read};
-        let status = |code| Attempt::Status(StatusCode::from_u16(code).unwrap());
-        let (unsent, unknown) = (Attempt::NoResponse(Sent::No), Attempt::NoResponse(Sent::Unknown));
+        let status = |code| AttemptResult::Status(StatusCode::from_u16(code).unwrap());
+        let (unsent, unknown) =
+            (AttemptResult::NoResponse(Sent::No), AttemptResult::NoResponse(Sent::Unknown));
         // (attempt, retried as read, idempotent, once; a write may have been applied)
         for (attempt, read, idempotent, once, may) in [
             (unsent, true, true, true, false),

@@ -15,7 +15,8 @@ use crate::identity::IdentityError;
 use crate::path::tests::unchecked;
 use crate::request_class::Class;
 use crate::{
-    Budget, Client, Cloud, ErrorKind, Limits, Settings, Token, TransportError, World, WriteStatus,
+    Budget, BudgetLimits, Client, Cloud, CloudSettings, ErrorKind, Token, TransportError, World,
+    WriteStatus,
 };
 
 /// Counts tokens and requests.
@@ -57,8 +58,9 @@ impl World for Canary {
 #[test]
 fn unchecked_target_gets_neither_token_nor_request() {
     let canary = Arc::new(Canary::default());
-    let cloud = Cloud::new(Settings::default()).unwrap();
-    let client = Client::new(cloud, Arc::<Canary>::clone(&canary), Budget::new(Limits::default()));
+    let cloud = Cloud::new(CloudSettings::default()).unwrap();
+    let client =
+        Client::new(cloud, Arc::<Canary>::clone(&canary), Budget::new(BudgetLimits::default()));
     for target in unchecked() {
         let error = client.send(&Call::follow(target.clone())).now_or_never().unwrap();
         let error = error.err().unwrap_or_else(|| panic!("{target:?} was sent"));

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use super::{TransportError, World};
 use crate::cloud::Cloud;
-use crate::identity::{Chain, IdentityError, Settings, Token};
+use crate::identity::{Chain, IdentityError, IdentitySettings, Token};
 use crate::text::safe;
 
 /// Maximum size of a response. A full page of the activity log has about 2 MiB.
@@ -38,7 +38,7 @@ pub struct Real {
 
 impl Real {
     /// Reads the additional certificates and prepares the credentials without sending a request.
-    pub fn new(cloud: &Cloud, identity: &Settings) -> Result<Self, IdentityError> {
+    pub fn new(cloud: &Cloud, identity: &IdentitySettings) -> Result<Self, IdentityError> {
         // reqwest and azure_identity use the provider of the process; one that is already installed is kept.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let roots = roots(cloud)?;

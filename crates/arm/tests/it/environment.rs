@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use mooring_arm::{Settings, identity};
+use mooring_arm::{CloudSettings, identity};
 
 const NAME: &str = "environment::settings_are_read_from_the_environment";
 const CASE: &str = "MOORING_TEST_SETTINGS";
@@ -36,7 +36,7 @@ fn settings_are_read_from_the_environment() {
         return;
     };
     // The child process. An empty variable is one that is not set.
-    let (cloud, identity) = (Settings::from_env(), identity::Settings::from_env());
+    let (cloud, identity) = (CloudSettings::from_env(), identity::IdentitySettings::from_env());
     let secret =
         |secret: Option<mooring_redact::Secret>| secret.map(|text| text.expose().to_owned());
     let file = |path: Option<std::path::PathBuf>| path.map(|path| path.display().to_string());

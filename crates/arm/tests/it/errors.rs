@@ -2,10 +2,15 @@
 
 use http::Method;
 use mooring_arm::identity::IdentityError;
-use mooring_arm::{CallInfo, Error, ErrorKind, Refusal, TransportError, WriteStatus};
+use mooring_arm::{AzureError, CallInfo, Error, ErrorKind, TransportError, WriteStatus};
 
-fn refusal(status: u16, code: &str) -> Refusal {
-    Refusal { status, code: Some(code.to_owned()), message: "m".to_owned(), ..Refusal::default() }
+fn refusal(status: u16, code: &str) -> AzureError {
+    AzureError {
+        status,
+        code: Some(code.to_owned()),
+        message: "m".to_owned(),
+        ..AzureError::default()
+    }
 }
 
 fn error(kind: ErrorKind) -> Error {

@@ -8,7 +8,8 @@ use crate::common::{Reply, TestWorld};
 use jiff::Timestamp;
 use mooring_arm::calls::{ActivityQuery, DeletePool, Versions};
 use mooring_arm::{
-    Client, Document, Error, Operation, OperationOutcome, Progress, Raw, ResourceId, Started,
+    Client, Error, Operation, OperationOutcome, OperationProgress, Raw, RawObject, ResourceId,
+    Started,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,7 +40,7 @@ struct Response {
 enum CallResult {
     Texts(Vec<String>),
     Started(Started),
-    Progress(Progress),
+    Progress(OperationProgress),
     /// Secrets and tags, which are not kept as text.
     Checked,
 }
@@ -118,7 +119,7 @@ async fn call(client: &Client, exchange: &Exchange) -> Result<CallResult, Error>
     let id = || ResourceId::parse(path).unwrap();
     let above = || ResourceId::parse(path.rsplit_once('/').unwrap().0).unwrap();
     let body = exchange.request.body.as_ref().map_or("{}", |body| body.get());
-    let document = || Document::parse(body).unwrap();
+    let document = || RawObject::parse(body).unwrap();
     let words: Vec<&str> = lower.trim_start_matches('/').split('/').collect();
     Ok(match (exchange.request.method.as_str(), &words[2..]) {
         ("GET", [.., "managedclusters", _]) => one(&client.cluster(&id()).await?),
@@ -175,7 +176,7 @@ async fn call(client: &Client, exchange: &Exchange) -> Result<CallResult, Error>
     })
 }
 
-async fn activity(client: &Client, path: &str, query: &str) -> Result<Vec<Raw<Document>>, Error> {
+async fn activity(client: &Client, path: &str, query: &str) -> Result<Vec<Raw<RawObject>>, Error> {
     let quoted: Vec<&str> = query.split('\'').collect();
     let time = |at: usize| quoted[at].parse::<Timestamp>().unwrap();
     let subscription = path.split('/').nth(2).unwrap();
@@ -243,13 +244,13 @@ fn assert_same_response(name: &str, body: &str, status: u16, kept: CallResult) {
             let body: Value = serde_json::from_str(body).unwrap();
             let expected = body["status"].as_str().unwrap();
             let word = match progress {
-                Progress::Running { state, .. } => state,
-                Progress::Done(OperationOutcome::Succeeded(_)) => "Succeeded".to_owned(),
-                Progress::Done(OperationOutcome::Failed(_)) => "Failed".to_owned(),
-                Progress::Done(
+                OperationProgress::Running { state, .. } => state,
+                OperationProgress::Done(OperationOutcome::Succeeded(_)) => "Succeeded".to_owned(),
+                OperationProgress::Done(OperationOutcome::Failed(_)) => "Failed".to_owned(),
+                OperationProgress::Done(
                     OperationOutcome::Canceled(_) | OperationOutcome::Replaced { .. },
                 ) => "Canceled".to_owned(),
-                Progress::Done(other) => panic!("{name}: {other:?}"),
+                OperationProgress::Done(other) => panic!("{name}: {other:?}"),
             };
             assert_eq!(word, expected, "{name}");
         }

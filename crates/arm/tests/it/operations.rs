@@ -6,7 +6,8 @@ use crate::common::{Reply, TestWorld, answer, cluster, pool};
 use jiff::Timestamp;
 use mooring_arm::calls::{DeletePool, Script, ScriptOutput};
 use mooring_arm::{
-    Client, Document, ErrorKind, Operation, OperationOutcome, Progress, ResourceId, Started, World,
+    Client, ErrorKind, Operation, OperationOutcome, OperationProgress, RawObject, ResourceId,
+    Started, World,
 };
 
 const STATUS: (&str, &str) = (
@@ -20,8 +21,8 @@ fn status(word: &str) -> Reply {
     answer(200, &[], &format!(r#"{{"status":"{word}"}}"#))
 }
 
-fn body() -> Document {
-    Document::parse(r#"{"properties":{"count":1}}"#).unwrap()
+fn body() -> RawObject {
+    RawObject::parse(r#"{"properties":{"count":1}}"#).unwrap()
 }
 
 async fn put(client: &Client) -> Operation {
@@ -51,7 +52,10 @@ async fn operation_has_the_time_of_the_next_poll() {
     let started = operation.started();
     assert_eq!(operation.next(), started + Duration::from_secs(10));
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert!(matches!(client.poll(&mut operation).await.unwrap(), Progress::Running { .. }));
+    assert!(matches!(
+        client.poll(&mut operation).await.unwrap(),
+        OperationProgress::Running { .. }
+    ));
     assert!(operation.next() > started + Duration::from_secs(10));
 }
 
@@ -72,7 +76,7 @@ async fn write_is_polled_as_azure_requests_and_read_at_its_end() {
     let mut operation = put(&client).await;
     assert!(matches!(
         client.poll(&mut operation).await.unwrap(),
-        Progress::Running { percent: Some(40), .. }
+        OperationProgress::Running { percent: Some(40), .. }
     ));
     let outcome = follow(&client, &mut operation).await;
     assert!(
@@ -207,7 +211,7 @@ async fn wrong_clock_delays_a_poll_by_at_most_five_minutes() {
     record["next"] = "2027-11-15T05:00:00Z".into();
     let mut operation: Operation = serde_json::from_value(record).unwrap();
     let progress = client.poll(&mut operation).await.unwrap();
-    assert!(matches!(progress, Progress::Running { .. }));
+    assert!(matches!(progress, OperationProgress::Running { .. }));
     assert_eq!(world.times(), [0, 300]);
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{Reply, TestWorld, answer, cluster, pool};
 use jiff::Timestamp;
 use mooring_arm::calls::{DeletePool, Script};
-use mooring_arm::{Client, Document, Error, Operation, OperationOutcome, ResourceId, Started};
+use mooring_arm::{Client, Error, Operation, OperationOutcome, RawObject, ResourceId, Started};
 
 const LOCATION: (&str, &str) =
     ("Location", "https://management.azure.com/subscriptions/s/operationresults/1");
@@ -24,7 +24,7 @@ enum Call {
 }
 
 async fn start(client: &Client, call: Call) -> Operation {
-    let body = Document::parse("{}").unwrap();
+    let body = RawObject::parse("{}").unwrap();
     let vm = ResourceId::of("s", "rg", "Microsoft.Compute", "virtualMachines/vm1").unwrap();
     let started = match call {
         Call::Put => client.put_agent_pool(&pool(), &body, None).await,

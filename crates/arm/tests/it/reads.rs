@@ -4,7 +4,7 @@ use crate::common::{CANARY, Reply, STORAGE, TestWorld, answer, cluster};
 use base64::Engine;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
 use mooring_arm::calls::{Cluster, PowerState};
-use mooring_arm::{Document, ResourceId};
+use mooring_arm::{RawObject, ResourceId};
 use serde_json::Value;
 
 #[tokio::test(start_paused = true)]
@@ -78,7 +78,7 @@ async fn query_returns_the_rows_of_all_pages() {
         answer(200, &[], r#"{"data":null,"$skipToken":"t2"}"#),
         answer(200, &[], r#"{"data":[{"id":"b"}],"$skipToken":""}"#),
     ]);
-    let rows = world.client().graph::<Document>(&["s"], "resources").await.unwrap();
+    let rows = world.client().graph::<RawObject>(&["s"], "resources").await.unwrap();
     let rows: Vec<&str> = rows.iter().map(mooring_arm::Raw::text).collect();
     assert_eq!(rows, [r#"{"id":"a"}"#, r#"{"id":"b"}"#]);
     for (at, token) in [Value::Null, "t1".into(), "t2".into()].into_iter().enumerate() {
@@ -88,7 +88,7 @@ async fn query_returns_the_rows_of_all_pages() {
     }
 
     let endless = (0..100).map(|_| answer(200, &[], r#"{"data":[],"$skipToken":"t"}"#));
-    let error = TestWorld::new(endless).client().graph::<Document>(&["s"], "q").await.unwrap_err();
+    let error = TestWorld::new(endless).client().graph::<RawObject>(&["s"], "q").await.unwrap_err();
     let expected = "invalid response from Azure: more than 100 pages (POST /providers/Microsoft.ResourceGraph/resources)";
     assert_eq!(error.to_string(), expected);
 }

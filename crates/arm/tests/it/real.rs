@@ -10,11 +10,11 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 use mooring_arm::calls::DeletePool;
 use mooring_arm::{
-    Budget, Client, Cloud, ErrorKind, Limits, Operation, Real, ResourceId, Settings, Started,
-    World, WriteStatus, identity,
+    Budget, BudgetLimits, Client, Cloud, CloudSettings, ErrorKind, Operation, Real, ResourceId,
+    Started, World, WriteStatus, identity,
 };
 use mooring_simulator::exchange::{Request, ServerReply, json};
-use mooring_simulator::serve::{Authority, Service, listen, serve};
+use mooring_simulator::serve::{CertificateAuthority, Service, listen, serve};
 use serde_json::json;
 
 const SECRET: &str = "canary-secret-5e1f";
@@ -115,7 +115,7 @@ struct Setup {
 }
 
 async fn set_up() -> Setup {
-    let authority = Authority::new().unwrap();
+    let authority = CertificateAuthority::new().unwrap();
     let files = tempfile::tempdir().unwrap();
     let ca = files.path().join("ca.pem");
     std::fs::write(&ca, authority.pem()).unwrap();
@@ -125,19 +125,20 @@ async fn set_up() -> Setup {
     let tls = authority.server(&["127.0.0.1"], &["http/1.1"]).unwrap();
     tokio::spawn(serve(listener, tls, Arc::<Azure>::clone(&azure)));
     let endpoint = Some(format!("https://{address}"));
-    let settings = Settings { authority: endpoint.clone(), endpoint, audience: None, ca: Some(ca) };
+    let settings =
+        CloudSettings { authority: endpoint.clone(), endpoint, audience: None, ca: Some(ca) };
     Setup { azure, address, cloud: Cloud::new(settings).unwrap(), _files: files }
 }
 
 fn client(cloud: &Cloud, secret: &str) -> Client {
-    let identity = identity::Settings {
+    let identity = identity::IdentitySettings {
         tenant: Some("11111111-2222-3333-4444-555555555555".to_owned()),
         client: Some("66666666-7777-8888-9999-000000000000".to_owned()),
         secret: Some(secret.into()),
-        ..identity::Settings::default()
+        ..identity::IdentitySettings::default()
     };
     let real = Real::new(cloud, &identity).unwrap();
-    Client::new(cloud.clone(), Arc::new(real), Budget::new(Limits::default()))
+    Client::new(cloud.clone(), Arc::new(real), Budget::new(BudgetLimits::default()))
         // Longer than five attempts with the longest random pauses.
         .within(Duration::from_mins(1))
 }
@@ -175,8 +176,8 @@ async fn error_of_a_wrong_secret_does_not_contain_it() {
 
 #[tokio::test]
 async fn clock_is_the_system_clock_and_random_numbers_differ() {
-    let identity = identity::Settings::default();
-    let real = Real::new(&Cloud::new(Settings::default()).unwrap(), &identity).unwrap();
+    let identity = identity::IdentitySettings::default();
+    let real = Real::new(&Cloud::new(CloudSettings::default()).unwrap(), &identity).unwrap();
     assert!(real.now() > "2026-01-01T00:00:00Z".parse().unwrap());
     assert_ne!(real.random(), real.random());
 }
@@ -231,7 +232,7 @@ async fn requests_stay_on_the_configured_origin() {
     }
     let cluster = cluster(&format!("links-{}-{}", elsewhere.ip(), elsewhere.port()));
     let pool = cluster.child("agentPools", "p").unwrap();
-    let body = mooring_arm::Document::parse("{}").unwrap();
+    let body = mooring_arm::RawObject::parse("{}").unwrap();
     let foreign = |error: mooring_arm::Error| {
         assert!(matches!(&error.kind, ErrorKind::ForeignLink(_)), "{error}");
     };
@@ -257,7 +258,7 @@ mod slow {
         assert!(!text.contains(TOKEN), "{text}");
 
         // The token is cached; the port is closed now, so nothing can have been sent.
-        let closed = Settings {
+        let closed = CloudSettings {
             // No process listens on this port.
             endpoint: Some("https://127.0.0.1:1".to_owned()),
             authority: Some(format!("https://{}", setup.address)),

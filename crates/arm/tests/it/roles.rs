@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{TestWorld, answer, cluster, pool};
 use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
-use mooring_arm::{Client, Document, ResourceId};
+use mooring_arm::{Client, RawObject, ResourceId};
 use serde_json::Value;
 
 /// Documented actions of reads that follow an operation to its end.
@@ -26,7 +26,7 @@ async fn make(client: &Client, name: &str) {
     let (vm, set) = (id("virtualMachines/v"), id("virtualMachineScaleSets/x"));
     let instance = set.child("virtualMachines", "0").unwrap();
     let machine = pool().child("machines", "m").unwrap();
-    let body = Document::parse("{}").unwrap();
+    let body = RawObject::parse("{}").unwrap();
     let now = "2026-11-15T05:00:00Z".parse().unwrap();
     match name {
         "activity_log" => {

@@ -7,15 +7,15 @@ use std::time::Duration;
 use crate::common::{CANARY, Reply, TestWorld, answer, cluster, pool};
 use mooring_arm::calls::{DeletePool, KubeconfigFormat};
 use mooring_arm::{
-    Budget, Client, Cloud, Document, ErrorKind, Limit, Limits, OperationOutcome, Priority,
-    ResourceId, Settings, Started, WriteStatus,
+    BucketLimit, Budget, BudgetLimits, Client, Cloud, CloudSettings, ErrorKind, OperationOutcome,
+    Priority, RawObject, ResourceId, Started, WriteStatus,
 };
 
 const OK: &str = r#"{"name":"demo","properties":{"provisioningState":"Succeeded"}}"#;
 const CONFLICT: &str = r#"{"code":"OperationNotAllowed","details":null,"message":"Another operation is in progress","subcode":""}"#;
 
-fn body() -> Document {
-    Document::parse(r#"{"properties":{"count":1}}"#).unwrap()
+fn body() -> RawObject {
+    RawObject::parse(r#"{"properties":{"count":1}}"#).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,9 +170,9 @@ async fn kubeconfig_is_requested_in_a_format() {
 #[tokio::test(start_paused = true)]
 async fn calls_that_wait_for_the_budget_are_counted() {
     let world = TestWorld::new((0..3).map(|_| answer(200, &[], OK)));
-    let reads = Limit::per_second_milli(1, 1_000);
-    let budget = Budget::new(Limits { reads, ..Limits::default() });
-    let cloud = Cloud::new(Settings::default()).unwrap();
+    let reads = BucketLimit::per_second_milli(1, 1_000);
+    let budget = Budget::new(BudgetLimits { reads, ..BudgetLimits::default() });
+    let cloud = Cloud::new(CloudSettings::default()).unwrap();
     let client = Client::new(cloud, Arc::<TestWorld>::clone(&world), budget);
     let calls: Vec<_> = (0..3)
         .map(|_| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::status::CseStatus;
 use super::timings::{Timings, each_timing};
-use crate::json::{Dialect, Error, Kind, MAX_DEPTH, Position, Reader};
+use crate::json::{Dialect, Error, MAX_DEPTH, Position, Reader, ValueKind};
 
 /// A text that is not a report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ fn read_document(text: &[u8]) -> Result<CseStatus, Error> {
 
 fn read_member(reader: &mut Reader<'_>, name: &str, status: &mut CseStatus) -> Result<(), Error> {
     let is = |wanted: &str| name.eq_ignore_ascii_case(wanted);
-    if is("BootDatapoints") && reader.peek()? == Kind::Object {
+    if is("BootDatapoints") && reader.peek()? == ValueKind::Object {
         status.timings.boot_datapoints = read_datapoints(reader)?;
         return Ok(());
     }
@@ -80,8 +80,8 @@ fn read_datapoints(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>, 
 /// Reads a string, or a number as its text; other values are skipped.
 fn read_scalar(reader: &mut Reader<'_>) -> Result<Option<String>, Error> {
     match reader.peek()? {
-        Kind::String => Ok(Some(reader.string()?.into_owned())),
-        Kind::Number => Ok(Some(reader.number()?.to_owned())),
+        ValueKind::String => Ok(Some(reader.string()?.into_owned())),
+        ValueKind::Number => Ok(Some(reader.number()?.to_owned())),
         _ => reader.skip(MAX_DEPTH).map(|()| None),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::status::CseStatus;
 use super::timings::{Timings, each_timing};
-use crate::json::{Escape, Layout, Writer};
+use crate::json::{Escape, JsonLayout, Writer};
 
 /// The escapes of the upstream Go agent and of the extension handler.
 pub(super) const ESCAPE: Escape = Escape::HtmlReplaced;
@@ -11,7 +11,7 @@ impl CseStatus {
     /// Returns the report as one line without a line end. `ExitCode`, `Error` and `Output` are always
     /// written, in this order; other members only if they are not empty.
     pub fn to_json(&self) -> String {
-        let mut writer = Writer::new(Layout::Compact, ESCAPE);
+        let mut writer = Writer::new(JsonLayout::Compact, ESCAPE);
         writer.open_object();
         write_member(&mut writer, "ExitCode", &self.exit_code);
         write_member(&mut writer, "Error", &self.error);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use mooring_redact::identifier;
 
-use super::format::Format;
+use super::format::CustomDataForm;
 use super::paths::FEATURES_PATH;
 
 /// Feature toggles: those that a node can read, and the reason for each dropped one.
@@ -47,7 +47,7 @@ impl Features {
     }
 
     /// Returns the toggles that `format` does not deliver, sorted by key.
-    pub(super) fn dropped_by(&self, format: Format) -> Vec<DroppedFeature> {
+    pub(super) fn dropped_by(&self, format: CustomDataForm) -> Vec<DroppedFeature> {
         let mut dropped = self.dropped.clone();
         if !format.carries_features() {
             let reason = DropReason::NotCarriedBy(format);
@@ -149,7 +149,7 @@ pub enum DropReason {
     /// The value holds a line feed or a carriage return.
     ValueBreaksTheLine,
     /// The format does not deliver toggles.
-    NotCarriedBy(Format),
+    NotCarriedBy(CustomDataForm),
 }
 
 impl fmt::Display for DropReason {

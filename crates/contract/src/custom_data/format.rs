@@ -7,7 +7,7 @@ use mooring_redact::identifier;
 
 /// A form of custom data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
+pub enum CustomDataForm {
     /// A multipart document whose boothook writes the files and starts the agent early in the boot.
     Boothook,
     /// A plain cloud-config with `write_files`, for images of November 2025.
@@ -16,7 +16,7 @@ pub enum Format {
     Ignition,
 }
 
-impl Format {
+impl CustomDataForm {
     /// Every form, the current one first.
     pub const ALL: [Self; 3] = [Self::Boothook, Self::CloudConfig, Self::Ignition];
 
@@ -35,13 +35,13 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for CustomDataForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl FromStr for Format {
+impl FromStr for CustomDataForm {
     type Err = UnknownFormat;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -59,20 +59,20 @@ pub struct UnknownFormat {
 
 #[cfg(test)]
 mod tests {
-    use super::Format;
+    use super::CustomDataForm;
 
     #[test]
     fn format_names_round_trip() {
-        for format in Format::ALL {
+        for format in CustomDataForm::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
     }
 
     #[test]
     fn unknown_format_error_lists_known_formats() {
-        let answer = "Boothook\n".parse::<Format>().unwrap_err().to_string();
+        let answer = "Boothook\n".parse::<CustomDataForm>().unwrap_err().to_string();
         assert!(answer.contains("`Boothook\\n`"), "{answer}");
-        for format in Format::ALL {
+        for format in CustomDataForm::ALL {
             assert!(answer.contains(format.as_str()), "{answer}");
         }
     }

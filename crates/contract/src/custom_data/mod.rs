@@ -3,7 +3,7 @@
 //! A control plane renders the node config into a document that Azure passes to the VM at its first
 //! boot. The document writes the config to a file and starts the agent. Three forms exist:
 //!
-//! | [`Format`] | read by | carries feature toggles |
+//! | [`CustomDataForm`] | read by | carries feature toggles |
 //! |---|---|---|
 //! | `boothook` | cloud-init, before anything else; the current form | yes |
 //! | `cloud-config` | cloud-init, as `write_files`; the form of November 2025 | no |
@@ -43,7 +43,7 @@ mod paths;
 
 pub use boundary::{Boundary, NotABoundary};
 pub use features::{DropReason, DroppedFeature, Features};
-pub use format::{Format, UnknownFormat};
+pub use format::{CustomDataForm, UnknownFormat};
 pub use paths::{CONFIG_PATH, CSE_COMMAND, FEATURES_PATH};
 pub use rendered::CustomData;
 pub use size::{MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge};

@@ -6,7 +6,7 @@ use mooring_redact::Secret;
 
 use super::boundary::Boundary;
 use super::features::{DroppedFeature, Features};
-use super::format::Format;
+use super::format::CustomDataForm;
 use super::size::{TooLarge, base64_len};
 use super::{boothook, cloud_config, ignition, multipart, size};
 
@@ -20,7 +20,7 @@ use super::{boothook, cloud_config, ignition, multipart, size};
 /// ```
 #[derive(Debug)]
 pub struct CustomData {
-    format: Format,
+    format: CustomDataForm,
     document: Secret,
     dropped: Vec<DroppedFeature>,
 }
@@ -29,9 +29,9 @@ impl CustomData {
     /// Renders `config_json`, the serialized node config, in `format`.
     ///
     /// The config is opaque here and arrives on the node byte by byte as given. Only
-    /// [`Format::Boothook`] uses the boundary and delivers features; see [`CustomData::dropped`].
+    /// [`CustomDataForm::Boothook`] uses the boundary and delivers features; see [`CustomData::dropped`].
     pub fn render(
-        format: Format,
+        format: CustomDataForm,
         config_json: &[u8],
         features: &Features,
         boundary: &Boundary,
@@ -39,9 +39,11 @@ impl CustomData {
         let write_features =
             if format.carries_features() { features.commands() } else { String::new() };
         let frame = match format {
-            Format::Boothook => multipart::wrap(&boothook::script(&write_features), boundary),
-            Format::CloudConfig => cloud_config::document(),
-            Format::Ignition => ignition::document(),
+            CustomDataForm::Boothook => {
+                multipart::wrap(&boothook::script(&write_features), boundary)
+            }
+            CustomDataForm::CloudConfig => cloud_config::document(),
+            CustomDataForm::Ignition => ignition::document(),
         };
         size::check(format, config_json.len(), write_features.len(), frame.len())?;
 
@@ -52,7 +54,7 @@ impl CustomData {
         Ok(Self { format, document: document.into(), dropped: features.dropped_by(format) })
     }
 
-    pub const fn format(&self) -> Format {
+    pub const fn format(&self) -> CustomDataForm {
         self.format
     }
 

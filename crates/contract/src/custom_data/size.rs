@@ -1,6 +1,6 @@
 //! Azure's size limit for custom data.
 
-use super::format::Format;
+use super::format::CustomDataForm;
 
 /// Azure's limit in bytes, before base64.
 pub const MAX_RAW_BYTES: usize = 65_535;
@@ -21,7 +21,7 @@ pub(super) const fn base64_len(bytes: usize) -> usize {
     self.raw_bytes(), self.base64_chars(), self.excess(), self.hint()
 )]
 pub struct TooLarge {
-    format: Format,
+    format: CustomDataForm,
     /// Size of the node config, before it is encoded.
     config: usize,
     /// Size of the commands that write the feature toggles.
@@ -77,7 +77,7 @@ impl TooLarge {
 
 /// Rejects a document that Azure would reject.
 pub(super) fn check(
-    format: Format,
+    format: CustomDataForm,
     config: usize,
     features: usize,
     frame: usize,
@@ -89,7 +89,7 @@ pub(super) fn check(
 #[cfg(test)]
 mod tests {
     use super::{MAX_BASE64_CHARS, MAX_RAW_BYTES, base64_len, check};
-    use crate::custom_data::Format;
+    use crate::custom_data::CustomDataForm;
 
     #[test]
     fn both_limits_are_the_same_limit() {
@@ -99,32 +99,32 @@ mod tests {
 
     #[test]
     fn the_last_byte_decides() {
-        assert_eq!(check(Format::Ignition, 3, 0, MAX_RAW_BYTES - 4), Ok(()));
-        let refused = check(Format::Ignition, 3, 0, MAX_RAW_BYTES - 3).unwrap_err();
+        assert_eq!(check(CustomDataForm::Ignition, 3, 0, MAX_RAW_BYTES - 4), Ok(()));
+        let refused = check(CustomDataForm::Ignition, 3, 0, MAX_RAW_BYTES - 3).unwrap_err();
         assert_eq!((refused.raw_bytes(), refused.excess()), (65_536, 1));
     }
 
     #[test]
     fn sizes_beyond_every_memory_are_refused_and_not_wrapped_around() {
-        let refused = check(Format::Ignition, usize::MAX, 0, usize::MAX).unwrap_err();
+        let refused = check(CustomDataForm::Ignition, usize::MAX, 0, usize::MAX).unwrap_err();
         assert_eq!(refused.raw_bytes(), usize::MAX);
     }
 
     #[test]
     fn the_hint_is_true_following_it_makes_the_document_fit() {
         for frame in [300, 1_701, 1_702, 1_703, 30_000] {
-            let refused = check(Format::Boothook, 60_000, 0, frame).unwrap_err();
+            let refused = check(CustomDataForm::Boothook, 60_000, 0, frame).unwrap_err();
             let fits = refused.largest_config_that_fits().unwrap();
             assert!(refused.hint().contains(&format!("reduce it to {fits} bytes")));
-            assert_eq!(check(Format::Boothook, fits, 0, frame), Ok(()));
-            assert!(check(Format::Boothook, fits + 1, 0, frame).is_err());
+            assert_eq!(check(CustomDataForm::Boothook, fits, 0, frame), Ok(()));
+            assert!(check(CustomDataForm::Boothook, fits + 1, 0, frame).is_err());
         }
     }
 
     #[test]
     fn the_part_that_is_largest_is_the_one_named() {
         let hint = |config, features| {
-            check(Format::Boothook, config, features, features + 1_700).unwrap_err().hint()
+            check(CustomDataForm::Boothook, config, features, features + 1_700).unwrap_err().hint()
         };
         assert!(hint(60_000, 0).starts_with("the node config is the largest part (60000 bytes"));
         assert!(hint(9_000, 60_000).starts_with("the feature toggles are the largest part (60000"));

@@ -13,9 +13,9 @@ mod writer;
 
 pub use dialect::Dialect;
 pub use error::{Error, Position, Problem};
-pub use reader::{Elements, Kind, MAX_DEPTH, Members, Name, Reader};
+pub use reader::{Elements, MAX_DEPTH, MemberName, Members, Reader, ValueKind};
 pub use string::lossy;
-pub use writer::{Layout, Writer};
+pub use writer::{JsonLayout, Writer};
 
 pub use mooring_redact::{Escape, escape_into};
 

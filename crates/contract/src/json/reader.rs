@@ -9,7 +9,7 @@ use super::{Dialect, Error, Problem, string};
 pub const MAX_DEPTH: usize = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -22,7 +22,7 @@ pub enum Kind {
     Object,
 }
 
-impl Kind {
+impl ValueKind {
     /// Returns the name with its article, for messages.
     pub fn describe(self) -> &'static str {
         match self {
@@ -57,26 +57,26 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the kind of the next value without consuming it.
-    pub fn peek(&self) -> Result<Kind, Error> {
+    pub fn peek(&self) -> Result<ValueKind, Error> {
         match self.input.get(self.at) {
             None => Err(Problem::UnexpectedEnd.at(self.at)),
-            Some(b'n') => Ok(Kind::Null),
-            Some(b't' | b'f') => Ok(Kind::Bool),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b'"') => Ok(Kind::String),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'{') => Ok(Kind::Object),
+            Some(b'n') => Ok(ValueKind::Null),
+            Some(b't' | b'f') => Ok(ValueKind::Bool),
+            Some(b'-' | b'0'..=b'9') => Ok(ValueKind::Number),
+            Some(b'"') => Ok(ValueKind::String),
+            Some(b'[') => Ok(ValueKind::Array),
+            Some(b'{') => Ok(ValueKind::Object),
             Some(_) => Err(self.expected("a value")),
         }
     }
 
     pub fn null(&mut self) -> Result<(), Error> {
-        self.require(Kind::Null)?;
+        self.require(ValueKind::Null)?;
         self.literal("null")
     }
 
     pub fn boolean(&mut self) -> Result<bool, Error> {
-        self.require(Kind::Bool)?;
+        self.require(ValueKind::Bool)?;
         let value = self.input[self.at] == b't';
         self.literal(if value { "true" } else { "false" })?;
         Ok(value)
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a number and returns its text.
     pub fn number(&mut self) -> Result<&'a str, Error> {
-        self.require(Kind::Number)?;
+        self.require(ValueKind::Number)?;
         let rest = &self.input[self.at..];
         let len = token_len(rest, self.dialect).ok_or_else(|| self.expected("a number"))?;
         let text = std::str::from_utf8(&rest[..len]).map_err(|_| self.expected("a number"))?;
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
-        self.require(Kind::String)?;
+        self.require(ValueKind::String)?;
         let (text, behind) = string::read(self.input, self.at, self.dialect)?;
         self.advance(behind - self.at);
         Ok(text)
@@ -101,14 +101,14 @@ impl<'a> Reader<'a> {
 
     /// Enters an object; the result iterates over its members.
     pub fn object(&mut self) -> Result<Members, Error> {
-        self.require(Kind::Object)?;
+        self.require(ValueKind::Object)?;
         self.advance(1);
         Ok(Members { first: true })
     }
 
     /// Enters an array; the result iterates over its elements.
     pub fn array(&mut self) -> Result<Elements, Error> {
-        self.require(Kind::Array)?;
+        self.require(ValueKind::Array)?;
         self.advance(1);
         Ok(Elements { first: true })
     }
@@ -118,15 +118,15 @@ impl<'a> Reader<'a> {
         let mut open: Vec<Container> = Vec::new();
         loop {
             match self.peek()? {
-                Kind::Null => self.null()?,
-                Kind::Bool => drop(self.boolean()?),
-                Kind::Number => drop(self.number()?),
-                Kind::String => drop(self.string()?),
-                Kind::Array | Kind::Object if open.len() == max_depth => {
+                ValueKind::Null => self.null()?,
+                ValueKind::Bool => drop(self.boolean()?),
+                ValueKind::Number => drop(self.number()?),
+                ValueKind::String => drop(self.string()?),
+                ValueKind::Array | ValueKind::Object if open.len() == max_depth => {
                     return Err(Problem::TooDeep.at(self.at));
                 }
-                Kind::Array => open.push(Container::Array(self.array()?)),
-                Kind::Object => open.push(Container::Object(self.object()?)),
+                ValueKind::Array => open.push(Container::Array(self.array()?)),
+                ValueKind::Object => open.push(Container::Object(self.object()?)),
             }
             // Leave all containers that end here; stop before the next value.
             loop {
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn require(&self, kind: Kind) -> Result<(), Error> {
+    fn require(&self, kind: ValueKind) -> Result<(), Error> {
         if self.peek()? == kind { Ok(()) } else { Err(self.wrong_type(kind.describe())) }
     }
 
@@ -203,7 +203,7 @@ enum Container {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name<'a> {
+pub struct MemberName<'a> {
     pub offset: usize,
     pub text: Cow<'a, str>,
 }
@@ -216,7 +216,7 @@ pub struct Members {
 
 impl Members {
     /// Returns the name of the next member, with the reader before its value; `None` at the end.
-    pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<Name<'a>>, Error> {
+    pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<MemberName<'a>>, Error> {
         let first = std::mem::take(&mut self.first);
         if reader.eat(b'}') {
             return Ok(None);
@@ -227,7 +227,7 @@ impl Members {
         if reader.input.get(reader.at) != Some(&b'"') {
             return Err(reader.expected("a member's name in quotes"));
         }
-        let name = Name { offset: reader.at, text: reader.string()? };
+        let name = MemberName { offset: reader.at, text: reader.string()? };
         if reader.eat(b':') { Ok(Some(name)) } else { Err(reader.expected("`:`")) }
     }
 }

@@ -6,7 +6,7 @@ use mooring_redact::{Escape, escape_into};
 
 /// White space between members and elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum JsonLayout {
     /// Everything on one line, without blanks.
     Compact,
     /// Each member and element on its own line, indented by this many blanks a level.
@@ -19,7 +19,7 @@ pub enum Layout {
 #[derive(Debug)]
 pub struct Writer {
     text: String,
-    layout: Layout,
+    layout: JsonLayout,
     escape: Escape,
     depth: usize,
     needs_comma: bool,
@@ -27,7 +27,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn new(layout: Layout, escape: Escape) -> Self {
+    pub fn new(layout: JsonLayout, escape: Escape) -> Self {
         Self {
             text: String::new(),
             layout,
@@ -66,7 +66,7 @@ impl Writer {
         self.begin_item();
         self.quote(name);
         self.text.push(':');
-        if self.layout != Layout::Compact {
+        if self.layout != JsonLayout::Compact {
             self.text.push(' ');
         }
         self.after_name = true;
@@ -126,7 +126,7 @@ impl Writer {
     }
 
     fn break_line(&mut self) {
-        if let Layout::Indented(blanks) = self.layout {
+        if let JsonLayout::Indented(blanks) = self.layout {
             self.text.push('\n');
             self.text.extend(std::iter::repeat_n(' ', blanks * self.depth));
         }
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    fn sample(layout: Layout) -> String {
+    fn sample(layout: JsonLayout) -> String {
         let mut writer = Writer::new(layout, Escape::Minimal);
         writer.open_object();
         writer.name("a");
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn layouts_differ_only_in_white_space() {
-        assert_eq!(sample(Layout::Compact), r#"{"a":[1,"x"],"b":{},"c":true}"#);
+        assert_eq!(sample(JsonLayout::Compact), r#"{"a":[1,"x"],"b":{},"c":true}"#);
         assert_eq!(
-            sample(Layout::Indented(2)),
+            sample(JsonLayout::Indented(2)),
             "{\n  \"a\": [\n    1,\n    \"x\"\n  ],\n  \"b\": {},\n  \"c\": true\n}"
         );
     }

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::error::{ParseError, Unknown, Warning};
+use super::error::{ParseError, UnknownName, Warning};
 use super::path::{self, Segment};
 use super::schema::Message;
 use crate::json::{
-    self, Dialect, Error, Kind, MAX_DEPTH, Members, Name, Position, PositionCursor, Problem, Reader,
+    self, Dialect, Error, MAX_DEPTH, MemberName, Members, Position, PositionCursor, Problem,
+    Reader, ValueKind,
 };
 
 /// Further warnings are only counted, so that a hostile document cannot fill the memory.
@@ -78,7 +79,7 @@ impl<'a> Decoder<'a> {
 
     fn field<M: Message>(&mut self, message: &mut M, number: u32) -> Result<(), ParseError> {
         // `null` means "not set", for a field of any type.
-        if self.peek()? == Kind::Null {
+        if self.peek()? == ValueKind::Null {
             self.reader.null().map_err(|error| self.place(error))
         } else {
             message.read_field(number, self)
@@ -86,7 +87,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn skip_unknown(&mut self, name_at: usize) -> Result<(), ParseError> {
-        self.warn(Unknown::Field, name_at);
+        self.warn(UnknownName::Field, name_at);
         self.reader.skip(MAX_DEPTH - self.enclosing_messages).map_err(|error| self.place(error))
     }
 
@@ -102,8 +103,8 @@ impl<'a> Decoder<'a> {
         const EXPECTED: &str = "a 32-bit integer";
         let at = self.reader.offset();
         let value = match self.peek()? {
-            Kind::Number => self.reader.number().map(|token| json::read_int32(token).ok()),
-            Kind::String => self
+            ValueKind::Number => self.reader.number().map(|token| json::read_int32(token).ok()),
+            ValueKind::String => self
                 .reader
                 .string()
                 .map(|text| quoted_number(&text, |token| json::read_int32(token).ok())),
@@ -118,8 +119,8 @@ impl<'a> Decoder<'a> {
         const EXPECTED: &str = "a 64-bit float";
         let at = self.reader.offset();
         let value = match self.peek()? {
-            Kind::Number => self.reader.number().map(|token| json::read_double(token).ok()),
-            Kind::String => self.reader.string().map(|text| match &*text {
+            ValueKind::Number => self.reader.number().map(|token| json::read_double(token).ok()),
+            ValueKind::String => self.reader.string().map(|text| match &*text {
                 "NaN" => Some(f64::NAN),
                 "Infinity" => Some(f64::INFINITY),
                 "-Infinity" => Some(f64::NEG_INFINITY),
@@ -140,14 +141,14 @@ impl<'a> Decoder<'a> {
         const EXPECTED: &str = "an enum's name or 32-bit number";
         let at = self.reader.offset();
         let value = match self.peek()? {
-            Kind::String => {
+            ValueKind::String => {
                 let number = number_of(&self.string()?);
                 if number.is_none() {
-                    self.warn(Unknown::EnumName, at);
+                    self.warn(UnknownName::EnumName, at);
                 }
                 return Ok(number);
             }
-            Kind::Number => self.reader.number().map(|token| json::read_int32(token).ok()),
+            ValueKind::Number => self.reader.number().map(|token| json::read_int32(token).ok()),
             _ => Err(self.reader.wrong_type(EXPECTED)),
         };
         value
@@ -190,11 +191,11 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn next_member(&mut self, members: &mut Members) -> Result<Option<Name<'a>>, ParseError> {
+    fn next_member(&mut self, members: &mut Members) -> Result<Option<MemberName<'a>>, ParseError> {
         members.next(&mut self.reader).map_err(|error| self.place(error))
     }
 
-    fn peek(&self) -> Result<Kind, ParseError> {
+    fn peek(&self) -> Result<ValueKind, ParseError> {
         self.reader.peek().map_err(|error| self.place(error))
     }
 
@@ -206,7 +207,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn warn(&mut self, what: Unknown, offset: usize) {
+    fn warn(&mut self, what: UnknownName, offset: usize) {
         if self.warnings.len() == MAX_WARNINGS {
             self.warnings_dropped += 1;
             return;

@@ -1,11 +1,11 @@
 //! A whole document: read and written.
 
 use super::decode::Decoder;
-use super::encode::{Encoder, Names};
+use super::encode::{Encoder, FieldNames};
 use super::error::{ParseError, Warning};
 use super::messages::{KubeletConfigFileConfig, NodeConfig};
 use super::schema::Message;
-use crate::json::{Escape, Layout, Position, Problem};
+use crate::json::{Escape, JsonLayout, Position, Problem};
 
 /// The largest document accepted: sixty times Azure's limit for custom data.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -34,7 +34,7 @@ pub fn parse(document: &[u8]) -> Result<Parsed, ParseError> {
 impl NodeConfig {
     /// Returns the document including secrets, for the node's custom data only.
     pub fn to_json_with_secrets(&self) -> String {
-        Encoder::document(self, Names::Proto, Layout::Indented(2), Escape::Minimal)
+        Encoder::document(self, FieldNames::Proto, JsonLayout::Indented(2), Escape::Minimal)
     }
 
     /// Returns true for `v1` and, with a warning on the node, `v0`.
@@ -57,6 +57,6 @@ impl NodeConfig {
 impl KubeletConfigFileConfig {
     /// Returns the kubelet's config file in the layout of the upstream Go agent.
     pub fn to_kubelet_json(&self) -> String {
-        Encoder::document(self, Names::Json, Layout::Indented(4), Escape::Html)
+        Encoder::document(self, FieldNames::Json, JsonLayout::Indented(4), Escape::Html)
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::schema::{Field, Message, Value};
-use crate::json::{Escape, Layout, Writer};
+use crate::json::{Escape, JsonLayout, Writer};
 
 /// Naming of the written fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Names {
+pub enum FieldNames {
     /// `kube_binary_config`, as node configs are written.
     Proto,
     /// `kubeBinaryConfig`, as in the kubelet's config file.
@@ -17,14 +17,14 @@ pub enum Names {
 #[derive(Debug)]
 pub(crate) struct Encoder {
     writer: Writer,
-    names: Names,
+    names: FieldNames,
 }
 
 impl Encoder {
     pub(super) fn document<M: Message>(
         message: &M,
-        names: Names,
-        layout: Layout,
+        names: FieldNames,
+        layout: JsonLayout,
         escape: Escape,
     ) -> String {
         let mut encoder = Self { writer: Writer::new(layout, escape), names };
@@ -43,8 +43,8 @@ impl Encoder {
             return;
         }
         self.writer.name(match self.names {
-            Names::Proto => name,
-            Names::Json => json_name,
+            FieldNames::Proto => name,
+            FieldNames::Json => json_name,
         });
         field.write(self);
     }

@@ -34,14 +34,14 @@ impl std::error::Error for ParseError {}
 /// A field or value of a valid document that this version of the contract does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    pub what: Unknown,
+    pub what: UnknownName,
     /// The field, such as `cluster_config.color`.
     pub path: String,
     pub position: Position,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
+pub enum UnknownName {
     /// A member whose name is not a field.
     Field,
     /// An unknown name of an enum value; the field counts as unset.
@@ -51,8 +51,8 @@ pub enum Unknown {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.what {
-            Unknown::Field => "unknown field, ignored",
-            Unknown::EnumName => "unknown enum name, the field counts as not set",
+            UnknownName::Field => "unknown field, ignored",
+            UnknownName::EnumName => "unknown enum name, the field counts as not set",
         };
         write!(f, "{}: {what} ({})", self.path, self.position)
     }

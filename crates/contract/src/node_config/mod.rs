@@ -21,8 +21,8 @@ mod schema;
 mod validate;
 
 pub use document::{MAX_BYTES, Parsed, parse};
-pub use encode::Names;
-pub use error::{ParseError, Unknown, Warning};
+pub use encode::FieldNames;
+pub use error::{ParseError, UnknownName, Warning};
 pub use messages::*;
 pub use schema::{EnumFacts, FieldFacts, Label, MessageFacts, OrUnset};
-pub use validate::{Fault, Invalid, validate};
+pub use validate::{ConfigFault, Invalid, validate};

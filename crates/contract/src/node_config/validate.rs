@@ -10,19 +10,19 @@ use super::{NodeConfig, OrUnset};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
     /// In the contract's order.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ConfigFault>,
 }
 
 /// An error in a config.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum ConfigFault {
     /// A required field is empty or absent.
     Missing { path: &'static str },
     /// The node accepts only `v1` and, with a warning, `v0`.
     UnsupportedVersion,
 }
 
-impl Fault {
+impl ConfigFault {
     /// Returns the path of the field.
     pub fn path(&self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ConfigFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { path } => write!(f, "required field {path} is missing"),
@@ -69,9 +69,9 @@ pub fn validate(config: &NodeConfig) -> Result<(), Invalid> {
     let missing = required
         .into_iter()
         .filter(|(_, value)| value.is_empty())
-        .map(|(path, _)| Fault::Missing { path });
+        .map(|(path, _)| ConfigFault::Missing { path });
     let version = (!config.version.is_empty() && !config.has_supported_version())
-        .then_some(Fault::UnsupportedVersion);
+        .then_some(ConfigFault::UnsupportedVersion);
     let faults: Vec<_> = version.into_iter().chain(missing).collect();
     if faults.is_empty() { Ok(()) } else { Err(Invalid { faults }) }
 }

@@ -12,7 +12,7 @@ use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Clock, Controller, Health};
 use mooring_kube::Times;
-use mooring_simulator::cluster::{Cluster as World, Options, Shell};
+use mooring_simulator::cluster::{ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::kubernetes::Clock as Virtual;
 use mooring_simulator::scenario::Scenario;
 use serde_json::{Value, json};
@@ -121,8 +121,9 @@ pub(crate) async fn memory(count: u64) {
     let start = "2026-11-15T05:00:00Z".parse().unwrap();
     let virtual_time = Virtual::starting_at(start);
     let clock: Clock = Arc::new(move || virtual_time.now());
-    let options = Options { workloads: false, ..Options::default() };
-    let shell = Shell::new(World::new(&Scenario::named("healthy").unwrap(), 1, start, options));
+    let options = ClusterOptions { workloads: false, ..ClusterOptions::default() };
+    let shell =
+        Shell::new(SimulatedCluster::new(&Scenario::named("healthy").unwrap(), 1, start, options));
     let health = Arc::new(Health::new(clock()));
     let controller = Controller {
         kube: kube::Client::new(Generated { count }, "default"),

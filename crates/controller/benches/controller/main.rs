@@ -23,7 +23,7 @@ use std::process::Command;
 use jiff::{SignedDuration, Timestamp};
 use mooring_simulator::azure::{Cse, NewVm};
 use mooring_simulator::cluster as world;
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
 
 use cluster::{CLAIMS, Cluster};
 
@@ -59,7 +59,10 @@ fn row(what: &str, measured: &str, limit: &str) {
 /// 5,000 joined nodes, 50 new in the hour, of which every tenth never registers. Scriptless, by default.
 async fn healthy() {
     const NODES: u32 = 5_000;
-    let cluster = Cluster::quiet(world::Options { workloads: false, ..world::Options::default() });
+    let cluster = Cluster::quiet(world::ClusterOptions {
+        workloads: false,
+        ..world::ClusterOptions::default()
+    });
     cluster.shell.with(|world, now| {
         for number in 0..NODES {
             let name = format!("aks-default-{number}");
@@ -68,7 +71,7 @@ async fn healthy() {
         }
     });
     cluster.pass(40 * 60).await;
-    cluster.shell.with(|world, now| world.start_karpenter(Options::default(), now));
+    cluster.shell.with(|world, now| world.start_karpenter(KarpenterOptions::default(), now));
     let replica = cluster.start("a");
     cluster.pass(60).await;
     let before = replica.requests();
@@ -94,16 +97,16 @@ async fn healthy() {
 
 async fn failures(announced: bool) {
     let image = "202601.27.0".to_owned();
-    let options = Options {
-        mode: Mode::Vm,
+    let options = KarpenterOptions {
+        mode: ProvisionMode::Vm,
         bootstraps: [(image.clone(), Cse::oras_missing())].into(),
         image_version: image,
-        ..Options::default()
+        ..KarpenterOptions::default()
     };
-    let cluster = Cluster::quiet(world::Options {
+    let cluster = Cluster::quiet(world::ClusterOptions {
         karpenter: Some(options),
         workloads: false,
-        ..world::Options::default()
+        ..world::ClusterOptions::default()
     });
     let replica = cluster.start("a");
     cluster.pass(10).await;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     pub index: u32,
-    pub status: Status,
+    pub status: ConditionStatus,
     pub reason: Arc<str>,
     pub message: Arc<str>,
     pub since: Timestamp,
@@ -23,13 +23,13 @@ pub enum Shape {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum ConditionStatus {
     True,
     False,
     Unknown,
 }
 
-impl Status {
+impl ConditionStatus {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::True => "True",

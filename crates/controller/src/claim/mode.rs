@@ -3,7 +3,7 @@
 use mooring_codes::Os;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ClaimMode {
     /// Karpenter creates the VM, then the extension.
     Vm,
     /// AKS creates both; the NodeClaim names an AKS machine.

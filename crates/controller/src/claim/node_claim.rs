@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::condition::{Condition, Shape};
 use super::image;
-use super::mode::Mode;
+use super::mode::ClaimMode;
 use super::vm_id::{MachineId, ScopeViolation, VmId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,16 +73,16 @@ impl Claim {
 
     /// Returns the provisioning mode, as far as the object shows it. A machine id is evidence; the form of the image
     /// id is only a hint for planning reads and wording findings, never a reason to report a failure.
-    pub fn mode(&self) -> Option<Mode> {
+    pub fn mode(&self) -> Option<ClaimMode> {
         if self.machine.is_some() {
-            return Some(Mode::Machine);
+            return Some(ClaimMode::Machine);
         }
         let image = self.image.as_deref()?.to_ascii_lowercase();
         if image.starts_with("/communitygalleries/") {
-            Some(Mode::Scriptless)
+            Some(ClaimMode::Scriptless)
         } else {
             (image.starts_with("/subscriptions/") && image.contains("/galleries/"))
-                .then_some(Mode::Vm)
+                .then_some(ClaimMode::Vm)
         }
     }
 

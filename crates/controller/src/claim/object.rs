@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::condition::{Condition, Shape, Status};
+use super::condition::{Condition, ConditionStatus, Shape};
 use super::intern::Interner;
 use super::node_claim::Claim;
 use super::vm_id::{MachineId, ScopeViolation, VmId};
@@ -23,14 +23,14 @@ impl Claim {
         condition_type: &str,
         interner: &mut Interner,
     ) -> Result<Self, ClaimError> {
-        Object::parse(json)?.project(condition_type, interner)
+        ClaimFields::parse(json)?.project(condition_type, interner)
     }
 }
 
 type Text = Option<String>;
 
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Object {
+pub(crate) struct ClaimFields {
     metadata: Metadata,
     spec: Spec,
     #[serde(default)]
@@ -119,7 +119,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-impl Object {
+impl ClaimFields {
     pub(crate) fn parse(json: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(json)
     }
@@ -213,7 +213,7 @@ fn own_condition(
     let condition = &conditions[index];
     Some(Condition {
         index: u32::try_from(index).ok()?,
-        status: Status::parse(condition.status.as_deref().unwrap_or_default()),
+        status: ConditionStatus::parse(condition.status.as_deref().unwrap_or_default()),
         reason: interner.intern(condition.reason.as_deref().unwrap_or_default()),
         message: interner.intern(condition.message.as_deref().unwrap_or_default()),
         since: condition.last_transition_time.unwrap_or(created),

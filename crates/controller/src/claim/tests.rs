@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
-use super::condition::Status;
+use super::condition::ConditionStatus;
 use super::intern::Interner;
-use super::mode::Mode;
+use super::mode::ClaimMode;
 use super::vm_id::{MachineId, ScopeViolation};
 use super::*;
 
@@ -42,7 +42,7 @@ fn project(object: &Value) -> Result<Claim, ClaimError> {
 #[test]
 fn claim_keeps_the_fields_that_verdicts_need() {
     let claim = project(&object()).unwrap();
-    assert_eq!(claim.mode(), Some(Mode::Vm));
+    assert_eq!(claim.mode(), Some(ClaimMode::Vm));
     assert_eq!(claim.node_name(), "aks-default-2jf98");
     assert_eq!(claim.image_key().as_deref(), Some("AKSAzureLinux/V3gen2/202601.27.0"));
     assert_eq!(claim.pool.as_deref(), Some("default"));
@@ -51,7 +51,7 @@ fn claim_keeps_the_fields_that_verdicts_need() {
     let condition = claim.condition.unwrap();
     assert_eq!(
         (condition.index, condition.status, &*condition.reason),
-        (2, Status::False, "CSEFailed")
+        (2, ConditionStatus::False, "CSEFailed")
     );
 }
 
@@ -62,7 +62,7 @@ fn machine_mode_is_detected_by_annotation() {
         "/subscriptions/0/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/aksmachines/machines/default-2jf98"
     );
     let claim = project(&object).unwrap();
-    assert_eq!(claim.mode(), Some(Mode::Machine));
+    assert_eq!(claim.mode(), Some(ClaimMode::Machine));
     assert_eq!(claim.machine.unwrap().name.as_ref(), "default-2jf98");
 }
 
@@ -124,8 +124,8 @@ fn claim_costs_less_than_640_bytes() {
 #[test]
 fn form_of_the_image_id_is_a_hint_for_the_mode() {
     for (image, expected) in [
-        ("/CommunityGalleries/g/images/i/versions/1.0.0", Some(Mode::Scriptless)),
-        ("/subscriptions/s/resourceGroups/g/providers/x/galleries/g/images/i", Some(Mode::Vm)),
+        ("/CommunityGalleries/g/images/i/versions/1.0.0", Some(ClaimMode::Scriptless)),
+        ("/subscriptions/s/resourceGroups/g/providers/x/galleries/g/images/i", Some(ClaimMode::Vm)),
         ("/subscriptions/s/resourceGroups/g/providers/x/images/own", None),
         ("/other/galleries/g/images/i", None),
         ("AKSUbuntu-2204gen2containerd-202601.13.0", None),

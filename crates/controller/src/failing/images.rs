@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_diagnosis::fleet::{Finding, Fleet};
+use mooring_diagnosis::fleet::{Fleet, ImagePattern};
 
 const MAX_IMAGES: usize = 256;
 const MAX_CAUSES: usize = 1024;
@@ -26,12 +26,12 @@ pub struct FleetWatch {
 struct AnnouncedFinding {
     /// Failure rate when it was reported.
     rate: f64,
-    finding: Finding,
+    finding: ImagePattern,
 }
 
 #[derive(Debug, Default, PartialEq)]
 pub struct FindingChanges {
-    pub new: Vec<Finding>,
+    pub new: Vec<ImagePattern>,
     /// Image and cause of findings that ended.
     pub over: Vec<(String, String)>,
 }
@@ -102,7 +102,7 @@ impl FleetWatch {
     }
 
     /// Returns findings that were reported and have not ended.
-    pub fn open_findings(&self) -> impl Iterator<Item = &Finding> {
+    pub fn open_findings(&self) -> impl Iterator<Item = &ImagePattern> {
         self.announced.values().map(|announced| &announced.finding)
     }
 

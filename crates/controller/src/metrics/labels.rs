@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use prometheus_client::encoding::EncodeLabelSet;
 
-use crate::verdict::patch::Kind;
+use crate::verdict::patch::StatusPatchKind;
 
 /// Pools, images and causes with a separate label value.
 pub(super) const MAX_VALUES: usize = 64;
@@ -44,8 +44,8 @@ pub(super) struct KnownValues {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Write {
-    Patch(Kind),
+pub enum WriteLabel {
+    Patch(StatusPatchKind),
     Event,
     Record,
     Counts,
@@ -53,11 +53,11 @@ pub enum Write {
     Lease,
 }
 
-impl Write {
+impl WriteLabel {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
-            Self::Patch(Kind::Verdict) => "condition",
-            Self::Patch(Kind::Reassert) => "condition_reassert",
+            Self::Patch(StatusPatchKind::Verdict) => "condition",
+            Self::Patch(StatusPatchKind::Reassert) => "condition_reassert",
             Self::Event => "event",
             Self::Record => "record",
             Self::Counts => "counts",

@@ -9,7 +9,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::claim::Claim;
 use crate::verdict::Verdict;
-use crate::verdict::condition::{Reason, Status};
+use crate::verdict::condition::{ConditionReason, ConditionStatus};
 
 pub use tracing::Level;
 
@@ -109,8 +109,10 @@ pub fn verdict(claim: &Claim, verdict: &Verdict) {
         };
     }
     match verdict.reason {
-        reason if reason.status() == Status::False => line!(error),
-        Reason::CseStatusUnavailable | Reason::CseFailureUnconfirmed => line!(warn),
+        reason if reason.status() == ConditionStatus::False => line!(error),
+        ConditionReason::CseStatusUnavailable | ConditionReason::CseFailureUnconfirmed => {
+            line!(warn);
+        }
         _ => line!(info),
     }
 }
@@ -125,7 +127,7 @@ mod tests {
     use super::*;
     use crate::claim::intern::Interner;
     use crate::verdict::Verdict;
-    use crate::verdict::failure::Source;
+    use crate::verdict::failure::FailureSource;
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -170,7 +172,7 @@ mod tests {
     fn level_of_a_line_depends_on_the_reason() {
         let at = jiff::Timestamp::UNIX_EPOCH;
         let claim = Claim::placeholder(&"u".into(), "c", None, None, at);
-        for reason in Reason::ALL {
+        for reason in ConditionReason::ALL {
             let lines = Lines::default();
             let writer = lines.clone();
             let subscriber = subscriber(move || writer.clone(), Level::INFO);
@@ -178,8 +180,12 @@ mod tests {
                 super::verdict(&claim, &Verdict::plain(reason, "m"));
             });
             let expected = match reason {
-                Reason::CseFailed | Reason::CseTimedOut | Reason::NodeNotRegistered => "ERROR",
-                Reason::CseStatusUnavailable | Reason::CseFailureUnconfirmed => "WARN",
+                ConditionReason::CseFailed
+                | ConditionReason::CseTimedOut
+                | ConditionReason::NodeNotRegistered => "ERROR",
+                ConditionReason::CseStatusUnavailable | ConditionReason::CseFailureUnconfirmed => {
+                    "WARN"
+                }
                 _ => "INFO",
             };
             let line: Value = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap();
@@ -207,7 +213,7 @@ mod tests {
         let lines = Lines::default();
         let writer = lines.clone();
         tracing::subscriber::with_default(subscriber(move || writer.clone(), Level::INFO), || {
-            super::verdict(&claim, &Verdict::failed_silently(Source::InstanceView));
+            super::verdict(&claim, &Verdict::failed_silently(FailureSource::InstanceView));
         });
         let written = lines.0.lock().unwrap();
         let line: Value = serde_json::from_slice(&written).unwrap();

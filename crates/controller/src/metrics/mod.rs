@@ -9,5 +9,5 @@ mod registry;
 #[cfg(test)]
 mod tests;
 
-pub use labels::Write;
+pub use labels::WriteLabel;
 pub use registry::{ArmSnapshot, FailedNode, Metrics, Shared};

@@ -12,10 +12,10 @@ use prometheus_client::registry::Registry;
 
 use super::labels::{
     FailureLabels, ImageLabels, KnownValues, Label, MAX_VALUE_LENGTH, MAX_VALUES,
-    NotificationLabels, Write,
+    NotificationLabels, WriteLabel,
 };
 use crate::state::{DropCounts, QueueLengths};
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 
 /// Counters of the Azure client.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -226,16 +226,16 @@ impl Metrics {
         }
     }
 
-    pub fn verdict(&self, reason: Reason, seconds: f64) {
+    pub fn verdict(&self, reason: ConditionReason, seconds: f64) {
         self.verdict_seconds.get_or_create(&Label { kind: reason.as_str() }).observe(seconds);
     }
 
-    pub fn wrote(&self, write: Write) {
+    pub fn wrote(&self, write: WriteLabel) {
         self.writes.get_or_create(&Label { kind: write.as_str() }).inc();
     }
 
     /// Counts a write that failed permanently.
-    pub fn write_failed(&self, write: Write) {
+    pub fn write_failed(&self, write: WriteLabel) {
         self.write_failures.get_or_create(&Label { kind: write.as_str() }).inc();
     }
 

@@ -1,8 +1,8 @@
 use super::labels::MAX_VALUES;
 use super::*;
 use crate::state::{DropCounts, QueueLengths};
-use crate::verdict::condition::Reason;
-use crate::verdict::patch::Kind;
+use crate::verdict::condition::ConditionReason;
+use crate::verdict::patch::StatusPatchKind;
 
 fn failed(pool: &str, image: &str) -> FailedNode {
     FailedNode {
@@ -18,9 +18,9 @@ fn metrics_are_in_openmetrics_format() {
     let metrics = Metrics::new();
     metrics.failed(&failed("default", "202601.27.0"));
     metrics.failed(&failed("default", "202601.27.0"));
-    metrics.verdict(Reason::CseFailed, 95.0);
-    metrics.wrote(Write::Patch(Kind::Verdict));
-    metrics.wrote(Write::Patch(Kind::Reassert));
+    metrics.verdict(ConditionReason::CseFailed, 95.0);
+    metrics.wrote(WriteLabel::Patch(StatusPatchKind::Verdict));
+    metrics.wrote(WriteLabel::Patch(StatusPatchKind::Reassert));
     metrics.lengths(QueueLengths {
         claims: 5000,
         pending: 3,
@@ -37,7 +37,13 @@ fn metrics_are_in_openmetrics_format() {
     metrics.image_recovered("j", "X");
     metrics.add_hook("ops");
     metrics.notified("ops", "delivered");
-    for write in [Write::Event, Write::Record, Write::Counts, Write::Notifications, Write::Lease] {
+    for write in [
+        WriteLabel::Event,
+        WriteLabel::Record,
+        WriteLabel::Counts,
+        WriteLabel::Notifications,
+        WriteLabel::Lease,
+    ] {
         metrics.write_failed(write);
     }
     let text = metrics.text();

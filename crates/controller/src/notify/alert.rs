@@ -1,7 +1,7 @@
 //! Conditions that operators are notified of.
 
 use mooring_codes::{Os, lookup};
-use mooring_diagnosis::fleet::Finding;
+use mooring_diagnosis::fleet::ImagePattern;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ pub struct Alert {
 }
 
 impl Alert {
-    pub fn of_finding(finding: &Finding, example: Option<FailureRecord>) -> Self {
+    pub fn of_finding(finding: &ImagePattern, example: Option<FailureRecord>) -> Self {
         let pool = example.as_ref().map(|entry| entry.pool.clone());
         Self {
             event: AlertEvent::Finding,

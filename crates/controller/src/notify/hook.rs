@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::alert::AlertEvent;
 use super::chat::ChatMessage;
 use super::signature::{SIGNATURE_HEADER, TIMESTAMP_HEADER, sign};
-use super::transport::Request;
+use super::transport::NotificationRequest;
 
 pub const VARIABLE: &str = "MOORING_NOTIFY";
 const MAX_HOOKS: usize = 16;
@@ -57,12 +57,12 @@ pub struct Hook {
 
 impl Hook {
     /// Returns the signed request of a notification.
-    pub fn request(&self, body: String, now: Timestamp) -> Request {
+    pub fn request(&self, body: String, now: Timestamp) -> NotificationRequest {
         let mut headers = vec![(TIMESTAMP_HEADER, now.as_second().to_string())];
         if let Some(key) = &self.hmac {
             headers.push((SIGNATURE_HEADER, sign(key, now, &body)));
         }
-        Request { url: self.url.clone(), headers, body }
+        NotificationRequest { url: self.url.clone(), headers, body }
     }
 }
 

@@ -23,4 +23,4 @@ pub use hook::{Hook, HookError};
 pub use notifications::Notifications;
 pub use run::{RunNotification, RunState};
 pub use status::{HookStatus, Statuses};
-pub use transport::{HttpTransport, Request, Transport};
+pub use transport::{HttpTransport, NotificationRequest, Transport};

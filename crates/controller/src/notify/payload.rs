@@ -8,7 +8,7 @@ use super::alert::{Alert, AlertEvent, AlertState, AlertSubject, end_message};
 use super::chat::ChatMessage;
 use super::hook::HookFormat;
 use super::ledger::StoredAlert;
-use crate::verdict::failure::Source;
+use crate::verdict::failure::FailureSource;
 
 pub const SCHEMA: &str = "mooring.failure/v1";
 
@@ -56,9 +56,9 @@ impl Notification {
         let (reported, effective) = live.map(Alert::codes).unwrap_or_default();
         // A record of an earlier release has neither owner nor source.
         let evidence: Vec<Value> = example
-            .and_then(|entry| Some((entry.evidence.as_ref()?, Source::parse(&entry.source))))
+            .and_then(|entry| Some((entry.evidence.as_ref()?, FailureSource::parse(&entry.source))))
             .map(|(line, source)| {
-                json!({"line": line, "file": null, "source": source.map(Source::as_str)})
+                json!({"line": line, "file": null, "source": source.map(FailureSource::as_str)})
             })
             .into_iter()
             .collect();

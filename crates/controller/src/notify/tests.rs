@@ -9,7 +9,7 @@ use super::payload::Notification;
 use super::{Alert, AlertEvent, Hook, RunNotification, RunState, alert::AlertSubject};
 use crate::failing::pools::FailingPool;
 use crate::record::FailureRecord;
-use crate::verdict::failure::Source;
+use crate::verdict::failure::FailureSource;
 
 fn notification(image: &str) -> Notification {
     let subject =
@@ -86,7 +86,7 @@ fn example(owner: &str, source: &str) -> FailureRecord {
 #[test]
 fn body_of_every_event_fits_the_published_schema() {
     let finding = notification("i").live.unwrap();
-    let sources = Source::ALL.map(Source::as_str).into_iter().chain(["", "forged"]);
+    let sources = FailureSource::ALL.map(FailureSource::as_str).into_iter().chain(["", "forged"]);
     let mut alerts: Vec<Alert> = sources
         .map(|source| Alert {
             example: Some(Box::new(example(if source.is_empty() { "" } else { "image" }, source))),
@@ -103,7 +103,7 @@ fn body_of_every_event_fits_the_published_schema() {
         let open = body(&one, HookFormat::Mooring);
         validate_named(&open).unwrap();
         let evidence = &open["evidence"][0];
-        let is_known = |name: &str| Source::parse(name).is_some();
+        let is_known = |name: &str| FailureSource::parse(name).is_some();
         assert!(evidence["source"].as_str().is_none_or(is_known), "{evidence}");
         (one.stored.over_at, one.live, one.cluster) = (Some(one.stored.started_at), None, None);
         validate_named(&body(&one, HookFormat::Mooring)).unwrap();

@@ -12,7 +12,7 @@ use crate::text::safe;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct NotificationRequest {
     pub url: Secret,
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
@@ -21,7 +21,7 @@ pub struct Request {
 /// The way to hooks.
 pub trait Transport: Send + Sync {
     /// Sends a POST request once. Returns the status of the response, or why there is none, without the URL.
-    fn send(&self, request: Request) -> BoxFuture<'_, Result<u16, String>>;
+    fn send(&self, request: NotificationRequest) -> BoxFuture<'_, Result<u16, String>>;
 }
 
 /// The network, through the proxy of the environment. Redirects are not followed: the request is for one host.
@@ -45,7 +45,7 @@ impl HttpTransport {
 }
 
 impl Transport for HttpTransport {
-    fn send(&self, request: Request) -> BoxFuture<'_, Result<u16, String>> {
+    fn send(&self, request: NotificationRequest) -> BoxFuture<'_, Result<u16, String>> {
         async move {
             let mut builder = self
                 .client

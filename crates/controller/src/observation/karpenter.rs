@@ -32,7 +32,7 @@ pub enum FailureSubject {
 /// The fields of an event that are read, in either API group.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Event {
+pub(crate) struct KarpenterEvent {
     reason: Option<String>,
     message: Option<String>,
     note: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Event {
     #[serde(alias = "reportingController")]
     reporting_component: Option<String>,
     #[serde(default)]
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: EventMetadata,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -64,7 +64,7 @@ struct Source {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Metadata {
+pub(crate) struct EventMetadata {
     pub(crate) name: Option<String>,
     pub(crate) resource_version: Option<String>,
     creation_timestamp: Option<Timestamp>,
@@ -76,7 +76,7 @@ impl ProvisioningError {
         Self::of(serde_json::from_slice(json).ok()?)
     }
 
-    pub(crate) fn of(event: Event) -> Option<Self> {
+    pub(crate) fn of(event: KarpenterEvent) -> Option<Self> {
         let object = event.involved_object?;
         if event.reason.as_deref() != Some("AsyncProvisioningError")
             || object.kind.as_deref() != Some("NodeClaim")

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 
 use super::body::{ErrorBody, lenient, listed};
-use super::progress::Progress;
+use super::progress::ProvisioningState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MachineStatus {
     pub name: String,
-    pub progress: Progress,
+    pub progress: ProvisioningState,
     /// Provisioning error, innermost first: codes and texts; empty if none.
     pub error: String,
 }
@@ -63,7 +63,7 @@ impl MachineStatus {
     fn of(body: Body) -> Self {
         let mut texts = Vec::new();
         collect(&body.properties.status.provisioning_error, 0, &mut texts);
-        let progress = Progress::parse(&body.properties.provisioning_state);
+        let progress = ProvisioningState::parse(&body.properties.provisioning_state);
         Self { name: body.name, progress, error: texts.join("\n") }
     }
 }

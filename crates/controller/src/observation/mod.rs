@@ -14,6 +14,6 @@ mod tests;
 mod vm;
 
 pub use machine::MachineStatus;
-pub use progress::Progress;
+pub use progress::ProvisioningState;
 pub use response::Observation;
-pub use vm::{Agent, Cse, Extension, Power, VmStatus};
+pub use vm::{AgentState, CseState, Extension, Power, VmObservation};

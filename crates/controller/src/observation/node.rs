@@ -31,8 +31,8 @@ pub enum NodeState {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Object {
-    pub(crate) metadata: Metadata,
+pub struct NodeFields {
+    pub(crate) metadata: NodeMetadata,
     #[serde(default)]
     spec: Spec,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Object {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Metadata {
+pub(crate) struct NodeMetadata {
     pub(crate) name: String,
     pub(crate) uid: String,
     pub(crate) resource_version: Option<String>,
@@ -71,7 +71,7 @@ struct Condition {
     status: String,
 }
 
-impl Object {
+impl NodeFields {
     pub(crate) fn state(&self) -> NodeState {
         let conditions = self.status.conditions.as_deref().unwrap_or_default();
         if self.spec.provider_id.is_empty() {
@@ -95,9 +95,9 @@ pub struct Node {
 
 impl Node {
     /// Converts a Node. None if it has no NodePool or is being deleted.
-    pub fn of(object: Object) -> Option<Self> {
+    pub fn of(object: NodeFields) -> Option<Self> {
         let state = object.state();
-        let Metadata { name, uid, creation_timestamp, deletion_timestamp, mut labels, .. } =
+        let NodeMetadata { name, uid, creation_timestamp, deletion_timestamp, mut labels, .. } =
             object.metadata;
         let (pool, created) = (labels.remove(POOL)?, creation_timestamp.unwrap_or_default());
         deletion_timestamp.is_none().then_some(Self { name, uid, pool, created, state })

@@ -1,5 +1,5 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Progress {
+pub enum ProvisioningState {
     /// Absent, or a state that is not known.
     #[default]
     Unknown,
@@ -10,7 +10,7 @@ pub enum Progress {
     Deleting,
 }
 
-impl Progress {
+impl ProvisioningState {
     /// Parses a `provisioningState` or a status code such as `ProvisioningState/failed/50`.
     #[must_use]
     pub fn parse(state: &str) -> Self {

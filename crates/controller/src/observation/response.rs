@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::machine::MachineStatus;
-use super::vm::{Cse, VmStatus};
+use super::vm::{CseState, VmObservation};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    Vm(VmStatus),
+    Vm(VmObservation),
     Machine(MachineStatus),
     /// HTTP 404.
     Missing,
@@ -30,7 +30,7 @@ impl Observation {
     /// Parses the response to `GET virtualMachines/{vm}?$expand=instanceView`.
     #[must_use]
     pub fn of_vm(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Self {
-        Self::from_response(status, retry_after, || VmStatus::parse(body).map(Self::Vm))
+        Self::from_response(status, retry_after, || VmObservation::parse(body).map(Self::Vm))
     }
 
     /// Parses the response to `GET machines/{machine}`.
@@ -43,8 +43,8 @@ impl Observation {
     pub fn report_text(&self) -> String {
         match self {
             Self::Vm(vm) => match vm.cse() {
-                Cse::Succeeded { text, .. } | Cse::Failed { text, .. } => text,
-                Cse::NotYet | Cse::Absent | Cse::Running => String::new(),
+                CseState::Succeeded { text, .. } | CseState::Failed { text, .. } => text,
+                CseState::NotYet | CseState::Absent | CseState::Running => String::new(),
             },
             _ => String::new(),
         }

@@ -4,21 +4,21 @@ use mooring_codes::Os;
 use serde::Deserialize;
 
 use super::body::{StatusBody, lenient, listed};
-use super::progress::Progress;
+use super::progress::ProvisioningState;
 use crate::claim::mode::{Role, is_known_name, role};
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct VmStatus {
-    pub progress: Progress,
+pub struct VmObservation {
+    pub progress: ProvisioningState,
     pub extensions: Vec<Extension>,
     /// Failed statuses of the VM: code and text.
     pub failure: String,
     pub power: Power,
-    pub agent: Agent,
+    pub agent: AgentState,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cse {
+pub enum CseState {
     /// The VM is not ready for extensions yet.
     NotYet,
     /// The VM is ready and has none.
@@ -44,7 +44,7 @@ pub enum Power {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Agent {
+pub enum AgentState {
     #[default]
     Unknown,
     Ready,
@@ -56,7 +56,7 @@ pub enum Agent {
 pub struct Extension {
     pub name: String,
     pub role: Role,
-    pub progress: Progress,
+    pub progress: ProvisioningState,
     pub text: String,
     /// True if the resource is being updated after it was created, for example its tags.
     pub updating: bool,
@@ -142,7 +142,7 @@ struct ResourceProperties {
     provisioning_state: String,
 }
 
-impl VmStatus {
+impl VmObservation {
     /// Parses a VM with its instance view, or an instance view alone.
     pub fn parse(json: &[u8]) -> Option<Self> {
         let value: serde_json::Value = serde_json::from_slice(json).ok()?;
@@ -182,16 +182,17 @@ impl VmStatus {
         let own = statuses
             .iter()
             .filter(|status| status.code.to_ascii_lowercase().starts_with("provisioningstate/"));
-        let stated = own.clone().map(|status| Progress::parse(&status.code)).next();
-        let failed = own.filter(|status| Progress::parse(&status.code) == Progress::Failed);
+        let stated = own.clone().map(|status| ProvisioningState::parse(&status.code)).next();
+        let failed = own
+            .filter(|status| ProvisioningState::parse(&status.code) == ProvisioningState::Failed);
         let failure: Vec<String> = failed
             .map(|status| {
                 let code = status.code.rsplit('/').next().unwrap_or_default();
                 format!("{code}: {}", status.message)
             })
             .collect();
-        let progress = match Progress::parse(&properties.provisioning_state) {
-            Progress::Unknown => stated.unwrap_or_default(),
+        let progress = match ProvisioningState::parse(&properties.provisioning_state) {
+            ProvisioningState::Unknown => stated.unwrap_or_default(),
             known => known,
         };
         let power = power_of(&statuses);
@@ -218,28 +219,30 @@ impl VmStatus {
         self.scripts().any(|(extension, _)| extension.updating)
     }
 
-    pub fn cse(&self) -> Cse {
+    pub fn cse(&self) -> CseState {
         let scripts = self.scripts();
         // Of several, a failed one explains most, and a running one has not finished.
         let rank = |extension: &Extension| match extension.progress {
-            Progress::Failed => 0,
-            Progress::Succeeded => 2,
+            ProvisioningState::Failed => 0,
+            ProvisioningState::Succeeded => 2,
             _ => 1,
         };
         let first = scripts.min_by_key(|(extension, _)| (rank(extension), extension.name.as_str()));
         let Some((extension, os)) = first else {
             return match self.progress {
-                Progress::Succeeded | Progress::Failed => Cse::Absent,
-                _ => Cse::NotYet,
+                ProvisioningState::Succeeded | ProvisioningState::Failed => CseState::Absent,
+                _ => CseState::NotYet,
             };
         };
         match extension.progress {
-            Progress::Succeeded => Cse::Succeeded { text: extension.text.clone(), os },
-            Progress::Failed if extension.text.is_empty() => {
-                Cse::Failed { text: self.failure.clone(), os }
+            ProvisioningState::Succeeded => {
+                CseState::Succeeded { text: extension.text.clone(), os }
             }
-            Progress::Failed => Cse::Failed { text: extension.text.clone(), os },
-            _ => Cse::Running,
+            ProvisioningState::Failed if extension.text.is_empty() => {
+                CseState::Failed { text: self.failure.clone(), os }
+            }
+            ProvisioningState::Failed => CseState::Failed { text: extension.text.clone(), os },
+            _ => CseState::Running,
         }
     }
 }
@@ -256,14 +259,17 @@ fn power_of(statuses: &[StatusBody]) -> Power {
 }
 
 /// An extension that succeeded shows that the agent works, regardless of the agent's later status.
-fn agent_of(statuses: &[StatusBody], extensions: &[Extension], power: Power) -> Agent {
-    let ready = statuses.iter().any(|status| Progress::parse(&status.code) == Progress::Succeeded);
-    let worked = extensions.iter().any(|extension| extension.progress == Progress::Succeeded);
+fn agent_of(statuses: &[StatusBody], extensions: &[Extension], power: Power) -> AgentState {
+    let ready = statuses
+        .iter()
+        .any(|status| ProvisioningState::parse(&status.code) == ProvisioningState::Succeeded);
+    let worked =
+        extensions.iter().any(|extension| extension.progress == ProvisioningState::Succeeded);
     match (ready || worked, power) {
-        (true, _) => Agent::Ready,
+        (true, _) => AgentState::Ready,
         // A running VM is shown with its agent, if the agent reports.
-        (false, Power::Running) => Agent::Silent,
-        (false, _) => Agent::Unknown,
+        (false, Power::Running) => AgentState::Silent,
+        (false, _) => AgentState::Unknown,
     }
 }
 
@@ -273,7 +279,7 @@ impl Extension {
         // The resource may be named `vm/extension`.
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
         let role = role(&name, &properties.publisher, &properties.kind);
-        let progress = Progress::parse(&properties.provisioning_state);
+        let progress = ProvisioningState::parse(&properties.provisioning_state);
         let updating = properties.provisioning_state.eq_ignore_ascii_case("Updating");
         Self { name, role, progress, text: String::new(), updating }
     }
@@ -283,7 +289,7 @@ impl Extension {
         let mut extension = Self {
             name: view.name.clone(),
             role,
-            progress: Progress::Unknown,
+            progress: ProvisioningState::Unknown,
             text: String::new(),
             updating: false,
         };
@@ -293,13 +299,14 @@ impl Extension {
 
     /// Merges the instance view, which is newer than the resource: its operation may still be running.
     fn add(&mut self, view: View) {
-        let mut seen = view.statuses.iter().map(|status| Progress::parse(&status.code));
-        let seen = seen.rfind(|progress| *progress != Progress::Unknown);
+        let mut seen = view.statuses.iter().map(|status| ProvisioningState::parse(&status.code));
+        let seen = seen.rfind(|progress| *progress != ProvisioningState::Unknown);
         self.progress = match (self.progress, seen) {
             // The operation failed without a report from the guest, for example by a timeout.
-            (Progress::Failed, Some(Progress::Running | Progress::Unknown) | None) => {
-                Progress::Failed
-            }
+            (
+                ProvisioningState::Failed,
+                Some(ProvisioningState::Running | ProvisioningState::Unknown) | None,
+            ) => ProvisioningState::Failed,
             (_, Some(seen)) => seen,
             (own, None) => own,
         };

@@ -21,17 +21,17 @@ impl NodeQuery {
     }
 
     /// Returns the counts of joined and failed nodes. None if no controller has created them.
-    pub async fn counts(&self) -> Result<Option<counts::Document>, QueryError> {
+    pub async fn counts(&self) -> Result<Option<counts::CountsDocument>, QueryError> {
         let Some(text) = self.get(&counts::path(&self.namespace)).await? else { return Ok(None) };
         let object = serde_json::from_str(&text).unwrap_or_default();
-        Ok(Some(counts::Document::from_config_map(&object)?))
+        Ok(Some(counts::CountsDocument::from_config_map(&object)?))
     }
 
     /// Returns Nodes of NodePools without a providerID for too long; none if Nodes cannot be read.
     pub async fn nodes_without_provider_id(&self) -> Vec<Node> {
         #[derive(Deserialize)]
         struct List {
-            items: Vec<node::Object>,
+            items: Vec<node::NodeFields>,
         }
         let selector = node::SELECTOR.replace('/', "%2F").replace(',', "%2C").replace('!', "%21");
         let path = format!("/api/v1/nodes?labelSelector={}", selector.replace('=', "%3D"));

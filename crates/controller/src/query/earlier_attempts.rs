@@ -30,7 +30,7 @@ mod tests {
 
     use super::*;
     use crate::verdict::Verdict;
-    use crate::verdict::condition::Reason;
+    use crate::verdict::condition::ConditionReason;
 
     fn entry() -> FailureRecord {
         serde_json::from_value(json!({
@@ -44,8 +44,10 @@ mod tests {
     fn different_recorded_failure_is_an_earlier_attempt() {
         let same = NodeReport { source: ReportSource::Azure, ..NodeReport::recorded(&entry()) };
         assert!(!is_earlier(&same, &entry()), "Azure still shows it");
-        let well =
-            NodeReport { verdict: Verdict::plain(Reason::CseSucceeded, "well"), ..same.clone() };
+        let well = NodeReport {
+            verdict: Verdict::plain(ConditionReason::CseSucceeded, "well"),
+            ..same.clone()
+        };
         assert!(is_earlier(&well, &entry()));
         let other = FailureRecord { code: Some(124), cause: "GlobalTimeout".to_owned(), ..entry() };
         assert!(is_earlier(&same, &other));

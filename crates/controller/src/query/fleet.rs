@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use mooring_diagnosis::fleet::Fleet;
 
 use crate::claim::Claim;
-use crate::record::Document;
+use crate::record::RecordDocument;
 use crate::verdict::advice::AffectedResources;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ImageRow {
     pub image: String,
     pub cause: String,
     pub failed: u32,
@@ -20,9 +20,9 @@ pub struct Row {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct FleetTable {
     /// Sorted by number of failures.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ImageRow>,
     /// Statistically significant findings, with the image of each.
     pub findings: Vec<(String, String)>,
     /// Failures that did not fit into the record.
@@ -31,12 +31,12 @@ pub struct Table {
     pub unconfirmed: u32,
 }
 
-impl Table {
+impl FleetTable {
     #[must_use]
-    pub fn of(record: &Document, claims: &[Claim]) -> Self {
+    pub fn of(record: &RecordDocument, claims: &[Claim]) -> Self {
         let mut fleet = Fleet::default();
         let mut nodes: BTreeMap<String, u32> = BTreeMap::new();
-        let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+        let mut rows: BTreeMap<(String, String), ImageRow> = BTreeMap::new();
         for claim in claims.iter().filter(|claim| claim.registered.is_some()) {
             if let Some(image) = claim.image_key() {
                 fleet.count(&image, None);
@@ -50,15 +50,16 @@ impl Table {
                 fleet.count(&image, Some(&entry.cause));
             }
             *nodes.entry(image.clone()).or_default() += 1;
-            let row = rows.entry((image.clone(), entry.cause.clone())).or_insert_with(|| Row {
-                image,
-                cause: entry.cause.clone(),
-                failed: 0,
-                nodes: 0,
-                pools: Vec::new(),
-                classes: Vec::new(),
-                last: entry.at,
-            });
+            let row =
+                rows.entry((image.clone(), entry.cause.clone())).or_insert_with(|| ImageRow {
+                    image,
+                    cause: entry.cause.clone(),
+                    failed: 0,
+                    nodes: 0,
+                    pools: Vec::new(),
+                    classes: Vec::new(),
+                    last: entry.at,
+                });
             row.failed += 1;
             row.last = row.last.max(entry.at);
             for (names, name) in
@@ -69,7 +70,7 @@ impl Table {
                 }
             }
         }
-        let mut rows: Vec<Row> = rows.into_values().collect();
+        let mut rows: Vec<ImageRow> = rows.into_values().collect();
         for row in &mut rows {
             row.nodes = nodes.get(&row.image).copied().unwrap_or_default();
             row.pools.sort_unstable();
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn joined_nodes_count_in_the_failure_rate() {
-        let mut record = Document::default();
+        let mut record = RecordDocument::default();
         record.merge(&(0..6).map(entry).collect::<Vec<_>>(), 50);
         let claims: Vec<Claim> = (0..20)
             .map(|number| {
@@ -136,14 +137,14 @@ mod tests {
                 Claim::from_json(object.to_string().as_bytes(), "CSEProvisioned", &mut Interner::default()).unwrap()
             })
             .collect();
-        let table = Table::of(&record, &claims);
+        let table = FleetTable::of(&record, &claims);
         assert_eq!((table.rows.len(), table.rows[0].failed, table.rows[0].nodes), (1, 6, 6));
         assert_eq!(table.rows[0].pools, ["default"]);
         let about: Vec<&str> = table.about("202601.27.0").collect();
         assert_eq!(about.len(), 1);
         assert!(about[0].starts_with("Image 202601.27.0: 6 of 6 nodes failed"), "{about:?}");
         assert_eq!(table.about("202601.13.0").count(), 0);
-        assert_eq!(Table::of(&Document::default(), &claims), Table::default());
+        assert_eq!(FleetTable::of(&RecordDocument::default(), &claims), FleetTable::default());
     }
 
     #[test]
@@ -155,7 +156,7 @@ mod tests {
             node_class: class.to_owned(),
             ..entry(number)
         };
-        let mut record = Document::default();
+        let mut record = RecordDocument::default();
         let entries = [
             of(1, "bad", "X", "b", "linux"),
             of(2, "bad", "X", "b", "linux"),
@@ -164,7 +165,7 @@ mod tests {
             of(5, "other", "X", "c", "windows"),
         ];
         record.merge(&entries, 50);
-        let table = Table::of(&record, &[]);
+        let table = FleetTable::of(&record, &[]);
         let rows: Vec<_> = table
             .rows
             .iter()
@@ -182,10 +183,10 @@ mod tests {
 
     #[test]
     fn unconfirmed_failures_are_not_counted_by_image() {
-        let mut record = Document::default();
+        let mut record = RecordDocument::default();
         let entries = (0..6).map(|number| FailureRecord { unconfirmed: true, ..entry(number) });
         record.merge(&entries.collect::<Vec<_>>(), 50);
-        let table = Table::of(&record, &[]);
+        let table = FleetTable::of(&record, &[]);
         assert_eq!((table.rows, table.findings, table.unconfirmed), (vec![], vec![], 6));
     }
 }

@@ -12,6 +12,6 @@ mod pools;
 mod why;
 
 pub use command::NodeShell;
-pub use fleet::{Row, Table};
+pub use fleet::{FleetTable, ImageRow};
 pub use node_report::{NodeReport, ReportSource};
 pub use why::{NodeQuery, QueryError};

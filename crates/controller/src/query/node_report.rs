@@ -5,8 +5,8 @@ use mooring_redact::{is_plain_word, shell_word};
 use crate::claim::image;
 use crate::record::FailureRecord;
 use crate::verdict::Verdict;
-use crate::verdict::condition::{Reason, Status};
-use crate::verdict::failure::{Failure, Source};
+use crate::verdict::condition::{ConditionReason, ConditionStatus};
+use crate::verdict::failure::{Failure, FailureSource};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportSource {
@@ -58,12 +58,14 @@ impl NodeReport {
             confidence: "",
             evidence: entry.evidence.clone(),
             source: match entry.source.as_str() {
-                _ if entry.unconfirmed => Source::KarpenterEvent,
-                source if source == Source::Registration.as_str() => Source::Registration,
-                _ => Source::InstanceView,
+                _ if entry.unconfirmed => FailureSource::KarpenterEvent,
+                source if source == FailureSource::Registration.as_str() => {
+                    FailureSource::Registration
+                }
+                _ => FailureSource::InstanceView,
             },
         };
-        let reason = Reason::parse(&entry.reason).unwrap_or(Reason::CseSucceeded);
+        let reason = ConditionReason::parse(&entry.reason).unwrap_or(ConditionReason::CseSucceeded);
         Self {
             node: entry.node.clone(),
             claim: Some(entry.node_claim.clone()),
@@ -82,9 +84,11 @@ impl NodeReport {
     pub fn is_failed(&self) -> bool {
         let over = matches!(
             self.verdict.reason,
-            Reason::CseSucceeded | Reason::NoCseExtension | Reason::CseNotCreated
+            ConditionReason::CseSucceeded
+                | ConditionReason::NoCseExtension
+                | ConditionReason::CseNotCreated
         );
-        self.verdict.status() == Status::False
+        self.verdict.status() == ConditionStatus::False
             || self.is_unconfirmed()
             || (over && self.joined == Some(false))
     }
@@ -96,12 +100,14 @@ impl NodeReport {
     pub fn message(&self) -> String {
         let message = &self.verdict.message;
         match (self.verdict.reason, self.joined) {
-            (Reason::CseSucceeded | Reason::NoCseExtension, Some(true)) => {
+            (ConditionReason::CseSucceeded | ConditionReason::NoCseExtension, Some(true)) => {
                 format!("The node has joined. {message}")
             }
-            (Reason::CseSucceeded, Some(false)) if self.source != ReportSource::Record => format!(
-                "{message} No Node registered: kubelet is not running, or cannot reach or authenticate to the API server."
-            ),
+            (ConditionReason::CseSucceeded, Some(false)) if self.source != ReportSource::Record => {
+                format!(
+                    "{message} No Node registered: kubelet is not running, or cannot reach or authenticate to the API server."
+                )
+            }
             _ => message.clone(),
         }
     }
@@ -123,12 +129,12 @@ impl NodeReport {
                 shell_word(resource_group?),
                 shell_word(&self.node)
             )),
-            (Reason::NoCseExtension | Reason::NodeNotRegistered, _)
+            (ConditionReason::NoCseExtension | ConditionReason::NodeNotRegistered, _)
                 if self.source == ReportSource::Azure && self.joined != Some(true) =>
             {
                 Some(format!("mooring why {subject} --run-command"))
             }
-            (Reason::CseRunning, _) => Some(format!("mooring why {subject}")),
+            (ConditionReason::CseRunning, _) => Some(format!("mooring why {subject}")),
             _ => None,
         }
     }
@@ -138,14 +144,14 @@ impl NodeReport {
 mod tests {
     use super::*;
 
-    fn report(reason: Reason, joined: Option<bool>) -> NodeReport {
+    fn report(reason: ConditionReason, joined: Option<bool>) -> NodeReport {
         NodeReport {
             node: "aks-c".to_owned(),
             claim: Some("c".to_owned()),
             pool: None,
             image: None,
             joined,
-            cse_succeeded: reason == Reason::CseSucceeded,
+            cse_succeeded: reason == ConditionReason::CseSucceeded,
             verdict: Verdict::plain(reason, "words"),
             source: ReportSource::Azure,
             report_text: String::new(),
@@ -155,7 +161,7 @@ mod tests {
 
     #[test]
     fn finished_bootstrap_without_a_node_is_a_failure() {
-        use Reason::*;
+        use ConditionReason::*;
         for (reason, joined, failed) in [
             (CseSucceeded, Some(true), false),
             (CseSucceeded, Some(false), true),
@@ -177,13 +183,23 @@ mod tests {
     fn message_names_whether_the_node_has_joined() {
         let joined = "The node has joined. words";
         for (reason, has_joined, starts, source) in [
-            (Reason::CseSucceeded, Some(true), joined, ReportSource::Azure),
-            (Reason::NoCseExtension, Some(true), joined, ReportSource::Azure),
-            (Reason::CseRunning, Some(true), "words", ReportSource::Azure),
-            (Reason::CseSucceeded, Some(false), "words No Node registered: ", ReportSource::Azure),
-            (Reason::CseSucceeded, Some(false), "words No Node registered: ", ReportSource::Node),
-            (Reason::CseSucceeded, Some(false), "words", ReportSource::Record),
-            (Reason::CseSucceeded, None, "words", ReportSource::Azure),
+            (ConditionReason::CseSucceeded, Some(true), joined, ReportSource::Azure),
+            (ConditionReason::NoCseExtension, Some(true), joined, ReportSource::Azure),
+            (ConditionReason::CseRunning, Some(true), "words", ReportSource::Azure),
+            (
+                ConditionReason::CseSucceeded,
+                Some(false),
+                "words No Node registered: ",
+                ReportSource::Azure,
+            ),
+            (
+                ConditionReason::CseSucceeded,
+                Some(false),
+                "words No Node registered: ",
+                ReportSource::Node,
+            ),
+            (ConditionReason::CseSucceeded, Some(false), "words", ReportSource::Record),
+            (ConditionReason::CseSucceeded, None, "words", ReportSource::Azure),
         ] {
             let message = NodeReport { source, ..report(reason, has_joined) }.message();
             assert!(message.starts_with(starts), "{message}");
@@ -204,10 +220,10 @@ mod tests {
             .unwrap()
         };
         for (source, unconfirmed, expected) in [
-            ("registration", false, Source::Registration),
-            ("instance-view", false, Source::InstanceView),
-            ("", false, Source::InstanceView),
-            ("registration", true, Source::KarpenterEvent),
+            ("registration", false, FailureSource::Registration),
+            ("instance-view", false, FailureSource::InstanceView),
+            ("", false, FailureSource::InstanceView),
+            ("registration", true, FailureSource::KarpenterEvent),
         ] {
             let report = NodeReport::recorded(&entry("default", source, unconfirmed));
             assert_eq!(report.verdict.failure.as_ref().unwrap().source, expected, "{source}");
@@ -223,22 +239,28 @@ mod tests {
     fn next_command_depends_on_the_reason() {
         let next =
             |reason, joined| report(reason, joined).next("c", Some("rg")).unwrap_or_default();
-        let command = next(Reason::CseSucceeded, Some(false));
+        let command = next(ConditionReason::CseSucceeded, Some(false));
         assert!(command.starts_with("az vm run-command invoke --resource-group rg --name aks-c "));
         assert!(command.contains("journalctl -u kubelet"));
-        let unnamed = report(Reason::CseSucceeded, Some(false)).next("c", None);
+        let unnamed = report(ConditionReason::CseSucceeded, Some(false)).next("c", None);
         assert_eq!(unnamed, None, "a command without its resource group fails");
-        assert_eq!(next(Reason::CseSucceeded, Some(true)), "");
-        assert_eq!(next(Reason::NodeNotRegistered, Some(false)), "mooring why c --run-command");
-        assert_eq!(next(Reason::NoCseExtension, Some(true)), "");
-        assert_eq!(next(Reason::CseRunning, Some(false)), "mooring why c");
-        assert_eq!(next(Reason::NodeNotRegistered, None), "mooring why c --run-command");
-        assert_eq!(next(Reason::NoCseExtension, Some(false)), "mooring why c --run-command");
-        assert_eq!(next(Reason::CseStatusUnavailable, Some(false)), "");
-        assert_eq!(next(Reason::CseSucceeded, None), "");
+        assert_eq!(next(ConditionReason::CseSucceeded, Some(true)), "");
+        assert_eq!(
+            next(ConditionReason::NodeNotRegistered, Some(false)),
+            "mooring why c --run-command"
+        );
+        assert_eq!(next(ConditionReason::NoCseExtension, Some(true)), "");
+        assert_eq!(next(ConditionReason::CseRunning, Some(false)), "mooring why c");
+        assert_eq!(next(ConditionReason::NodeNotRegistered, None), "mooring why c --run-command");
+        assert_eq!(
+            next(ConditionReason::NoCseExtension, Some(false)),
+            "mooring why c --run-command"
+        );
+        assert_eq!(next(ConditionReason::CseStatusUnavailable, Some(false)), "");
+        assert_eq!(next(ConditionReason::CseSucceeded, None), "");
         let read = NodeReport {
             source: ReportSource::Node,
-            ..report(Reason::NoCseExtension, Some(false))
+            ..report(ConditionReason::NoCseExtension, Some(false))
         };
         assert_eq!(read.next("c", None), None, "the node has been read");
     }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Error, ResourceId};
 use serde_json::Value;
 
-use super::fleet::Table;
+use super::fleet::FleetTable;
 use super::node_report::{NodeReport, ReportSource};
 use crate::claim::Claim;
 use crate::claim::intern::Interner;
@@ -13,15 +13,15 @@ use crate::claim::vm_id::VmId;
 use crate::observation::Observation;
 use crate::observation::node;
 use crate::record::counts::CountsError;
-use crate::record::{self, Document, RecordError};
+use crate::record::{self, RecordDocument, RecordError};
 use crate::run::{Api, ApiError, Inspector, observe};
-use crate::schedule::Priority;
-use crate::state::Target;
-use crate::verdict::condition::Reason;
-use crate::verdict::failure::Source;
+use crate::schedule::QueuePriority;
+use crate::state::ReadTarget;
+use crate::verdict::condition::ConditionReason;
+use crate::verdict::failure::FailureSource;
 use crate::verdict::messages;
 use crate::verdict::registration::{
-    AzureState, ClusterState, NodeState, REGISTRATION_TIMEOUT, VmState, overdue,
+    AzureReading, ClusterState, NodeState, REGISTRATION_TIMEOUT, VmState, overdue,
     overdue_after_success,
 };
 use crate::verdict::{Finding, Verdict, evaluate, hints};
@@ -122,8 +122,8 @@ impl NodeQuery {
         }
     }
 
-    pub async fn fleet(&self) -> Result<Table, QueryError> {
-        Ok(Table::of(&self.record().await?, &self.claims("").await?))
+    pub async fn fleet(&self) -> Result<FleetTable, QueryError> {
+        Ok(FleetTable::of(&self.record().await?, &self.claims("").await?))
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Option<String>, QueryError> {
@@ -135,11 +135,11 @@ impl NodeQuery {
         }
     }
 
-    pub(super) async fn record(&self) -> Result<Document, QueryError> {
+    pub(super) async fn record(&self) -> Result<RecordDocument, QueryError> {
         let Some(text) = self.get(&record::path(&self.namespace)).await? else {
-            return Ok(Document::default());
+            return Ok(RecordDocument::default());
         };
-        Ok(Document::from_config_map(&serde_json::from_str(&text).unwrap_or_default())?)
+        Ok(RecordDocument::from_config_map(&serde_json::from_str(&text).unwrap_or_default())?)
     }
 
     fn project(&self, json: &str) -> Option<Claim> {
@@ -176,7 +176,8 @@ impl NodeQuery {
         }
         if let Some(machine) = &claim.machine {
             let observation =
-                observe(&self.arm, &Target::Machine(machine.clone()), Priority::Trigger).await;
+                observe(&self.arm, &ReadTarget::Machine(machine.clone()), QueuePriority::Trigger)
+                    .await;
             if let Finding::Final(verdict) | Finding::Passing(verdict) =
                 evaluate(&claim, &observation, self.now)
             {
@@ -226,7 +227,8 @@ impl NodeQuery {
         pool: Option<&str>,
         joined: Option<bool>,
     ) -> Result<Option<NodeReport>, QueryError> {
-        let observation = observe(&self.arm, &Target::Vm(vm.clone()), Priority::Trigger).await;
+        let observation =
+            observe(&self.arm, &ReadTarget::Vm(vm.clone()), QueuePriority::Trigger).await;
         if observation == Observation::Missing {
             return Ok(None);
         }
@@ -259,15 +261,15 @@ impl NodeQuery {
         &self,
         claim: &Claim,
         observation: &Observation,
-        reason: Reason,
+        reason: ConditionReason,
     ) -> Option<Verdict> {
         let Observation::Vm(vm) = observation else { return None };
         let overdue = match reason {
             _ if claim.uid.is_empty() => None,
-            Reason::NoCseExtension | Reason::CseNotCreated | Reason::CseRunning => {
-                overdue(claim, None, self.now)
-            }
-            Reason::CseSucceeded => {
+            ConditionReason::NoCseExtension
+            | ConditionReason::CseNotCreated
+            | ConditionReason::CseRunning => overdue(claim, None, self.now),
+            ConditionReason::CseSucceeded => {
                 overdue_after_success(claim, None, REGISTRATION_TIMEOUT, self.now)
             }
             _ => None,
@@ -276,13 +278,13 @@ impl NodeQuery {
         let name = claim.node_name();
         let node = match self.get(&format!("/api/v1/nodes/{name}")).await {
             Ok(Some(text)) => serde_json::from_str(&text)
-                .map_or(NodeState::Unknown, |node: node::Object| node.state()),
+                .map_or(NodeState::Unknown, |node: node::NodeFields| node.state()),
             Ok(None) => NodeState::Absent,
             Err(_) => NodeState::Unknown,
         };
         let cluster = ClusterState { node, request: Inspector::new(api).inspect(&name).await };
         let joined = overdue.is_alive && cluster.node == NodeState::Ready;
-        let azure = AzureState::Vm(VmState::of(vm));
+        let azure = AzureReading::Vm(VmState::of(vm));
         (!joined).then(|| Verdict::not_registered(claim, azure, cluster, overdue))
     }
 
@@ -321,9 +323,10 @@ impl NodeQuery {
                 return unread("Azure is throttling requests");
             }
             (Finding::Nothing, Observation::Unreadable { what }) => return unread(what),
-            (Finding::Nothing, _) => {
-                Verdict::plain(Reason::CseRunning, "The VM is not ready for its bootstrap yet.")
-            }
+            (Finding::Nothing, _) => Verdict::plain(
+                ConditionReason::CseRunning,
+                "The VM is not ready for its bootstrap yet.",
+            ),
         };
         Ok(NodeReport {
             report_text: observation.report_text(),
@@ -341,7 +344,10 @@ impl NodeQuery {
         let reason = report.verdict.reason;
         if !self.run_command
             || report.cse_succeeded
-            || !matches!(reason, Reason::NoCseExtension | Reason::NodeNotRegistered)
+            || !matches!(
+                reason,
+                ConditionReason::NoCseExtension | ConditionReason::NodeNotRegistered
+            )
         {
             return Ok(());
         }
@@ -351,15 +357,15 @@ impl NodeQuery {
         };
         report.source = ReportSource::Node;
         report.earlier = diagnose(&reports.earlier)
-            .and_then(|found| Verdict::failed(&found, Source::InstanceView).failure);
+            .and_then(|found| Verdict::failed(&found, FailureSource::InstanceView).failure);
         let found = diagnose(&reports.latest);
         report.report_text = reports.latest;
         report.verdict = match found {
-            None => Verdict::plain(Reason::NoCseExtension, messages::NO_REPORT_ON_NODE),
+            None => Verdict::plain(ConditionReason::NoCseExtension, messages::NO_REPORT_ON_NODE),
             Some(found) if found.outcome == mooring_diagnosis::BootstrapOutcome::Succeeded => {
-                Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED)
+                Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED)
             }
-            Some(found) => Verdict::failed(&found, Source::InstanceView),
+            Some(found) => Verdict::failed(&found, FailureSource::InstanceView),
         };
         Ok(())
     }
@@ -377,7 +383,7 @@ fn of(claim: &Claim, verdict: Verdict, source: ReportSource) -> NodeReport {
         pool: claim.pool.as_deref().map(str::to_owned),
         image: claim.image_key(),
         joined: real.then_some(claim.registered.is_some()),
-        cse_succeeded: verdict.reason == Reason::CseSucceeded,
+        cse_succeeded: verdict.reason == ConditionReason::CseSucceeded,
         verdict,
         source,
         report_text: String::new(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::config_map::{StoredText, list_path};
 use super::failure_record::FailureRecord;
 use crate::text::safe;
-use crate::verdict::failure::Source;
+use crate::verdict::failure::FailureSource;
 
 pub const NAME: &str = "mooring-failures";
 pub const KEY: &str = "failures.json";
@@ -25,7 +25,7 @@ pub(super) const MAX_POOLS: usize = 512;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+pub struct RecordDocument {
     pub schema: String,
     /// Failures by pool, oldest first.
     #[serde(default)]
@@ -48,13 +48,13 @@ pub enum RecordError {
     OtherSchema(String),
 }
 
-impl Default for Document {
+impl Default for RecordDocument {
     fn default() -> Self {
         Self { schema: SCHEMA.to_owned(), pools: BTreeMap::new(), dropped: 0, taken_from: None }
     }
 }
 
-impl Document {
+impl RecordDocument {
     /// Parses the text of the `ConfigMap`. Unknown fields are skipped: schemas only grow.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut document: Self = serde_json::from_str(text)?;
@@ -63,7 +63,7 @@ impl Document {
         }
         // Version 0.1.0 did not mark them.
         for entry in document.pools.values_mut().flatten() {
-            entry.unconfirmed |= entry.source == Source::KarpenterEvent.as_str();
+            entry.unconfirmed |= entry.source == FailureSource::KarpenterEvent.as_str();
         }
         Ok(document)
     }

@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::hash;
-use crate::verdict::registration::Cause;
+use crate::verdict::registration::RegistrationCause;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -60,6 +60,6 @@ impl FailureRecord {
     }
 
     pub fn blames_image(&self) -> bool {
-        !self.unconfirmed && Cause::can_be_image(&self.cause)
+        !self.unconfirmed && RegistrationCause::can_be_image(&self.cause)
     }
 }

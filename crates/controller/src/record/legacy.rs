@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use mooring_kube::lease::{Candidate, Lease, Step, Times};
+use mooring_kube::lease::{Candidate, Lease, LeaseStep, Times};
 
 pub const NAMESPACE: &str = "kube-system";
 
@@ -27,7 +27,7 @@ impl OldLease {
         if renewed.is_ok_and(|renewed| now.duration_since(renewed) > STALE_AFTER) {
             return false;
         }
-        self.observed.decide(Some(lease), now) == Step::Wait
+        self.observed.decide(Some(lease), now) == LeaseStep::Wait
     }
 }
 

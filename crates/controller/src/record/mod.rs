@@ -14,5 +14,5 @@ pub mod legacy;
 mod tests;
 
 pub(crate) use config_map::{StoredText, list_path};
-pub use document::{Document, KEY, NAME, RecordError, SCHEMA, path};
+pub use document::{KEY, NAME, RecordDocument, RecordError, SCHEMA, path};
 pub use failure_record::FailureRecord;

@@ -36,7 +36,7 @@ fn entry(pool: &str, number: i64) -> FailureRecord {
 
 #[test]
 fn last_failures_of_a_pool_are_kept() {
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     for number in 0..60 {
         assert!(document.merge(&[entry("a", number)], 50));
     }
@@ -51,12 +51,12 @@ fn last_failures_of_a_pool_are_kept() {
 #[test]
 fn unconfirmed_failures_are_evicted_first() {
     let unconfirmed = |number| FailureRecord { unconfirmed: true, ..entry("a", number) };
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     document.merge(&(0..50).map(|number| entry("a", number)).collect::<Vec<_>>(), 50);
     let before = document.pools.clone();
     document.merge(&(50..90).map(unconfirmed).collect::<Vec<_>>(), 50);
     assert_eq!((&document.pools, document.dropped), (&before, 40));
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     document.merge(&[unconfirmed(1), unconfirmed(2)], 50);
     // Azure shows the failure after all.
     document.merge(&[FailureRecord { id: "other".to_owned(), ..entry("a", 1) }], 50);
@@ -66,12 +66,12 @@ fn unconfirmed_failures_are_evicted_first() {
     assert_eq!(text.matches("\"unconfirmed\":true").count(), 1);
     let old =
         text.replace("\"unconfirmed\":true,", "").replacen("instance-view", "karpenter-event", 1);
-    assert!(Document::parse(&old).unwrap().entries().next().unwrap().unconfirmed);
+    assert!(RecordDocument::parse(&old).unwrap().entries().next().unwrap().unconfirmed);
 }
 
 #[test]
 fn failure_is_recorded_once() {
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     assert!(document.merge(&[entry("a", 1), entry("a", 1)], 50));
     assert!(!document.merge(&[entry("a", 1)], 50));
     assert_eq!(document.entries().count(), 1);
@@ -79,7 +79,7 @@ fn failure_is_recorded_once() {
 
 #[test]
 fn merge_order_does_not_change_the_record() {
-    let (mut one, mut other) = (Document::default(), Document::default());
+    let (mut one, mut other) = (RecordDocument::default(), RecordDocument::default());
     one.merge(&[entry("a", 1), entry("b", 2)], 50);
     one.merge(&[entry("a", 3)], 50);
     other.merge(&[entry("a", 3)], 50);
@@ -89,7 +89,7 @@ fn merge_order_does_not_change_the_record() {
 
 #[test]
 fn record_fits_into_its_configmap() {
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     let entries: Vec<FailureRecord> = (0..2000)
         .map(|number| FailureRecord {
             message: "\"\\ ".repeat(340),
@@ -108,26 +108,29 @@ fn record_fits_into_its_configmap() {
 
 #[test]
 fn record_round_trips_through_the_configmap() {
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     document.merge(&[entry("a", 1)], 50);
     let object = document.config_map("kube-system", Some("7"));
     assert_eq!(object["metadata"]["resourceVersion"], "7");
-    assert_eq!(Document::from_config_map(&object).unwrap(), document);
-    assert_eq!(Document::from_config_map(&json!({"data": null})).unwrap(), Document::default());
+    assert_eq!(RecordDocument::from_config_map(&object).unwrap(), document);
+    assert_eq!(
+        RecordDocument::from_config_map(&json!({"data": null})).unwrap(),
+        RecordDocument::default()
+    );
 }
 
 #[test]
 fn record_of_a_newer_schema_is_rejected() {
     let text = r#"{"schema":"mooring.failures/v2","pools":{}}"#;
-    assert!(matches!(Document::parse(text), Err(RecordError::OtherSchema(_))));
-    assert!(matches!(Document::parse("{"), Err(RecordError::NoDocument(_))));
+    assert!(matches!(RecordDocument::parse(text), Err(RecordError::OtherSchema(_))));
+    assert!(matches!(RecordDocument::parse("{"), Err(RecordError::NoDocument(_))));
     let grown = r#"{"schema":"mooring.failures/v1","pools":{},"new":1}"#;
-    assert!(Document::parse(grown).is_ok());
+    assert!(RecordDocument::parse(grown).is_ok());
 }
 
 #[test]
 fn record_is_filled_up_to_its_limit() {
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     let entries: Vec<FailureRecord> =
         (0..2000).map(|number| entry(&format!("pool-{:03}", number % 200), number)).collect();
     document.merge(&entries, 50);
@@ -142,7 +145,7 @@ fn record_is_filled_up_to_its_limit() {
 
 #[test]
 fn record_of_an_earlier_version_is_taken_over_with_its_count() {
-    let (mut own, mut other) = (Document::default(), Document::default());
+    let (mut own, mut other) = (RecordDocument::default(), RecordDocument::default());
     own.merge(&[entry("a", 3), entry("a", 4)], 1);
     other.merge(&[entry("a", 1), entry("a", 2)], 50);
     other.dropped = 7;

@@ -8,7 +8,7 @@ use crate::claim::intern::Interner;
 use crate::claim::{Claim, ClaimError};
 use crate::metrics::Metrics;
 use crate::notify::Notifications;
-use crate::record::Document;
+use crate::record::RecordDocument;
 use crate::record::counts::StoredCounts;
 use crate::settings::Settings;
 use crate::state::Input;
@@ -29,12 +29,12 @@ pub struct Controller {
     pub notifications: Notifications,
 }
 
-pub(crate) enum Message {
+pub(crate) enum ControllerMessage {
     Input(Input),
     /// This replica acquired the Lease and then read the record and the counts.
     Elected {
         term: u64,
-        record: Document,
+        record: RecordDocument,
         counts: StoredCounts,
     },
     Deposed,

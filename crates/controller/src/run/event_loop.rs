@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::api::Api;
-use super::controller::{Controller, Message, Projector};
+use super::controller::{Controller, ControllerMessage, Projector};
 use super::inspect::Inspector;
 use super::notifier::{Notifier, OpenAlerts};
 use super::read::{observe, read_list};
@@ -20,7 +20,7 @@ use super::{api, leader, watch};
 use crate::metrics::FailedNode;
 use crate::metrics::log;
 use crate::state::{Action, DiagnosedClaim, Input, State};
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::patch;
 
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
@@ -82,7 +82,7 @@ impl Controller {
                 biased;
                 () = &mut stop => break,
                 Some(message) = messages.recv() => message,
-                () = tokio::time::sleep_until(wake) => Message::Input(Input::Tick),
+                () = tokio::time::sleep_until(wake) => ControllerMessage::Input(Input::Tick),
                 Some(request) = views.recv() => {
                     request.answer(&work.state, work.generation, &self);
                     continue;
@@ -134,7 +134,7 @@ struct Loop<'a> {
     api: Api,
     inspector: Inspector,
     projector: Arc<Projector>,
-    inbox: mpsc::Sender<Message>,
+    inbox: mpsc::Sender<ControllerMessage>,
     to_writer: mpsc::Sender<Batch>,
     /// Holds only the latest alerts, so it is never full.
     to_notifier: latest::Sender<Option<OpenAlerts>>,
@@ -155,19 +155,19 @@ impl Loop<'_> {
         Instant::now() + due.min(HEARTBEAT_INTERVAL)
     }
 
-    fn handle_message(&mut self, message: Message) {
+    fn handle_message(&mut self, message: ControllerMessage) {
         let now = self.now();
-        self.generation += u64::from(!matches!(message, Message::Input(Input::Tick)));
+        self.generation += u64::from(!matches!(message, ControllerMessage::Input(Input::Tick)));
         let actions = match message {
-            Message::Input(input) => self.state.handle(input, now),
-            Message::Elected { term, record, counts } => {
+            ControllerMessage::Input(input) => self.state.handle(input, now),
+            ControllerMessage::Elected { term, record, counts } => {
                 self.term = term;
                 let mut actions = self.state.handle(Input::Record(record), now);
                 actions.extend(self.state.handle(Input::Counts(counts), now));
                 actions.extend(self.state.handle(Input::Leads(true), now));
                 actions
             }
-            Message::Deposed => {
+            ControllerMessage::Deposed => {
                 self.to_notifier.send_replace(None);
                 self.state.handle(Input::Leads(false), now)
             }
@@ -190,14 +190,16 @@ impl Loop<'_> {
                     self.tasks.spawn(async move {
                         let observation = observe(&arm, &read.target, read.priority).await;
                         let input = Input::Observed { uid: read.uid, observation };
-                        let _ = to_loop.send(Message::Input(input)).await;
+                        let _ = to_loop.send(ControllerMessage::Input(input)).await;
                     });
                 }
                 Action::Sweep(sweep) => {
                     let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
                     self.tasks.spawn(async move {
                         if let Some(result) = read_list(&arm, &sweep).await {
-                            let _ = to_loop.send(Message::Input(Input::SweepResult(result))).await;
+                            let _ = to_loop
+                                .send(ControllerMessage::Input(Input::SweepResult(result)))
+                                .await;
                         }
                     });
                 }
@@ -206,7 +208,7 @@ impl Loop<'_> {
                     self.tasks.spawn(async move {
                         let request = inspector.inspect(&node).await;
                         let input = Input::Inspected { uid, request };
-                        let _ = to_loop.send(Message::Input(input)).await;
+                        let _ = to_loop.send(ControllerMessage::Input(input)).await;
                     });
                 }
                 Action::Reread { uid, name } => self.reread(uid, name),
@@ -255,7 +257,7 @@ impl Loop<'_> {
                 Err(_) => vec![Input::Patched { uid, result: patch::PatchResult::Retry }],
             };
             for input in inputs {
-                let _ = to_loop.send(Message::Input(input)).await;
+                let _ = to_loop.send(ControllerMessage::Input(input)).await;
             }
         });
     }
@@ -272,7 +274,7 @@ impl Loop<'_> {
                 image: claim.image_key().unwrap_or_default(),
             };
             match verdict.reason {
-                Reason::NodeNotRegistered => metrics.not_registered(&failed),
+                ConditionReason::NodeNotRegistered => metrics.not_registered(&failed),
                 _ => metrics.failed(&failed),
             }
         }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use mooring_kube::{Attempt, Client, Clock, Gate, Holder, RequestError, Times, read_lease};
+use mooring_kube::{Client, Clock, Gate, Holder, LeaseAttempt, RequestError, Times, read_lease};
 use tokio::sync::{mpsc, oneshot};
 
 use super::api::{Api, ApiError, RESPONSE_TIMEOUT};
-use super::controller::{Controller, Message};
+use super::controller::{Controller, ControllerMessage};
 use super::health::Health;
 use crate::hash::fraction;
-use crate::metrics::{Metrics, Write};
+use crate::metrics::{Metrics, WriteLabel};
 use crate::record::counts::{self, StoredCounts};
 use crate::record::legacy::{self, OldLease};
-use crate::record::{self, Document};
+use crate::record::{self, RecordDocument};
 
 const LEASE: &str = "mooring";
 
@@ -21,7 +21,7 @@ pub(super) struct Leader {
     client: Client,
     holder: Holder,
     gate: Arc<Gate>,
-    to_loop: mpsc::Sender<Message>,
+    to_loop: mpsc::Sender<ControllerMessage>,
     clock: Clock,
     health: Arc<Health>,
     metrics: Arc<Metrics>,
@@ -40,7 +40,7 @@ impl Leader {
         controller: &Controller,
         api: Api,
         gate: Arc<Gate>,
-        to_loop: mpsc::Sender<Message>,
+        to_loop: mpsc::Sender<ControllerMessage>,
     ) -> Self {
         let Controller { kube, clock, health, metrics, namespace, settings, times, .. } =
             controller;
@@ -131,9 +131,9 @@ impl Leader {
             return Ok(());
         }
         match self.holder.attempt().await? {
-            Attempt::Held => self.metrics.wrote(Write::Lease),
-            Attempt::Waiting(_) => {}
-            Attempt::Lost(_) => self.gate.close(),
+            LeaseAttempt::Held => self.metrics.wrote(WriteLabel::Lease),
+            LeaseAttempt::Waiting(_) => {}
+            LeaseAttempt::Lost(_) => self.gate.close(),
         }
         Ok(())
     }
@@ -153,7 +153,7 @@ impl Leader {
                     self.leads = true;
                     self.metrics.leads(true);
                     tracing::info!(term, instance = self.instance, "acquired lease");
-                    let message = Message::Elected { term, record, counts };
+                    let message = ControllerMessage::Elected { term, record, counts };
                     let _ = self.to_loop.send(message).await;
                 }
                 Err(error) => {
@@ -169,13 +169,13 @@ impl Leader {
                 self.leads = false;
                 self.metrics.leads(false);
                 tracing::warn!(instance = self.instance, "lost lease");
-                let _ = self.to_loop.send(Message::Deposed).await;
+                let _ = self.to_loop.send(ControllerMessage::Deposed).await;
             }
             (false, None) => {}
         }
     }
 
-    async fn documents(&self) -> Result<(Document, StoredCounts), ApiError> {
+    async fn documents(&self) -> Result<(RecordDocument, StoredCounts), ApiError> {
         Ok((self.record().await?, self.counts().await?))
     }
 
@@ -188,10 +188,10 @@ impl Leader {
             Err(error) => return Err(error),
         };
         let object = serde_json::from_str(&text).unwrap_or_default();
-        Ok(match counts::Document::from_config_map(&object) {
+        Ok(match counts::CountsDocument::from_config_map(&object) {
             Ok(document) => StoredCounts::Counted(document.counted().clone()),
             Err(error) => {
-                self.metrics.write_failed(Write::Counts);
+                self.metrics.write_failed(WriteLabel::Counts);
                 tracing::error!(%error, "failed to parse the counts; they are not changed");
                 StoredCounts::Unreadable
             }
@@ -200,10 +200,10 @@ impl Leader {
 
     /// Reads the record. An unreadable one counts as empty here and is never overwritten. The record of
     /// version 0.1.0 is merged once.
-    async fn record(&self) -> Result<Document, ApiError> {
+    async fn record(&self) -> Result<RecordDocument, ApiError> {
         let (mut document, version) = match self.read_record(&self.namespace).await? {
-            RecordRead::Nothing => (Document::default(), None),
-            RecordRead::Unreadable => return Ok(Document::default()),
+            RecordRead::Nothing => (RecordDocument::default(), None),
+            RecordRead::Unreadable => return Ok(RecordDocument::default()),
             RecordRead::Record(document, version) => (document, Some(version)),
         };
         if self.namespace == legacy::NAMESPACE || document.taken_from.is_some() {
@@ -219,7 +219,7 @@ impl Leader {
             };
             match written {
                 Ok(_) => {
-                    self.metrics.wrote(Write::Record);
+                    self.metrics.wrote(WriteLabel::Record);
                     let failures = old.entries().count();
                     tracing::info!(
                         failures,
@@ -229,7 +229,7 @@ impl Leader {
                 }
                 // Not marked as taken over, so the next leader retries.
                 Err(error) => {
-                    self.metrics.write_failed(Write::Record);
+                    self.metrics.write_failed(WriteLabel::Record);
                     tracing::error!(
                         why = error.what,
                         "failed to merge the failure record of an earlier version"
@@ -245,7 +245,7 @@ impl Leader {
             Ok(text) => {
                 let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
                 let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-                Ok(match Document::from_config_map(&object) {
+                Ok(match RecordDocument::from_config_map(&object) {
                     Ok(document) => RecordRead::Record(document, version.to_owned()),
                     Err(error) => {
                         tracing::error!(%error, namespace, "failed to parse the failure record; it is not changed");
@@ -274,5 +274,5 @@ enum RecordRead {
     /// Missing, or access denied.
     Nothing,
     Unreadable,
-    Record(Document, String),
+    Record(RecordDocument, String),
 }

@@ -1,4 +1,4 @@
-//! The runtime of [`State`]: watches, reads and writes, without decisions.
+//! The runtime of [`State`](crate::state::State): watches, reads and writes, without decisions.
 //!
 //! ```text
 //! watch  ──▶┐                        ┌──▶ read   (Azure, concurrent)
@@ -31,4 +31,4 @@ pub use inspect::Inspector;
 pub use mooring_kube::Clock;
 pub use read::{observe, read_list};
 pub use server::{Pages, serve};
-pub use view::{View, ViewRequest};
+pub use view::{StateView, ViewRequest};

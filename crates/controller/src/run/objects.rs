@@ -6,15 +6,15 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::{ClusterResourceScope, NamespaceResourceScope};
 use serde::Deserialize;
 
-use crate::claim::object::Object;
+use crate::claim::object::ClaimFields;
 use crate::observation::{karpenter, node};
 use crate::state::Input;
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "Object")]
+#[serde(from = "ClaimFields")]
 pub(crate) struct ClaimObject {
     meta: ObjectMeta,
-    object: Object,
+    object: ClaimFields,
 }
 
 impl ClaimObject {
@@ -22,13 +22,13 @@ impl ClaimObject {
         self.object.uid()
     }
 
-    pub(crate) fn into_object(self) -> Object {
+    pub(crate) fn into_object(self) -> ClaimFields {
         self.object
     }
 }
 
-impl From<Object> for ClaimObject {
-    fn from(object: Object) -> Self {
+impl From<ClaimFields> for ClaimObject {
+    fn from(object: ClaimFields) -> Self {
         let (name, resource_version) = object.name_and_version();
         Self {
             meta: ObjectMeta { name: Some(name), resource_version, ..ObjectMeta::default() },
@@ -38,14 +38,14 @@ impl From<Object> for ClaimObject {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "karpenter::Event")]
+#[serde(from = "karpenter::KarpenterEvent")]
 pub(crate) struct EventObject {
     meta: ObjectMeta,
-    pub(crate) event: karpenter::Event,
+    pub(crate) event: karpenter::KarpenterEvent,
 }
 
-impl From<karpenter::Event> for EventObject {
-    fn from(event: karpenter::Event) -> Self {
+impl From<karpenter::KarpenterEvent> for EventObject {
+    fn from(event: karpenter::KarpenterEvent) -> Self {
         let meta = ObjectMeta {
             name: event.metadata.name.clone(),
             resource_version: event.metadata.resource_version.clone(),
@@ -56,25 +56,25 @@ impl From<karpenter::Event> for EventObject {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "node::Object")]
+#[serde(from = "node::NodeFields")]
 pub(crate) struct NodeObject {
     meta: ObjectMeta,
-    object: node::Object,
+    object: node::NodeFields,
 }
 
 impl NodeObject {
     pub(crate) fn to_deletion(&self) -> Input {
-        let node::Metadata { name, uid, .. } = &self.object.metadata;
+        let node::NodeMetadata { name, uid, .. } = &self.object.metadata;
         Input::NodeDeleted { name: name.clone(), uid: uid.clone() }
     }
 
-    pub(crate) fn into_object(self) -> node::Object {
+    pub(crate) fn into_object(self) -> node::NodeFields {
         self.object
     }
 }
 
-impl From<node::Object> for NodeObject {
-    fn from(object: node::Object) -> Self {
+impl From<node::NodeFields> for NodeObject {
+    fn from(object: node::NodeFields) -> Self {
         let meta = ObjectMeta {
             name: Some(object.metadata.name.clone()),
             resource_version: object.metadata.resource_version.clone(),

@@ -2,38 +2,40 @@
 
 use std::time::Duration;
 
-use mooring_arm::{Client, Error, ErrorKind, Priority as Turn, Raw, ResourceId};
+use mooring_arm::{Client, Error, ErrorKind, Priority, Raw, ResourceId};
 use serde_json::value::RawValue;
 
 use crate::observation::{MachineStatus, Observation};
-use crate::schedule::Priority;
-use crate::state::{Sweep, SweepResult, Target, sweep_query, sweep_rows};
+use crate::schedule::QueuePriority;
+use crate::state::{ReadTarget, Sweep, SweepResult, sweep_query, sweep_rows};
 
 /// A VM is deleted within this time; other reads can wait for a retry.
 const EVENT_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Shorter than the time that the state waits for a result.
 const READ_TIMEOUT: Duration = Duration::from_secs(45);
 
-pub async fn observe(arm: &Client, target: &Target, priority: Priority) -> Observation {
+pub async fn observe(arm: &Client, target: &ReadTarget, priority: QueuePriority) -> Observation {
     let client = match priority {
-        Priority::Trigger => arm.at(Turn::Trigger).within(EVENT_READ_TIMEOUT),
+        QueuePriority::Trigger => arm.at(Priority::Trigger).within(EVENT_READ_TIMEOUT),
         // After scheduled reads, and without use once the VM is deleted.
-        Priority::Event => arm.at(Turn::Routine).within(EVENT_READ_TIMEOUT),
-        Priority::Sweep | Priority::Pending => arm.at(Turn::Routine).within(READ_TIMEOUT),
+        QueuePriority::Event => arm.at(Priority::Routine).within(EVENT_READ_TIMEOUT),
+        QueuePriority::Sweep | QueuePriority::Pending => {
+            arm.at(Priority::Routine).within(READ_TIMEOUT)
+        }
     };
     let path = match target {
-        Target::Vm(vm) => vm.path(),
-        Target::Machine(machine) => machine.path(),
+        ReadTarget::Vm(vm) => vm.path(),
+        ReadTarget::Machine(machine) => machine.path(),
     };
     let Ok(id) = ResourceId::parse(&path) else {
         return Observation::Unreadable { what: "invalid resource id" };
     };
     let response = match target {
-        Target::Vm(_) => {
+        ReadTarget::Vm(_) => {
             let vm = client.vm(&id).await;
             vm.map(|vm| Observation::of_vm(200, None, vm.text().as_bytes()))
         }
-        Target::Machine(_) => {
+        ReadTarget::Machine(_) => {
             let machine = client.machine(&id).await;
             machine.map(|machine| Observation::of_machine(200, None, machine.text().as_bytes()))
         }
@@ -65,7 +67,7 @@ fn observe_error(error: &Error) -> Observation {
 
 /// Reads a list; none if that failed.
 pub async fn read_list(arm: &Client, sweep: &Sweep) -> Option<SweepResult> {
-    let client = arm.at(Turn::Sweep).within(READ_TIMEOUT);
+    let client = arm.at(Priority::Sweep).within(READ_TIMEOUT);
     let found = match sweep {
         Sweep::Extensions { subscription, group } => {
             let rows = client.graph::<Box<RawValue>>(&[&**subscription], &sweep_query(group)).await;
@@ -93,13 +95,13 @@ pub async fn read_list(arm: &Client, sweep: &Sweep) -> Option<SweepResult> {
 #[cfg(test)]
 mod tests {
     use mooring_arm::identity::IdentityError;
-    use mooring_arm::{CallInfo, Refusal, WriteStatus};
+    use mooring_arm::{AzureError, CallInfo, WriteStatus};
 
     use super::*;
 
     #[test]
     fn error_of_azure_is_an_observation() {
-        let refusal = || Refusal::read(400, None, b"");
+        let refusal = || AzureError::read(400, None, b"");
         let pause = Some(Duration::from_secs(7));
         let unreadable = |what| Observation::Unreadable { what };
         for (kind, expected) in [

@@ -11,7 +11,7 @@ use crate::state::{QueueLengths, State};
 
 /// The state at one time.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct StateView {
     /// Grows with every change.
     pub generation: u64,
     pub leads: bool,
@@ -26,12 +26,12 @@ pub struct ViewRequest {
     /// Generation of the last view, or 0.
     pub seen: u64,
     /// Receives none if nothing changed.
-    pub reply: oneshot::Sender<Option<View>>,
+    pub reply: oneshot::Sender<Option<StateView>>,
 }
 
 impl ViewRequest {
     pub(super) fn answer(self, state: &State, generation: u64, controller: &Controller) {
-        let view = (generation != self.seen).then(|| View {
+        let view = (generation != self.seen).then(|| StateView {
             generation,
             leads: state.leads(),
             claims: state.existing_claims(),

@@ -13,14 +13,14 @@ use kube::runtime::watcher::{self, Config, Event, watcher};
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
-use super::controller::{Controller, Message, Projector};
+use super::controller::{Controller, ControllerMessage, Projector};
 use super::health::Health;
 use super::objects::{ClaimObject, EventObject, NodeObject};
 use crate::hash::fraction;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::{self, Node};
 use crate::state::Input;
-use crate::verdict::event::{Kind, NAMESPACE};
+use crate::verdict::event::{NAMESPACE, RegardingKind};
 use mooring_kube::Clock;
 
 const CLAIMS: &str = "NodeClaims";
@@ -38,7 +38,7 @@ const WORKS_AFTER: SignedDuration = SignedDuration::from_mins(10);
 pub(super) fn start(
     controller: &Controller,
     projector: &Arc<Projector>,
-    to_loop: &Sender<Message>,
+    to_loop: &Sender<ControllerMessage>,
     watches: &mut JoinSet<()>,
 ) {
     let Controller { kube, clock, health, settings, .. } = controller;
@@ -63,7 +63,7 @@ pub(super) fn start(
     let pools = ("karpenter.sh", "v1", "NodePool", "nodepools");
     let classes = ("karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses");
     for (kind, (group, version, name, plural)) in
-        [(Kind::NodePool, pools), (Kind::AksNodeClass, classes)]
+        [(RegardingKind::NodePool, pools), (RegardingKind::AksNodeClass, classes)]
     {
         let resource = GroupVersionKind::gvk(group, version, name);
         let resource = ApiResource::from_gvk_with_plural(&resource, plural);
@@ -80,7 +80,7 @@ struct WatchHandler {
     clock: Clock,
     health: Arc<Health>,
     backoff: Backoff,
-    to_loop: Sender<Message>,
+    to_loop: Sender<ControllerMessage>,
 }
 
 impl WatchHandler {
@@ -143,7 +143,7 @@ impl WatchHandler {
     async fn names<K: kube::Resource>(
         self,
         stream: impl Stream<Item = watcher::Result<Event<K>>> + Send,
-        kind: Kind,
+        kind: RegardingKind,
     ) {
         self.watch(stream, |event| match event {
             Event::InitApply(object) | Event::Apply(object) => {
@@ -173,7 +173,7 @@ impl WatchHandler {
                     let works = !matches!(event, Event::Init | Event::InitApply(_));
                     let input = input(event);
                     if let Some(input) = input
-                        && to_loop.send(Message::Input(input)).await.is_err()
+                        && to_loop.send(ControllerMessage::Input(input)).await.is_err()
                     {
                         return;
                     }
@@ -280,7 +280,7 @@ mod tests {
         assert!(pause < Duration::from_secs(1) && is_new, "{pause:?}");
     }
 
-    fn handler(to_loop: Sender<Message>) -> WatchHandler {
+    fn handler(to_loop: Sender<ControllerMessage>) -> WatchHandler {
         WatchHandler {
             name: CLAIMS,
             clock: Arc::new(|| at(0)),
@@ -305,11 +305,11 @@ mod tests {
         futures::stream::iter(events.map(Ok))
     }
 
-    async fn inputs(mut from_watch: tokio::sync::mpsc::Receiver<Message>) -> Vec<Input> {
+    async fn inputs(mut from_watch: tokio::sync::mpsc::Receiver<ControllerMessage>) -> Vec<Input> {
         let mut inputs = Vec::new();
         while let Some(message) = from_watch.recv().await {
             match message {
-                Message::Input(input) => inputs.push(input),
+                ControllerMessage::Input(input) => inputs.push(input),
                 _ => panic!("a watch sends inputs only"),
             }
         }

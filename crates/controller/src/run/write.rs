@@ -12,12 +12,12 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::api::{Api, claim_path};
-use super::controller::{Controller, Message, Projector};
-use crate::metrics::{Metrics, Write};
+use super::controller::{Controller, ControllerMessage, Projector};
+use crate::metrics::{Metrics, WriteLabel};
 use crate::record::counts::{self, CountedNode};
-use crate::record::{self, Document, FailureRecord};
+use crate::record::{self, FailureRecord, RecordDocument};
 use crate::state::{Action, Input};
-use crate::verdict::event::{self, Event, Form, Regarding};
+use crate::verdict::event::{self, Event, EventForm, Regarding};
 use crate::verdict::patch::{self, PatchResult};
 
 /// Writes of one transition of the state, in order.
@@ -43,7 +43,7 @@ pub(super) struct Writer {
     clock: Clock,
     projector: Arc<Projector>,
     metrics: Arc<Metrics>,
-    to_loop: mpsc::Sender<Message>,
+    to_loop: mpsc::Sender<ControllerMessage>,
     namespace: String,
     instance: String,
     kept: usize,
@@ -57,7 +57,7 @@ impl Writer {
         api: Api,
         gate: &Arc<Gate>,
         projector: &Arc<Projector>,
-        to_loop: mpsc::Sender<Message>,
+        to_loop: mpsc::Sender<ControllerMessage>,
     ) -> Self {
         Self {
             api,
@@ -116,14 +116,14 @@ impl Writer {
     async fn record(&self, term: u64, entries: &[FailureRecord]) {
         let path = record::path(&self.namespace);
         let merge = |object: Option<&Value>, version: Option<&str>| {
-            let document =
-                object.map_or_else(|| Ok(Document::default()), Document::from_config_map);
+            let document = object
+                .map_or_else(|| Ok(RecordDocument::default()), RecordDocument::from_config_map);
             let mut document = document.map_err(|error| error.to_string())?;
             let changed = document.merge(entries, self.kept);
             Ok(changed.then(|| document.config_map(&self.namespace, version)))
         };
         let write = || self.change_config_map(&path, merge);
-        if let Err(why) = self.repeat(term, Write::Record, write).await {
+        if let Err(why) = self.repeat(term, WriteLabel::Record, write).await {
             let failures = entries.len();
             tracing::error!(why, failures, "failed to write the failure record");
         }
@@ -135,21 +135,22 @@ impl Writer {
             let now = (self.clock)();
             // Deleted since: what was counted before is unknown.
             let start = outcomes.iter().map(|outcome| outcome.at).min().unwrap_or(now).min(now);
-            let document = object.map(counts::Document::from_config_map).transpose();
+            let document = object.map(counts::CountsDocument::from_config_map).transpose();
             let document = document.map_err(|error| error.to_string())?;
-            let mut document = document.unwrap_or_else(|| counts::Document::new(start));
+            let mut document = document.unwrap_or_else(|| counts::CountsDocument::new(start));
             let changed = document.merge(&outcomes, now) || object.is_none();
             Ok(changed.then(|| document.config_map(&self.namespace, version)))
         };
         let write = || self.change_config_map(&path, merge);
-        if let Err(why) = self.repeat(term, Write::Counts, write).await {
+        if let Err(why) = self.repeat(term, WriteLabel::Counts, write).await {
             tracing::error!(why, outcomes = outcomes.len(), "failed to write the counts");
-            let _ = self.to_loop.send(Message::Input(Input::CountsFailed(outcomes))).await;
+            let _ =
+                self.to_loop.send(ControllerMessage::Input(Input::CountsFailed(outcomes))).await;
         }
     }
 
     async fn event(&self, term: u64, event: &Event) {
-        if let Err(why) = self.repeat(term, Write::Event, || self.create_event(event)).await {
+        if let Err(why) = self.repeat(term, WriteLabel::Event, || self.create_event(event)).await {
             tracing::error!(
                 why,
                 reason = event.reason,
@@ -161,7 +162,12 @@ impl Writer {
 
     /// Tries a write until it succeeds, fails permanently, or the term ends. `write` returns true if there was
     /// anything to write.
-    async fn repeat<F>(&self, term: u64, kind: Write, write: impl Fn() -> F) -> Result<(), String>
+    async fn repeat<F>(
+        &self,
+        term: u64,
+        kind: WriteLabel,
+        write: impl Fn() -> F,
+    ) -> Result<(), String>
     where
         F: Future<Output = Result<bool, WriteError>>,
     {
@@ -226,7 +232,7 @@ impl Writer {
         let send =
             async |form| self.api.create(&path, &event.body(&uid, &self.instance, form)).await;
         let old = self.old_server.load(Ordering::Relaxed);
-        let mut response = send(if old { Form::Namespaced } else { Form::Plain }).await;
+        let mut response = send(if old { EventForm::Namespaced } else { EventForm::Plain }).await;
         if let Err(error) = &response
             && !old
             && event::requires_namespace(error.status, &error.what)
@@ -237,7 +243,7 @@ impl Writer {
                      events; `kubectl get events -n default` does"
                 );
             }
-            response = send(Form::Namespaced).await;
+            response = send(EventForm::Namespaced).await;
         }
         match response {
             Ok(_) => Ok(true),
@@ -271,7 +277,7 @@ impl Writer {
         uid: Arc<str>,
         name: &str,
         body: &serde_json::Value,
-        kind: patch::Kind,
+        kind: patch::StatusPatchKind,
     ) {
         if !self.gate.allows_write(term).await {
             return;
@@ -281,11 +287,11 @@ impl Writer {
         let mut inputs = Vec::new();
         match response {
             Ok(text) => {
-                self.metrics.wrote(Write::Patch(kind));
+                self.metrics.wrote(WriteLabel::Patch(kind));
                 inputs.extend(self.projector.text(&text).ok().map(|c| Input::Claim(Box::new(c))));
             }
             Err(error) if matches!(error.status, Some(401 | 403)) => {
-                self.metrics.write_failed(Write::Patch(kind));
+                self.metrics.write_failed(WriteLabel::Patch(kind));
                 tracing::error!(
                     NodeClaim = name,
                     why = error.what,
@@ -297,7 +303,7 @@ impl Writer {
         // After the object: a condition missing from its newest version was dropped since.
         inputs.push(Input::Patched { uid, result: PatchResult::of(status) });
         for input in inputs {
-            let _ = self.to_loop.send(Message::Input(input)).await;
+            let _ = self.to_loop.send(ControllerMessage::Input(input)).await;
         }
     }
 }
@@ -323,12 +329,12 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::verdict::event::Kind;
+    use crate::verdict::event::RegardingKind;
 
     fn event(name: &str) -> Action {
         Action::Event(Event {
             regarding: Regarding {
-                kind: Kind::NodePool,
+                kind: RegardingKind::NodePool,
                 name: name.to_owned(),
                 uid: Some("u".to_owned()),
             },

@@ -15,4 +15,4 @@ mod tests;
 
 pub(crate) use next_read::{DELETED_AFTER_MISSES, QUICK_PAUSES};
 pub use next_read::{NextRead, NoReadReason, ReadHistory, is_fixed_read_due, next};
-pub use queue::{Priority, Queue};
+pub use queue::{Queue, QueuePriority};

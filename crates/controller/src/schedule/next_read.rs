@@ -1,10 +1,10 @@
 use jiff::{SignedDuration, Timestamp};
 
-use super::queue::Priority;
+use super::queue::QueuePriority;
 use crate::claim::Claim;
-use crate::claim::mode::Mode;
+use crate::claim::mode::ClaimMode;
 use crate::hash::fraction;
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
 use crate::verdict::seconds;
 
@@ -29,7 +29,7 @@ pub struct ReadHistory {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextRead {
-    At(Timestamp, Priority),
+    At(Timestamp, QueuePriority),
     /// No read until the NodeClaim changes.
     Never(NoReadReason),
 }
@@ -70,15 +70,15 @@ const OVERDUE_SPREAD: f64 = 60.0;
 pub fn next(
     claim: &Claim,
     history: ReadHistory,
-    held: Option<Reason>,
+    held: Option<ConditionReason>,
     timeout: SignedDuration,
     now: Timestamp,
 ) -> NextRead {
     match held {
-        Some(Reason::CseSucceeded) if claim.registered.is_none() => {
+        Some(ConditionReason::CseSucceeded) if claim.registered.is_none() => {
             return next_after_success(claim, history, held, timeout, now);
         }
-        Some(Reason::NodeNotRegistered) => return next_idle_read(claim, history, now),
+        Some(ConditionReason::NodeNotRegistered) => return next_idle_read(claim, history, now),
         Some(reason) if reason.is_terminal() => return NextRead::Never(NoReadReason::Ended),
         _ => {}
     }
@@ -96,7 +96,7 @@ pub fn next(
         return NextRead::Never(NoReadReason::TooOld);
     }
     if history.sweep_requested {
-        return NextRead::At(now, Priority::Sweep);
+        return NextRead::At(now, QueuePriority::Sweep);
     }
     let jitter = fraction(&[&claim.uid, &history.count.to_string()]);
     if slow && !history.denied {
@@ -110,15 +110,15 @@ pub fn next(
         let pause = if history.denied { REFUSED_PAUSE } else { pause };
         after(now, spread(pause.max(history.retry_after_seconds), jitter))
     };
-    NextRead::At(at, Priority::Pending)
+    NextRead::At(at, QueuePriority::Pending)
 }
 
 /// Returns true if no extension is expected, or none was created. A read shows one that exists anyway.
-pub(super) fn expects_no_extension(claim: &Claim, held: Option<Reason>) -> bool {
+pub(super) fn expects_no_extension(claim: &Claim, held: Option<ConditionReason>) -> bool {
     match held {
-        Some(Reason::NoCseExtension | Reason::CseNotCreated) => true,
-        Some(Reason::CseRunning) => false,
-        _ => claim.mode() == Some(Mode::Scriptless),
+        Some(ConditionReason::NoCseExtension | ConditionReason::CseNotCreated) => true,
+        Some(ConditionReason::CseRunning) => false,
+        _ => claim.mode() == Some(ClaimMode::Scriptless),
     }
 }
 
@@ -141,14 +141,14 @@ pub(super) fn next_fixed_read(
     let at = after(since, SignedDuration::from_secs(mark) + later.unwrap_or_default());
     let at = if at < now && history.last.is_none() { late_read_at(claim, jitter, now) } else { at };
     let pause = SignedDuration::from_secs(history.retry_after_seconds);
-    NextRead::At(at.max(after(now, pause)), Priority::Pending)
+    NextRead::At(at.max(after(now, pause)), QueuePriority::Pending)
 }
 
 /// Returns true if a node without an extension must be read now.
 pub fn is_fixed_read_due(
     claim: &Claim,
     history: ReadHistory,
-    held: Option<Reason>,
+    held: Option<ConditionReason>,
     now: Timestamp,
 ) -> bool {
     let at = |next| matches!(next, NextRead::At(at, _) if at <= now);
@@ -165,14 +165,14 @@ pub(super) fn next_quick_read(
     claim: &Claim,
     tried: u32,
     history: ReadHistory,
-    held: Option<Reason>,
+    held: Option<ConditionReason>,
     now: Timestamp,
 ) -> NextRead {
     if tried == 0 {
-        return NextRead::At(now, Priority::Trigger);
+        return NextRead::At(now, QueuePriority::Trigger);
     }
     // One result is enough without an extension that could still report.
-    let reported = held == Some(Reason::CseSucceeded);
+    let reported = held == Some(ConditionReason::CseSucceeded);
     if (reported || expects_no_extension(claim, held))
         && history.last.is_some()
         && history.missing == 0
@@ -187,14 +187,14 @@ pub(super) fn next_quick_read(
     let jitter = fraction(&[&claim.uid, "quick", &tried.to_string()]);
     NextRead::At(
         after(now, spread((*pause).max(history.retry_after_seconds), jitter)),
-        Priority::Trigger,
+        QueuePriority::Trigger,
     )
 }
 
 fn next_after_success(
     claim: &Claim,
     history: ReadHistory,
-    held: Option<Reason>,
+    held: Option<ConditionReason>,
     timeout: SignedDuration,
     now: Timestamp,
 ) -> NextRead {
@@ -206,7 +206,7 @@ fn next_after_success(
     };
     let pause = if history.late == 0 { 0 } else { PAUSES[0].max(history.retry_after_seconds) };
     let due = due.max(history.not_before.unwrap_or(due));
-    NextRead::At(due.max(after(now, SignedDuration::from_secs(pause))), Priority::Pending)
+    NextRead::At(due.max(after(now, SignedDuration::from_secs(pause))), QueuePriority::Pending)
 }
 
 /// Schedules one more read if Karpenter does not delete an overdue NodeClaim.
@@ -215,7 +215,7 @@ fn next_idle_read(claim: &Claim, history: ReadHistory, now: Timestamp) -> NextRe
         return NextRead::Never(NoReadReason::Ended);
     }
     let due = after(claim.unregistered_since, SignedDuration::from_secs(IDLE_AFTER));
-    NextRead::At(due.max(now), Priority::Pending)
+    NextRead::At(due.max(now), QueuePriority::Pending)
 }
 
 /// Adds up to a quarter to a pause.

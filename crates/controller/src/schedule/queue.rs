@@ -4,7 +4,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Priority {
+pub enum QueuePriority {
     /// The NodeClaim was deleted, so its VM is deleted within seconds.
     Trigger,
     /// A sweep showed a result on the VM.
@@ -21,20 +21,26 @@ pub struct Queue {
     slots: HashMap<Arc<str>, Slot>,
     later: BTreeSet<(Timestamp, Arc<str>)>,
     /// Due, sorted by priority, then age.
-    due: BTreeSet<(Priority, Timestamp, Arc<str>)>,
+    due: BTreeSet<(QueuePriority, Timestamp, Arc<str>)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     at: Timestamp,
-    priority: Priority,
+    priority: QueuePriority,
     /// Decides among equal priorities.
     launched: Timestamp,
     is_due: bool,
 }
 
 impl Queue {
-    pub fn set(&mut self, uid: &Arc<str>, at: Timestamp, priority: Priority, launched: Timestamp) {
+    pub fn set(
+        &mut self,
+        uid: &Arc<str>,
+        at: Timestamp,
+        priority: QueuePriority,
+        launched: Timestamp,
+    ) {
         self.remove(uid);
         self.later.insert((at, Arc::clone(uid)));
         self.slots.insert(Arc::clone(uid), Slot { at, priority, launched, is_due: false });
@@ -64,7 +70,7 @@ impl Queue {
         }
     }
 
-    pub fn first(&self) -> Option<(Priority, &Arc<str>)> {
+    pub fn first(&self) -> Option<(QueuePriority, &Arc<str>)> {
         self.due.first().map(|(priority, _, uid)| (*priority, uid))
     }
 

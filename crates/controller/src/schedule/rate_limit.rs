@@ -1,13 +1,13 @@
 //! The controller's part of Azure's rate limit of an identity.
 
 use jiff::Timestamp;
-use mooring_arm::{Limit, Limits};
+use mooring_arm::{BucketLimit, BudgetLimits};
 
 /// Returns half of Azure's limits of an identity, so that other users of the identity or the subscription are
 /// not throttled: 125 at once and 12.5 a second. The Azure client has the same limits; this copy decides
 /// *which* reads are requested, so that a trigger never waits for reads that could wait.
-pub fn controller_limits() -> Limits {
-    Limits::default().share(50)
+pub fn controller_limits() -> BudgetLimits {
+    BudgetLimits::default().share(50)
 }
 
 /// Reserve for triggers. 200 nodes that fail at once need 200 reads: with 90 at once and 12.5 a second the
@@ -16,11 +16,11 @@ pub const TRIGGER_RESERVE: f64 = 90.0;
 
 /// Reads requested by events: 30 at once and one every two seconds, so at most 60 in any minute. They are sent after
 /// every scheduled read that is due, and only from the part of the rate limit that scheduled reads use.
-const EVENT_READS: Limit = Limit::per_second_milli(30, 500);
+const EVENT_READS: BucketLimit = BucketLimit::per_second_milli(30, 500);
 
 #[derive(Clone, Debug)]
 pub struct RateLimit {
-    limit: Limit,
+    limit: BucketLimit,
     tokens: f64,
     at: Timestamp,
 }
@@ -38,7 +38,7 @@ impl RateLimit {
         Self::full(EVENT_READS, now)
     }
 
-    fn full(limit: Limit, now: Timestamp) -> Self {
+    fn full(limit: BucketLimit, now: Timestamp) -> Self {
         Self { limit, tokens: f64::from(limit.burst), at: now }
     }
 

@@ -9,7 +9,7 @@ use super::next_read::{
 use super::*;
 use crate::claim::intern::Interner;
 use crate::claim::{Claim, Condition};
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
@@ -28,7 +28,7 @@ fn claim() -> Claim {
 
 const TIMEOUT: SignedDuration = SignedDuration::from_secs(300);
 
-fn pause(history: ReadHistory, now: i64) -> (i64, Priority) {
+fn pause(history: ReadHistory, now: i64) -> (i64, QueuePriority) {
     match next(&claim(), history, None, TIMEOUT, at(now)) {
         NextRead::At(then, priority) => (then.as_second() - at(now).as_second(), priority),
         NextRead::Never(why) => panic!("{why:?}"),
@@ -45,7 +45,7 @@ fn reads_begin_after_a_minute_and_become_rare() {
         [(0, 0, 60..=75), (1, 70, 20..=25), (2, 100, 30..=38), (3, 140, 60..=75), (9, 900, 60..=75)]
     {
         let (pause, priority) = pause(history_of(count), now);
-        assert!(range.contains(&pause) && priority == Priority::Pending, "{count}: {pause}");
+        assert!(range.contains(&pause) && priority == QueuePriority::Pending, "{count}: {pause}");
     }
 }
 
@@ -53,7 +53,7 @@ fn reads_begin_after_a_minute_and_become_rare() {
 fn first_read_is_not_moved_when_it_is_due() {
     let read = |now| next(&claim(), history_of(0), None, TIMEOUT, now);
     let NextRead::At(first, _) = read(at(0)) else { panic!("no read") };
-    assert_eq!(read(first), NextRead::At(first, Priority::Pending));
+    assert_eq!(read(first), NextRead::At(first, QueuePriority::Pending));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn claim_launched_before_the_start_is_read_within_seconds() {
 fn deleted_claim_is_read_at_once_and_a_few_times_quickly() {
     let quick =
         |tried| ReadHistory { since_trigger: Some(tried), count: 5, ..ReadHistory::default() };
-    assert_eq!(pause(quick(0), 100), (0, Priority::Trigger));
+    assert_eq!(pause(quick(0), 100), (0, QueuePriority::Trigger));
     assert!((1..=2).contains(&pause(quick(1), 100).0));
     assert!((2..=3).contains(&pause(quick(2), 100).0));
     assert!((4..=5).contains(&pause(quick(3), 100).0));
@@ -100,7 +100,7 @@ fn retry_after_of_azure_is_respected() {
 #[test]
 fn finished_or_old_bootstrap_is_not_read() {
     let never = |claim: &Claim, held, now| next(claim, history_of(1), held, TIMEOUT, at(now));
-    for held in [Reason::CseFailed, Reason::CseTimedOut] {
+    for held in [ConditionReason::CseFailed, ConditionReason::CseTimedOut] {
         assert_eq!(never(&claim(), Some(held), 100), NextRead::Never(NoReadReason::Ended));
     }
     let old = Claim { registered: Some(at(90)), ..claim() };
@@ -112,27 +112,27 @@ fn finished_or_old_bootstrap_is_not_read() {
     );
     let registered = Claim { registered: Some(at(90)), ..claim() };
     assert_eq!(
-        never(&registered, Some(Reason::NoCseExtension), 100),
+        never(&registered, Some(ConditionReason::NoCseExtension), 100),
         NextRead::Never(NoReadReason::Ended)
     );
     // Registration alone is not final: a late failure still deletes the node.
-    assert!(matches!(never(&registered, Some(Reason::CseRunning), 100), NextRead::At(..)));
+    assert!(matches!(never(&registered, Some(ConditionReason::CseRunning), 100), NextRead::At(..)));
 }
 
 #[test]
 fn success_without_a_node_is_read_again() {
     let condition = Condition {
         index: 0,
-        status: crate::verdict::condition::Status::True,
+        status: crate::verdict::condition::ConditionStatus::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(120),
     };
     let succeeded = Claim { condition: Some(condition), ..claim() };
-    let held = Some(Reason::CseSucceeded);
+    let held = Some(ConditionReason::CseSucceeded);
     assert_eq!(
         next(&succeeded, history_of(2), held, TIMEOUT, at(130)),
-        NextRead::At(at(420), Priority::Pending)
+        NextRead::At(at(420), QueuePriority::Pending)
     );
     let registered = Claim { registered: Some(at(150)), ..succeeded };
     assert_eq!(
@@ -152,7 +152,7 @@ fn retry_after_of_azure_is_respected_after_deletion() {
             ..ReadHistory::default()
         };
         match next(&deleted, history, None, TIMEOUT, at(100)) {
-            NextRead::At(then, Priority::Trigger) => then.duration_since(at(100)).as_secs(),
+            NextRead::At(then, QueuePriority::Trigger) => then.duration_since(at(100)).as_secs(),
             other => panic!("{other:?}"),
         }
     };
@@ -169,8 +169,11 @@ fn scriptless() -> Claim {
 fn node_without_extension_is_read_before_and_after_timeout() {
     let read_at = |last: Option<i64>, now: i64| {
         let history = ReadHistory { last: last.map(at), ..ReadHistory::default() };
-        match next(&scriptless(), history, Some(Reason::NoCseExtension), TIMEOUT, at(now)) {
-            NextRead::At(then, Priority::Pending) => Some(then.as_second() - at(0).as_second()),
+        match next(&scriptless(), history, Some(ConditionReason::NoCseExtension), TIMEOUT, at(now))
+        {
+            NextRead::At(then, QueuePriority::Pending) => {
+                Some(then.as_second() - at(0).as_second())
+            }
             _ => None,
         }
     };
@@ -187,7 +190,7 @@ fn node_without_extension_is_read_before_and_after_timeout() {
     }
     assert_eq!(read_at(Some(1210), 1210), None, "there is nothing more to see");
     let registered = Claim { registered: Some(at(120)), ..scriptless() };
-    for held in [None, Some(Reason::NoCseExtension)] {
+    for held in [None, Some(ConditionReason::NoCseExtension)] {
         let next = next(&registered, history_of(0), held, TIMEOUT, at(130));
         assert_eq!(next, NextRead::Never(NoReadReason::Ended), "a node that came up costs nothing");
     }
@@ -206,11 +209,11 @@ fn queue_returns_triggers_first_then_the_oldest() {
     let mut queue = Queue::default();
     assert!(queue.is_empty());
     let uid = |name: &str| -> Arc<str> { Arc::from(name) };
-    queue.set(&uid("young"), at(10), Priority::Pending, at(5));
-    queue.set(&uid("old"), at(10), Priority::Pending, at(1));
-    queue.set(&uid("later"), at(99), Priority::Trigger, at(0));
-    queue.set(&uid("gone"), at(9), Priority::Trigger, at(9));
-    queue.set(&uid("gone"), at(10), Priority::Trigger, at(9));
+    queue.set(&uid("young"), at(10), QueuePriority::Pending, at(5));
+    queue.set(&uid("old"), at(10), QueuePriority::Pending, at(1));
+    queue.set(&uid("later"), at(99), QueuePriority::Trigger, at(0));
+    queue.set(&uid("gone"), at(9), QueuePriority::Trigger, at(9));
+    queue.set(&uid("gone"), at(10), QueuePriority::Trigger, at(9));
     assert_eq!((queue.len(), queue.first()), (4, None));
     let mut order = Vec::new();
     queue.advance(at(10));
@@ -243,7 +246,7 @@ fn fixed_read_is_at_most_a_twentieth_late() {
         let history =
             ReadHistory { last: last.map(millis), retry_after_seconds, ..ReadHistory::default() };
         match next_fixed_read(&scriptless(), history, jitter, millis(now)) {
-            NextRead::At(at, Priority::Pending) => Some(at),
+            NextRead::At(at, QueuePriority::Pending) => Some(at),
             _ => None,
         }
     };
@@ -268,7 +271,7 @@ fn fixed_read_is_at_most_a_twentieth_late() {
 
 #[test]
 fn extension_is_not_expected_by_mode_or_by_an_earlier_read() {
-    use Reason::{CseNotCreated, CseRunning, CseStatusUnavailable, NoCseExtension};
+    use ConditionReason::{CseNotCreated, CseRunning, CseStatusUnavailable, NoCseExtension};
     for (held, vm, community) in [
         (None, false, true),
         (Some(NoCseExtension), true, true),
@@ -290,12 +293,12 @@ fn deleted_claim_without_an_extension_needs_one_result() {
         matches!(next_quick_read(&claim(), 1, history, held, at(100)), NextRead::At(..))
     };
     for (held, last, missing, again) in [
-        (Some(Reason::CseSucceeded), Some(99), 0, false),
-        (Some(Reason::CseSucceeded), None, 0, true),
-        (Some(Reason::CseSucceeded), Some(99), 1, true),
-        (Some(Reason::NoCseExtension), Some(99), 0, false),
-        (Some(Reason::NoCseExtension), None, 0, true),
-        (Some(Reason::CseRunning), Some(99), 0, true),
+        (Some(ConditionReason::CseSucceeded), Some(99), 0, false),
+        (Some(ConditionReason::CseSucceeded), None, 0, true),
+        (Some(ConditionReason::CseSucceeded), Some(99), 1, true),
+        (Some(ConditionReason::NoCseExtension), Some(99), 0, false),
+        (Some(ConditionReason::NoCseExtension), None, 0, true),
+        (Some(ConditionReason::CseRunning), Some(99), 0, true),
         (None, Some(99), 0, true),
     ] {
         assert_eq!(read(held, last, missing), again, "{held:?} {last:?} {missing}");
@@ -306,7 +309,7 @@ fn deleted_claim_without_an_extension_needs_one_result() {
 fn late_reads_after_a_success_have_pauses() {
     let condition = Condition {
         index: 0,
-        status: crate::verdict::condition::Status::True,
+        status: crate::verdict::condition::ConditionStatus::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(0),
@@ -315,11 +318,11 @@ fn late_reads_after_a_success_have_pauses() {
     let read = |claim: &Claim, history, now| match next(
         claim,
         history,
-        Some(Reason::CseSucceeded),
+        Some(ConditionReason::CseSucceeded),
         TIMEOUT,
         at(now),
     ) {
-        NextRead::At(at, Priority::Pending) => Some(at),
+        NextRead::At(at, QueuePriority::Pending) => Some(at),
         _ => None,
     };
     let late = |late, retry_after_seconds| ReadHistory {
@@ -341,8 +344,8 @@ fn late_reads_after_a_success_have_pauses() {
     assert_eq!(read(&deleted, late(0, 0), 310), None);
     let triggered = ReadHistory { since_trigger: Some(0), ..late(0, 0) };
     assert_eq!(
-        next(&deleted, triggered, Some(Reason::CseSucceeded), TIMEOUT, at(310)),
-        NextRead::At(at(310), Priority::Trigger)
+        next(&deleted, triggered, Some(ConditionReason::CseSucceeded), TIMEOUT, at(310)),
+        NextRead::At(at(310), QueuePriority::Trigger)
     );
 }
 
@@ -350,11 +353,11 @@ fn late_reads_after_a_success_have_pauses() {
 fn overdue_claim_is_read_again_for_an_idle_karpenter() {
     let read = |claim: &Claim, idle_reported, now| {
         let history = ReadHistory { idle_reported, ..history_of(3) };
-        next(claim, history, Some(Reason::NodeNotRegistered), TIMEOUT, at(now))
+        next(claim, history, Some(ConditionReason::NodeNotRegistered), TIMEOUT, at(now))
     };
     let overdue = scriptless();
-    assert_eq!(read(&overdue, false, 1000), NextRead::At(at(1200), Priority::Pending));
-    assert_eq!(read(&overdue, false, 1300), NextRead::At(at(1300), Priority::Pending));
+    assert_eq!(read(&overdue, false, 1000), NextRead::At(at(1200), QueuePriority::Pending));
+    assert_eq!(read(&overdue, false, 1300), NextRead::At(at(1300), QueuePriority::Pending));
     let ended = NextRead::Never(NoReadReason::Ended);
     assert_eq!(read(&overdue, true, 1000), ended);
     assert_eq!(read(&Claim { deleted: Some(at(900)), ..overdue.clone() }, false, 1000), ended);
@@ -365,6 +368,6 @@ fn overdue_claim_is_read_again_for_an_idle_karpenter() {
 fn denied_scriptless_node_is_read_after_five_minutes() {
     let history = ReadHistory { denied: true, last: Some(at(310)), ..history_of(1) };
     let next = next(&scriptless(), history, None, TIMEOUT, at(310));
-    let NextRead::At(then, Priority::Pending) = next else { panic!("{next:?}") };
+    let NextRead::At(then, QueuePriority::Pending) = next else { panic!("{next:?}") };
     assert!((300..=375).contains(&then.duration_since(at(310)).as_secs()), "{then}");
 }

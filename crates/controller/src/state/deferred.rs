@@ -64,7 +64,7 @@ impl DeferredWrites {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::event::{Event, Kind, Regarding};
+    use crate::verdict::event::{Event, Regarding, RegardingKind};
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
@@ -72,7 +72,7 @@ mod tests {
 
     fn write(number: usize) -> Action {
         let name = number.to_string();
-        let regarding = Regarding { kind: Kind::NodePool, name, uid: None };
+        let regarding = Regarding { kind: RegardingKind::NodePool, name, uid: None };
         let (note, key) = (String::new(), String::new());
         Action::Event(Event { regarding, reason: "CSEFailed", note, key, at: at(0) })
     }

@@ -10,12 +10,12 @@ use super::messages::Action;
 use crate::claim::Claim;
 use crate::notify::Alert;
 use crate::observation::node::REASON;
-use crate::observation::{Cse, Observation};
+use crate::observation::{CseState, Observation};
 use crate::record::FailureRecord;
 use crate::text::{safe, safe_tail};
 use crate::verdict::Verdict;
-use crate::verdict::condition::Reason;
-use crate::verdict::event::{Event, Kind, Regarding};
+use crate::verdict::condition::ConditionReason;
+use crate::verdict::event::{Event, Regarding, RegardingKind};
 use crate::verdict::failure::Failure;
 use crate::verdict::{advice, messages};
 
@@ -26,7 +26,7 @@ impl State {
     pub(super) fn create_events(&self, entry: &FailureRecord, actions: &mut Vec<Action>) {
         let reason = event_reason(&entry.reason);
         let claim = Regarding {
-            kind: Kind::NodeClaim,
+            kind: RegardingKind::NodeClaim,
             name: entry.node_claim.clone(),
             uid: Some(entry.uid.clone()),
         };
@@ -40,7 +40,7 @@ impl State {
         // A pool outlives its NodeClaims, and only confirmed failures are reported on it.
         if !entry.pool.is_empty() && !entry.unconfirmed {
             actions.push(Action::Event(Event {
-                regarding: self.regarding(Kind::NodePool, &entry.pool),
+                regarding: self.regarding(RegardingKind::NodePool, &entry.pool),
                 reason,
                 note: entry.note.clone(),
                 key: entry.id.clone(),
@@ -49,7 +49,7 @@ impl State {
         }
     }
 
-    pub(super) fn regarding(&self, kind: Kind, name: &str) -> Regarding {
+    pub(super) fn regarding(&self, kind: RegardingKind, name: &str) -> Regarding {
         let uid = self.objects.get(&(kind, name.to_owned())).cloned();
         Regarding { kind, name: name.to_owned(), uid }
     }
@@ -86,7 +86,9 @@ impl State {
             }
             note.push_str(" See also: mooring fleet");
             let note = safe(&note, messages::MAX_NOTE_BYTES);
-            for (kind, name) in [(Kind::AksNodeClass, node_class), (Kind::NodePool, pool)] {
+            for (kind, name) in
+                [(RegardingKind::AksNodeClass, node_class), (RegardingKind::NodePool, pool)]
+            {
                 if !name.is_empty() {
                     actions.push(Action::Event(Event {
                         regarding: self.regarding(kind, &name),
@@ -105,12 +107,16 @@ impl State {
 /// Events have a fixed set of reasons; a record of a later version may contain others.
 fn event_reason(reason: &str) -> &'static str {
     match reason {
-        _ if reason == Reason::NodeNotRegistered.as_str() => Reason::NodeNotRegistered.as_str(),
-        _ if reason == Reason::CseTimedOut.as_str() => Reason::CseTimedOut.as_str(),
-        _ if reason == Reason::CseFailureUnconfirmed.as_str() => {
-            Reason::CseFailureUnconfirmed.as_str()
+        _ if reason == ConditionReason::NodeNotRegistered.as_str() => {
+            ConditionReason::NodeNotRegistered.as_str()
         }
-        _ => Reason::CseFailed.as_str(),
+        _ if reason == ConditionReason::CseTimedOut.as_str() => {
+            ConditionReason::CseTimedOut.as_str()
+        }
+        _ if reason == ConditionReason::CseFailureUnconfirmed.as_str() => {
+            ConditionReason::CseFailureUnconfirmed.as_str()
+        }
+        _ => ConditionReason::CseFailed.as_str(),
     }
 }
 
@@ -141,7 +147,7 @@ pub(super) fn failure_entry(
 /// Returns the end of the output of the scripts.
 pub(super) fn output_of(observation: &Observation) -> Option<String> {
     let Observation::Vm(vm) = observation else { return None };
-    let Cse::Succeeded { text, .. } = vm.cse() else { return None };
+    let CseState::Succeeded { text, .. } = vm.cse() else { return None };
     let report = decode(text.as_bytes()).into_iter().find_map(|decoded| decoded.status);
     let output = report.map_or(text, |report| report.output);
     let end = safe_tail(&output.replace("\\n", "\n"), 4, 480);
@@ -187,7 +193,7 @@ impl State {
         }
         for node in self.nodes.take_due(now) {
             actions.push(Action::Event(Event {
-                regarding: self.regarding(Kind::NodePool, &node.pool),
+                regarding: self.regarding(RegardingKind::NodePool, &node.pool),
                 reason: REASON,
                 note: node.finding(),
                 key: node.uid.clone(),
@@ -201,7 +207,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::failure::Source;
+    use crate::verdict::failure::FailureSource;
 
     #[test]
     fn events_have_few_reasons() {
@@ -220,8 +226,8 @@ mod tests {
             ..Claim::placeholder(&"u".into(), "c", None, Some("default"), now)
         };
         for (source, reason) in [
-            (Source::InstanceView, Reason::CseFailed),
-            (Source::KarpenterEvent, Reason::CseFailureUnconfirmed),
+            (FailureSource::InstanceView, ConditionReason::CseFailed),
+            (FailureSource::KarpenterEvent, ConditionReason::CseFailureUnconfirmed),
         ] {
             let failure = Failure {
                 code: Some(211),
@@ -258,7 +264,7 @@ mod tests {
                 confidence: "high".to_owned(),
                 evidence: Some("a line".to_owned()),
                 source: source.as_str().to_owned(),
-                unconfirmed: source == Source::KarpenterEvent,
+                unconfirmed: source == FailureSource::KarpenterEvent,
                 image: Some("AKSUbuntu/2204/1.0.0".to_owned()),
                 zone: Some("westeurope-1".to_owned()),
                 instance_type: None,

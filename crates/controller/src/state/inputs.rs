@@ -11,9 +11,9 @@ use super::reads::event_reads::EVENT_TTL;
 use super::reconcile::rank;
 use super::tracked::{HeldVerdict, RecordedFailure, TrackedClaim};
 use crate::claim::Claim;
-use crate::claim::mode::Mode;
-use crate::record::{Document, FailureRecord};
-use crate::verdict::condition::{Reason, Status};
+use crate::claim::mode::ClaimMode;
+use crate::record::{FailureRecord, RecordDocument};
+use crate::verdict::condition::{ConditionReason, ConditionStatus};
 use crate::verdict::messages;
 use crate::verdict::patch::{DesiredCondition, has_condition};
 
@@ -164,7 +164,7 @@ impl State {
         }
     }
 
-    pub(super) fn load_record(&mut self, document: &Document) {
+    pub(super) fn load_record(&mut self, document: &RecordDocument) {
         for entry in document.entries() {
             self.count_recorded(entry);
         }
@@ -281,11 +281,11 @@ impl State {
 /// Returns the verdict of an earlier leader, from the condition.
 fn adopted(claim: &Claim) -> Option<HeldVerdict> {
     let condition = claim.condition.as_ref()?;
-    let reason =
-        Reason::parse(&condition.reason).filter(|reason| reason.status() == condition.status)?;
+    let reason = ConditionReason::parse(&condition.reason)
+        .filter(|reason| reason.status() == condition.status)?;
     let unconfirmed =
-        reason.status() == Status::False && messages::is_unconfirmed(&condition.message);
-    let reason = if unconfirmed { Reason::CseFailureUnconfirmed } else { reason };
+        reason.status() == ConditionStatus::False && messages::is_unconfirmed(&condition.message);
+    let reason = if unconfirmed { ConditionReason::CseFailureUnconfirmed } else { reason };
     Some(HeldVerdict { reason, message: Arc::clone(&condition.message), was_written: true })
 }
 
@@ -298,16 +298,18 @@ pub(super) fn clear_unconfirmed(tracked: &mut TrackedClaim) {
         work.event = None;
     }
     let reason = match tracked.reason() {
-        Some(Reason::NodeNotRegistered) if tracked.claim.mode() == Some(Mode::Scriptless) => {
-            Reason::NoCseExtension
+        Some(ConditionReason::NodeNotRegistered)
+            if tracked.claim.mode() == Some(ClaimMode::Scriptless) =>
+        {
+            ConditionReason::NoCseExtension
         }
-        Some(Reason::CseFailureUnconfirmed | Reason::NodeNotRegistered) => {
-            Reason::CseStatusUnavailable
+        Some(ConditionReason::CseFailureUnconfirmed | ConditionReason::NodeNotRegistered) => {
+            ConditionReason::CseStatusUnavailable
         }
         _ => return,
     };
     let message = match reason {
-        Reason::NoCseExtension => messages::NO_EXTENSION,
+        ConditionReason::NoCseExtension => messages::NO_EXTENSION,
         _ => messages::REGISTERED,
     };
     tracked.held = Some(HeldVerdict { reason, message: Arc::from(message), was_written: false });
@@ -316,9 +318,10 @@ pub(super) fn clear_unconfirmed(tracked: &mut TrackedClaim) {
 impl RecordedFailure {
     /// Returns true if the verdict is about the current NodeClaim.
     fn counts_for(&self, claim: &Claim) -> bool {
-        let refuted =
-            matches!(self.reason, Some(Reason::CseFailureUnconfirmed | Reason::NodeNotRegistered))
-                && claim.registered.is_some();
+        let refuted = matches!(
+            self.reason,
+            Some(ConditionReason::CseFailureUnconfirmed | ConditionReason::NodeNotRegistered)
+        ) && claim.registered.is_some();
         self.reason.is_some() && !refuted
     }
 

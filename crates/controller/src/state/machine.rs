@@ -9,7 +9,7 @@ use super::alerts::AlertReports;
 use super::counting::Counting;
 use super::deferred::DeferredWrites;
 use super::messages::{Action, DropCounts, Input, QueueLengths};
-use super::nodes::Nodes;
+use super::nodes::TrackedNodes;
 use super::tracked::{RecordedFailure, TrackedClaim};
 use crate::claim::Claim;
 use crate::failing::images::FleetWatch;
@@ -20,7 +20,7 @@ use crate::record::counts::CountedNode;
 use crate::schedule::Queue;
 use crate::schedule::rate_limit::RateLimit;
 use crate::settings::Settings;
-use crate::verdict::event::Kind;
+use crate::verdict::event::RegardingKind;
 
 #[derive(Debug)]
 pub struct State {
@@ -38,7 +38,7 @@ pub struct State {
     pub(super) rate_limit: RateLimit,
     pub(super) swept_at: Option<Timestamp>,
     /// Uids of pools and node classes for events.
-    pub(super) objects: HashMap<(Kind, String), String>,
+    pub(super) objects: HashMap<(RegardingKind, String), String>,
     /// Recorded failures by uid of the NodeClaim.
     pub(super) recorded: HashMap<String, RecordedFailure>,
     /// Recorded failures whose other writes may be missing.
@@ -51,7 +51,7 @@ pub struct State {
     pub(super) fleet_changed: bool,
     pub(super) dropped: DropCounts,
     pub(super) deferred: DeferredWrites,
-    pub(super) nodes: Nodes,
+    pub(super) nodes: TrackedNodes,
     pub(super) counting: Counting,
     pub(super) pools: PoolWatch,
     /// Last failure by image and cause.
@@ -83,7 +83,7 @@ impl State {
             fleet_changed: false,
             dropped: DropCounts::default(),
             deferred: DeferredWrites::default(),
-            nodes: Nodes::default(),
+            nodes: TrackedNodes::default(),
             counting: Counting::default(),
             pools: PoolWatch::default(),
             examples: HashMap::new(),

@@ -10,12 +10,12 @@ use crate::claim::vm_id::{MachineId, VmId};
 use crate::notify::Alert;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::Node;
-use crate::observation::{MachineStatus, Observation, Progress};
+use crate::observation::{MachineStatus, Observation, ProvisioningState};
 use crate::record::counts::{CountedNode, StoredCounts};
-use crate::record::{Document, FailureRecord};
-use crate::schedule::Priority;
+use crate::record::{FailureRecord, RecordDocument};
+use crate::schedule::QueuePriority;
 use crate::verdict::Verdict;
-use crate::verdict::event::{Event, Kind};
+use crate::verdict::event::{Event, RegardingKind};
 use crate::verdict::patch;
 use crate::verdict::registration::RequestState;
 
@@ -28,7 +28,7 @@ pub enum Input {
     Listed(HashSet<Arc<str>>),
     /// A `NodePool` or `AKSNodeClass` exists.
     Object {
-        kind: Kind,
+        kind: RegardingKind,
         name: String,
         uid: String,
     },
@@ -42,7 +42,7 @@ pub enum Input {
     /// An event: Karpenter gives up on a node.
     GivenUp(ProvisioningError),
     /// The record. Must precede [`Input::Leads`].
-    Record(Document),
+    Record(RecordDocument),
     /// The counts. Must precede [`Input::Leads`]; without them nothing is counted.
     Counts(StoredCounts),
     /// Writing the counts failed: these outcomes are not counted.
@@ -73,7 +73,7 @@ pub enum Input {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Read from Azure, then send [`Input::Observed`].
-    Read(Read),
+    Read(ReadRequest),
     /// Read a list from Azure, then send [`Input::SweepResult`].
     Sweep(Sweep),
     /// Read the certificate signing requests of a node, then send [`Input::Inspected`].
@@ -92,7 +92,7 @@ pub enum Action {
         uid: Arc<str>,
         name: String,
         body: Value,
-        kind: patch::Kind,
+        kind: patch::StatusPatchKind,
     },
     /// Read a NodeClaim again, then send [`Input::Claim`] or [`Input::ClaimDeleted`].
     Reread {
@@ -131,14 +131,14 @@ pub struct DiagnosedClaim {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadRequest {
     pub uid: Arc<str>,
-    pub target: Target,
-    pub priority: Priority,
+    pub target: ReadTarget,
+    pub priority: QueuePriority,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ReadTarget {
     /// A VM with its instance view.
     Vm(VmId),
     Machine(MachineId),
@@ -160,7 +160,7 @@ pub enum SweepResult {
     Extensions {
         group: Arc<str>,
         /// VM name in lower case, and the state of its bootstrap.
-        rows: HashMap<String, Progress>,
+        rows: HashMap<String, ProvisioningState>,
     },
     Machines {
         /// Resource id of the pool.

@@ -22,7 +22,8 @@ mod tracked;
 
 pub use machine::State;
 pub use messages::{
-    Action, DiagnosedClaim, DropCounts, Input, QueueLengths, Read, Sweep, SweepResult, Target,
+    Action, DiagnosedClaim, DropCounts, Input, QueueLengths, ReadRequest, ReadTarget, Sweep,
+    SweepResult,
 };
 pub use sweep::{query as sweep_query, rows as sweep_rows};
 

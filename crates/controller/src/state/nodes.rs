@@ -9,14 +9,14 @@ use crate::observation::node::Node;
 use crate::verdict::registration::NodeState;
 
 #[derive(Debug, Default)]
-pub(super) struct Nodes {
+pub(super) struct TrackedNodes {
     /// By name; true if the missing providerID was reported.
     known: BTreeMap<String, (Node, bool)>,
     /// True after a complete list. Before that, an unknown Node may still exist.
     is_complete: bool,
 }
 
-impl Nodes {
+impl TrackedNodes {
     pub(super) fn replace(&mut self, nodes: Vec<Node>) {
         let mut before = std::mem::take(&mut self.known);
         self.is_complete = true;
@@ -97,7 +97,7 @@ mod tests {
     fn node_without_a_provider_id_is_reported_once() {
         let due = Timestamp::UNIX_EPOCH + PROVIDER_ID_TIMEOUT;
         let lost = || node("a", "u1", NodeState::NoProviderId);
-        let mut nodes = Nodes::default();
+        let mut nodes = TrackedNodes::default();
         nodes.add(lost());
         nodes.add(node("b", "u2", NodeState::NotReady));
         assert_eq!(nodes.next_at(), Some(due));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn unknown_node_is_absent_only_after_a_list() {
-        let mut nodes = Nodes::default();
+        let mut nodes = TrackedNodes::default();
         nodes.add(node("a", "u1", NodeState::Ready));
         assert_eq!(nodes.state_of("a"), NodeState::Ready);
         assert_eq!(nodes.state_of("b"), NodeState::Unknown);

@@ -10,8 +10,8 @@ use super::messages::{Action, DiagnosedClaim};
 use super::reads::event_reads::EVENT_TTL;
 use super::tracked::{HeldVerdict, REASSERT_WINDOW, RESPONSE_TIMEOUT, TrackedClaim};
 use crate::schedule::{NextRead, NoReadReason, next};
-use crate::verdict::condition::Reason;
-use crate::verdict::patch::{self, DesiredCondition, Kind, PatchResult};
+use crate::verdict::condition::ConditionReason;
+use crate::verdict::patch::{self, DesiredCondition, PatchResult, StatusPatchKind};
 use crate::verdict::{Verdict, evaluate_event, hints, messages, seconds};
 
 /// Pauses before a patch is retried, in seconds; the last repeats.
@@ -214,7 +214,7 @@ fn write(
     }
     let desired = DesiredCondition { reason: held.reason, message: &held.message };
     let body = patch::patch(&tracked.claim, condition_type, desired, now)?;
-    if held.reason == Reason::CseSucceeded && !held.was_written {
+    if held.reason == ConditionReason::CseSucceeded && !held.was_written {
         let since = *tracked.work().success.get_or_insert(now);
         let registered = tracked.claim.registered;
         let at = registered.map_or(since.saturating_add(WITHOUT_REGISTRATION), |registered| {
@@ -244,20 +244,22 @@ fn write(
         uid: Arc::clone(&tracked.claim.uid),
         name: tracked.claim.name.to_string(),
         body,
-        kind: if held.was_written { Kind::Reassert } else { Kind::Verdict },
+        kind: if held.was_written { StatusPatchKind::Reassert } else { StatusPatchKind::Verdict },
     });
     None
 }
 
 /// Returns the information rank of a verdict. A lower one never replaces a higher one.
-pub(super) fn rank(reason: Reason) -> u8 {
+pub(super) fn rank(reason: ConditionReason) -> u8 {
     match reason {
-        Reason::CseStatusUnavailable => 0,
-        Reason::NoCseExtension | Reason::CseNotCreated => 1,
-        Reason::CseRunning | Reason::CseFailureUnconfirmed => 2,
+        ConditionReason::CseStatusUnavailable => 0,
+        ConditionReason::NoCseExtension | ConditionReason::CseNotCreated => 1,
+        ConditionReason::CseRunning | ConditionReason::CseFailureUnconfirmed => 2,
         // Does not explain why the node does not register.
-        Reason::CseSucceeded => 3,
-        Reason::CseFailed | Reason::CseTimedOut | Reason::NodeNotRegistered => 4,
+        ConditionReason::CseSucceeded => 3,
+        ConditionReason::CseFailed
+        | ConditionReason::CseTimedOut
+        | ConditionReason::NodeNotRegistered => 4,
     }
 }
 
@@ -278,14 +280,17 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + seconds).unwrap()
     }
 
-    fn tracked(reason: Reason, was_written: bool) -> TrackedClaim {
+    fn tracked(reason: ConditionReason, was_written: bool) -> TrackedClaim {
         let claim = crate::claim::Claim::placeholder(&"u".into(), "c", None, None, at(0));
         let held = Some(HeldVerdict { reason, message: "m".into(), was_written });
         TrackedClaim { held, ..TrackedClaim::new(claim) }
     }
 
     /// Returns the kind of a requested write, or when to try again.
-    fn written(tracked: &mut TrackedClaim, seconds: i64) -> Result<Kind, Option<Timestamp>> {
+    fn written(
+        tracked: &mut TrackedClaim,
+        seconds: i64,
+    ) -> Result<StatusPatchKind, Option<Timestamp>> {
         let mut actions = Vec::new();
         let later = write(tracked, "CSEProvisioned", at(seconds), &mut actions);
         match actions.pop() {
@@ -296,50 +301,53 @@ mod tests {
 
     #[test]
     fn condition_waits_for_the_response_to_its_write() {
-        let mut tracked = tracked(Reason::CseFailed, false);
-        assert_eq!(written(&mut tracked, 0), Ok(Kind::Verdict));
+        let mut tracked = tracked(ConditionReason::CseFailed, false);
+        assert_eq!(written(&mut tracked, 0), Ok(StatusPatchKind::Verdict));
         assert_eq!(written(&mut tracked, 59), Err(None));
-        assert_eq!(written(&mut tracked, 60), Ok(Kind::Verdict), "no response");
+        assert_eq!(written(&mut tracked, 60), Ok(StatusPatchKind::Verdict), "no response");
         tracked.deleted_at = Some(at(61));
         assert_eq!(written(&mut tracked, 200), Err(None));
     }
 
     #[test]
     fn success_waits_for_the_registration() {
-        let mut alone = tracked(Reason::CseSucceeded, false);
+        let mut alone = tracked(ConditionReason::CseSucceeded, false);
         assert_eq!(written(&mut alone, 100), Err(Some(at(130))));
         assert_eq!(written(&mut alone, 129), Err(Some(at(130))));
-        assert_eq!(written(&mut alone, 130), Ok(Kind::Verdict));
-        let mut joined = tracked(Reason::CseSucceeded, false);
+        assert_eq!(written(&mut alone, 130), Ok(StatusPatchKind::Verdict));
+        let mut joined = tracked(ConditionReason::CseSucceeded, false);
         Arc::make_mut(&mut joined.claim).registered = Some(at(100));
         assert_eq!(written(&mut joined, 104), Err(Some(at(105))));
-        assert_eq!(written(&mut joined, 105), Ok(Kind::Verdict));
-        assert_eq!(written(&mut tracked(Reason::CseSucceeded, true), 100), Ok(Kind::Reassert));
+        assert_eq!(written(&mut joined, 105), Ok(StatusPatchKind::Verdict));
+        assert_eq!(
+            written(&mut tracked(ConditionReason::CseSucceeded, true), 100),
+            Ok(StatusPatchKind::Reassert)
+        );
     }
 
     #[test]
     fn dropped_condition_is_rewritten_less_and_less_often() {
-        let mut tracked = tracked(Reason::CseFailed, true);
-        assert_eq!(written(&mut tracked, 0), Ok(Kind::Reassert));
+        let mut tracked = tracked(ConditionReason::CseFailed, true);
+        assert_eq!(written(&mut tracked, 0), Ok(StatusPatchKind::Reassert));
         let mut now = 0;
         for pause in [1, 2, 5, 60, 300, 300] {
             tracked.work().patching = None;
             assert_eq!(written(&mut tracked, now), Err(Some(at(now + pause))));
             now += pause;
-            assert_eq!(written(&mut tracked, now), Ok(Kind::Reassert), "{pause}");
+            assert_eq!(written(&mut tracked, now), Ok(StatusPatchKind::Reassert), "{pause}");
         }
         let window = REASSERT_WINDOW.as_secs();
         for (pause, times) in [(window, 8), (window + 1, 1)] {
             tracked.work().patching = None;
             now += pause;
-            assert_eq!(written(&mut tracked, now), Ok(Kind::Reassert));
+            assert_eq!(written(&mut tracked, now), Ok(StatusPatchKind::Reassert));
             assert_eq!(tracked.work().reasserted, Some((at(now), times)), "{pause}");
         }
     }
 
     #[test]
     fn verdict_replaces_only_one_of_lower_rank_or_another_text() {
-        use Reason::*;
+        use ConditionReason::*;
         for (held, new, same, other) in [
             (CseStatusUnavailable, NoCseExtension, true, true),
             (NoCseExtension, CseStatusUnavailable, false, false),

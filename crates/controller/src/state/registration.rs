@@ -9,10 +9,10 @@ use super::messages::Action;
 use super::tracked::RESPONSE_TIMEOUT;
 use super::tracked::{HeldVerdict, overdue_of};
 use crate::verdict::Verdict;
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::messages;
 use crate::verdict::registration::{
-    AzureState, ClusterState, NodeState, Overdue, RequestState, overdue,
+    AzureReading, ClusterState, NodeState, Overdue, RequestState, overdue,
 };
 
 /// Interval for a node that is Ready and not registered by Karpenter.
@@ -76,7 +76,7 @@ impl State {
         let overdue = overdue_of(tracked, timeout, now);
         let work = tracked.work();
         work.inspecting = None;
-        let azure = AzureState::of(work.vm, work.history.denied);
+        let azure = AzureReading::of(work.vm, work.history.denied);
         match overdue {
             // It has joined, but Karpenter has not noticed.
             Some(Overdue { is_alive: true, .. }) if cluster.node == NodeState::Ready => {
@@ -106,7 +106,7 @@ impl State {
         let idle =
             overdue(&tracked.claim, tracked.deleted_at, now).is_some_and(|overdue| overdue.is_idle);
         if let Some(held) = tracked.held.as_ref().filter(|held| {
-            idle && held.reason == Reason::NodeNotRegistered
+            idle && held.reason == ConditionReason::NodeNotRegistered
                 && !held.message.ends_with(messages::IDLE)
         }) {
             let message = Arc::from(format!("{}{}", held.message, messages::IDLE));

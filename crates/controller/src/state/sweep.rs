@@ -8,11 +8,11 @@ use serde::Deserialize;
 
 use super::machine::State;
 use super::messages::{Action, Sweep, SweepResult};
-use crate::claim::mode::{Mode, Role, role};
-use crate::observation::Progress;
+use crate::claim::mode::{ClaimMode, Role, role};
+use crate::observation::ProvisioningState;
 use crate::schedule::is_fixed_read_due;
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::messages;
 use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, seconds};
 
@@ -68,14 +68,14 @@ impl State {
     ) {
         let mut uids: Vec<Arc<str>> = self.queue.uids().cloned().collect();
         uids.sort_unstable();
-        let machines: HashMap<String, Progress> = match result {
+        let machines: HashMap<String, ProvisioningState> = match result {
             SweepResult::Machines { machines, .. } => machines
                 .iter()
                 .map(|machine| {
                     let failed = !machine.error.is_empty();
                     (
                         machine.name.to_ascii_lowercase(),
-                        if failed { Progress::Failed } else { machine.progress },
+                        if failed { ProvisioningState::Failed } else { machine.progress },
                     )
                 })
                 .collect(),
@@ -104,7 +104,7 @@ impl State {
     fn apply(
         &mut self,
         uid: &Arc<str>,
-        row: Option<Progress>,
+        row: Option<ProvisioningState>,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
@@ -114,32 +114,38 @@ impl State {
         let registered = tracked.claim.registered.is_some();
         match row {
             // A joined node whose bootstrap succeeded has no further result.
-            Some(Progress::Succeeded) if registered => {
-                let verdict = Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED);
+            Some(ProvisioningState::Succeeded) if registered => {
+                let verdict = Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED);
                 self.hold_verdict(uid, verdict, now, actions);
                 return;
             }
-            Some(Progress::Succeeded | Progress::Failed | Progress::Deleting) => {
+            Some(
+                ProvisioningState::Succeeded
+                | ProvisioningState::Failed
+                | ProvisioningState::Deleting,
+            ) => {
                 tracked.work().history.sweep_requested = true;
             }
-            Some(Progress::Running) => {
-                let verdict = Verdict::plain(Reason::CseRunning, messages::RUNNING);
+            Some(ProvisioningState::Running) => {
+                let verdict = Verdict::plain(ConditionReason::CseRunning, messages::RUNNING);
                 self.hold_verdict(uid, verdict, now, actions);
                 return;
             }
             // Without an extension no list shows anything; such nodes have few reads.
-            Some(Progress::Unknown) | None if tracked.claim.mode() == Some(Mode::Scriptless) => {
+            Some(ProvisioningState::Unknown) | None
+                if tracked.claim.mode() == Some(ClaimMode::Scriptless) =>
+            {
                 if !is_fixed_read_due(&tracked.claim, tracked.history(), tracked.reason(), now) {
                     return;
                 }
                 tracked.work().history.sweep_requested = true;
             }
-            Some(Progress::Unknown) | None
+            Some(ProvisioningState::Unknown) | None
                 if old && tracked.history().count < MAX_UNLISTED_READS =>
             {
                 tracked.work().history.sweep_requested = true;
             }
-            Some(Progress::Unknown) | None => return,
+            Some(ProvisioningState::Unknown) | None => return,
         }
         self.reconcile(uid, now, actions);
     }
@@ -175,7 +181,7 @@ struct Row {
 }
 
 /// Parses one page of a sweep: VM name in lower case, and the state of its bootstrap.
-pub fn rows(json: &[u8]) -> Option<HashMap<String, Progress>> {
+pub fn rows(json: &[u8]) -> Option<HashMap<String, ProvisioningState>> {
     let page: Page = serde_json::from_slice(json).ok()?;
     let bootstraps = page.data.into_iter().filter(|row| {
         let name = row.name.rsplit('/').next().unwrap_or_default();
@@ -186,7 +192,7 @@ pub fn rows(json: &[u8]) -> Option<HashMap<String, Progress>> {
             .filter_map(|row| {
                 let id = row.id.to_ascii_lowercase();
                 let vm = id.split("/virtualmachines/").nth(1)?.split('/').next()?;
-                Some((vm.to_owned(), Progress::parse(&row.state)))
+                Some((vm.to_owned(), ProvisioningState::parse(&row.state)))
             })
             .collect(),
     )
@@ -207,7 +213,7 @@ mod tests {
             {"id": "strange", "publisher": "Microsoft.Azure.Extensions", "kind": "CustomScript"}
         ]});
         let rows = rows(json.to_string().as_bytes()).unwrap();
-        assert_eq!(rows, HashMap::from([("aks-a".to_owned(), Progress::Failed)]));
+        assert_eq!(rows, HashMap::from([("aks-a".to_owned(), ProvisioningState::Failed)]));
         assert_eq!(super::rows(b"{}"), None);
     }
 
@@ -253,10 +259,10 @@ mod tests {
     #[test]
     fn sweep_that_shows_a_failure_triggers_a_read() {
         for (group, row, expected) in [
-            ("MC_a_b_c", Progress::Failed, 1),
-            ("mc_A_B_C", Progress::Failed, 1),
-            ("MC_other", Progress::Failed, 0),
-            ("MC_a_b_c", Progress::Running, 0),
+            ("MC_a_b_c", ProvisioningState::Failed, 1),
+            ("mc_A_B_C", ProvisioningState::Failed, 1),
+            ("MC_other", ProvisioningState::Failed, 0),
+            ("MC_a_b_c", ProvisioningState::Running, 0),
         ] {
             let (mut state, now) = sweeping(None);
             let rows = HashMap::from([("aks-c".to_owned(), row)]);
@@ -269,12 +275,12 @@ mod tests {
     #[test]
     fn listed_success_of_a_registered_node_needs_no_read() {
         for (registered, reason, expected) in
-            [(true, Some(Reason::CseSucceeded), 0), (false, None, 1)]
+            [(true, Some(ConditionReason::CseSucceeded), 0), (false, None, 1)]
         {
             let (mut state, now) = sweeping(None);
             let tracked = state.claims.get_mut("u").unwrap();
             Arc::make_mut(&mut tracked.claim).registered = registered.then_some(now);
-            let rows = HashMap::from([("aks-c".to_owned(), Progress::Succeeded)]);
+            let rows = HashMap::from([("aks-c".to_owned(), ProvisioningState::Succeeded)]);
             let result = SweepResult::Extensions { group: "MC_a_b_c".into(), rows };
             let actions = state.handle(super::super::Input::SweepResult(result), now);
             assert_eq!((state.claims["u"].reason(), reads(&actions)), (reason, expected));
@@ -313,9 +319,9 @@ mod tests {
     #[test]
     fn succeeded_machine_with_an_error_is_read() {
         for (error, progress, expected) in [
-            ("some words", Progress::Succeeded, 1),
-            ("", Progress::Running, 0),
-            ("some words", Progress::Running, 1),
+            ("some words", ProvisioningState::Succeeded, 1),
+            ("", ProvisioningState::Running, 0),
+            ("some words", ProvisioningState::Running, 1),
         ] {
             let (mut state, now) = sweeping(Some(&format!("{POOL}/machines/m")));
             let machine = MachineStatus { name: "M".into(), progress, error: error.to_owned() };

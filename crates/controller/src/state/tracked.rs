@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::claim::Claim;
 use crate::observation::karpenter::ProvisioningError;
 use crate::record::FailureRecord;
-use crate::schedule::{Priority, ReadHistory};
-use crate::verdict::condition::Reason;
+use crate::schedule::{QueuePriority, ReadHistory};
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::messages;
 use crate::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
 
@@ -33,7 +33,7 @@ pub(super) struct TrackedClaim {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HeldVerdict {
-    pub(super) reason: Reason,
+    pub(super) reason: ConditionReason,
     pub(super) message: Arc<str>,
     /// True if it was observed on the object. The next write of a verdict from the record counts as a first one.
     pub(super) was_written: bool,
@@ -43,7 +43,7 @@ pub(super) struct HeldVerdict {
 pub(super) struct Work {
     pub(super) history: ReadHistory,
     /// Time and priority of a read without a result.
-    pub(super) reading: Option<(Timestamp, Priority)>,
+    pub(super) reading: Option<(Timestamp, QueuePriority)>,
     /// Time of a patch without a response.
     pub(super) patching: Option<Timestamp>,
     /// Patches that failed in a row.
@@ -74,13 +74,17 @@ pub(super) struct Work {
 #[derive(Clone, Debug)]
 pub(super) struct RecordedFailure {
     pub(super) at: Timestamp,
-    pub(super) reason: Option<Reason>,
+    pub(super) reason: Option<ConditionReason>,
     pub(super) message: String,
 }
 
 impl RecordedFailure {
     pub(super) fn of(entry: &FailureRecord) -> Self {
-        Self { at: entry.at, reason: Reason::parse(&entry.reason), message: entry.message.clone() }
+        Self {
+            at: entry.at,
+            reason: ConditionReason::parse(&entry.reason),
+            message: entry.message.clone(),
+        }
     }
 }
 
@@ -112,7 +116,7 @@ impl TrackedClaim {
         ReadHistory { idle_reported, not_before, ..history }
     }
 
-    pub(super) fn reason(&self) -> Option<Reason> {
+    pub(super) fn reason(&self) -> Option<ConditionReason> {
         self.held.as_ref().map(|held| held.reason)
     }
 
@@ -123,7 +127,7 @@ impl TrackedClaim {
     }
 
     pub(super) fn is_final(&self) -> bool {
-        self.reason().is_some_and(Reason::is_terminal)
+        self.reason().is_some_and(ConditionReason::is_terminal)
     }
 
     /// Returns true if the node registered and its bootstrap did not fail, as far as it was read.
@@ -131,10 +135,10 @@ impl TrackedClaim {
         let not_failed = matches!(
             self.reason(),
             None | Some(
-                Reason::CseStatusUnavailable
-                    | Reason::NoCseExtension
-                    | Reason::CseNotCreated
-                    | Reason::CseSucceeded
+                ConditionReason::CseStatusUnavailable
+                    | ConditionReason::NoCseExtension
+                    | ConditionReason::CseNotCreated
+                    | ConditionReason::CseSucceeded
             )
         );
         self.claim.registered.is_some() && not_failed
@@ -164,7 +168,7 @@ pub(super) fn overdue_of(
         return None;
     }
     match tracked.reason() {
-        Some(Reason::CseSucceeded) => {
+        Some(ConditionReason::CseSucceeded) => {
             overdue_after_success(claim, tracked.deleted_at, timeout, now)
         }
         _ if tracked.is_final() => None,
@@ -181,7 +185,7 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + seconds).unwrap()
     }
 
-    fn tracked(reason: Option<Reason>, registered: bool) -> TrackedClaim {
+    fn tracked(reason: Option<ConditionReason>, registered: bool) -> TrackedClaim {
         let vm = VmId { subscription: "s".into(), group: "g".into(), name: "aks-c".into() };
         let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, at(0));
         let claim = Claim { registered: registered.then_some(at(70)), ..claim };
@@ -208,7 +212,7 @@ mod tests {
 
     #[test]
     fn registered_node_joined_unless_its_bootstrap_failed() {
-        use Reason::*;
+        use ConditionReason::*;
         for (reason, expected) in [
             (None, true),
             (Some(CseSucceeded), true),
@@ -235,9 +239,9 @@ mod tests {
         let mut without = tracked(None, false);
         Arc::make_mut(&mut without.claim).vm = None;
         assert!(!overdue(&unlaunched) && !overdue(&without));
-        let failed = tracked(Some(Reason::CseFailed), false);
+        let failed = tracked(Some(ConditionReason::CseFailed), false);
         assert!(!overdue(&failed) && failed.is_explained(timeout, at(960)));
-        let succeeded = tracked(Some(Reason::CseSucceeded), false);
+        let succeeded = tracked(Some(ConditionReason::CseSucceeded), false);
         assert!(overdue(&succeeded) && !succeeded.is_explained(timeout, at(960)));
     }
 
@@ -245,7 +249,7 @@ mod tests {
     fn read_may_return_for_a_minute() {
         let mut tracked = tracked(None, false);
         assert_eq!(tracked.reading_since(at(0)), None);
-        tracked.work().reading = Some((at(0), Priority::Pending));
+        tracked.work().reading = Some((at(0), QueuePriority::Pending));
         assert_eq!(tracked.reading_since(at(59)), Some(at(0)));
         assert_eq!(tracked.reading_since(at(60)), None);
     }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-pub use crate::claim::condition::Status;
+pub use crate::claim::condition::ConditionStatus;
 
 /// Reasons of the condition: few, since they become labels of metrics that Karpenter exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum ConditionReason {
     CseSucceeded,
     CseFailed,
     CseTimedOut,
@@ -22,7 +22,7 @@ pub enum Reason {
     CseFailureUnconfirmed,
 }
 
-impl Reason {
+impl ConditionReason {
     pub const ALL: [Self; 9] = [
         Self::CseSucceeded,
         Self::CseFailed,
@@ -53,25 +53,25 @@ impl Reason {
         Self::ALL.into_iter().find(|reason| reason.as_str() == text)
     }
 
-    pub const fn status(self) -> Status {
+    pub const fn status(self) -> ConditionStatus {
         match self {
-            Self::CseSucceeded => Status::True,
-            Self::CseFailed | Self::CseTimedOut | Self::NodeNotRegistered => Status::False,
+            Self::CseSucceeded => ConditionStatus::True,
+            Self::CseFailed | Self::CseTimedOut | Self::NodeNotRegistered => ConditionStatus::False,
             Self::CseRunning
             | Self::NoCseExtension
             | Self::CseNotCreated
             | Self::CseStatusUnavailable
-            | Self::CseFailureUnconfirmed => Status::Unknown,
+            | Self::CseFailureUnconfirmed => ConditionStatus::Unknown,
         }
     }
 
     /// Returns true if the bootstrap has finished, so that no further read is needed.
     pub const fn is_terminal(self) -> bool {
-        !matches!(self.status(), Status::Unknown)
+        !matches!(self.status(), ConditionStatus::Unknown)
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for ConditionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -83,14 +83,21 @@ mod tests {
 
     #[test]
     fn status_and_reason_are_read_back_from_their_names() {
-        for reason in Reason::ALL {
-            assert_eq!(Reason::parse(reason.as_str()), Some(reason));
-            assert_eq!(reason.is_terminal(), reason.status() != Status::Unknown, "{reason}");
+        for reason in ConditionReason::ALL {
+            assert_eq!(ConditionReason::parse(reason.as_str()), Some(reason));
+            assert_eq!(
+                reason.is_terminal(),
+                reason.status() != ConditionStatus::Unknown,
+                "{reason}"
+            );
         }
-        for status in [Status::True, Status::False, Status::Unknown] {
-            assert_eq!(Status::parse(status.as_str()), status);
+        for status in [ConditionStatus::True, ConditionStatus::False, ConditionStatus::Unknown] {
+            assert_eq!(ConditionStatus::parse(status.as_str()), status);
         }
-        assert_eq!((Reason::parse(""), Status::parse("true")), (None, Status::Unknown));
-        assert_eq!(format!("{:<11}|", Reason::CseFailed), "CSEFailed  |");
+        assert_eq!(
+            (ConditionReason::parse(""), ConditionStatus::parse("true")),
+            (None, ConditionStatus::Unknown)
+        );
+        assert_eq!(format!("{:<11}|", ConditionReason::CseFailed), "CSEFailed  |");
     }
 }

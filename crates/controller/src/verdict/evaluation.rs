@@ -3,11 +3,11 @@ use mooring_codes::{Os, image_date};
 use mooring_diagnosis::{BootstrapOutcome, Diagnosis, Hints, diagnose};
 
 use crate::claim::Claim;
-use crate::claim::mode::Mode;
+use crate::claim::mode::ClaimMode;
 use crate::observation::karpenter::{FailureSubject, ProvisioningError};
-use crate::observation::{Cse, MachineStatus, Observation, Progress, VmStatus};
-use crate::verdict::condition::Reason;
-use crate::verdict::failure::Source;
+use crate::observation::{CseState, MachineStatus, Observation, ProvisioningState, VmObservation};
+use crate::verdict::condition::ConditionReason;
+use crate::verdict::failure::FailureSource;
 use crate::verdict::finding::{Finding, Verdict};
 use crate::verdict::messages;
 use crate::verdict::registration::overdue;
@@ -30,48 +30,53 @@ pub fn evaluate(claim: &Claim, observation: &Observation, now: Timestamp) -> Fin
     }
 }
 
-fn evaluate_vm(claim: &Claim, vm: &VmStatus, now: Timestamp) -> Finding {
+fn evaluate_vm(claim: &Claim, vm: &VmObservation, now: Timestamp) -> Finding {
     match vm.cse() {
-        Cse::NotYet => Finding::Nothing,
-        Cse::Running if claim.registered.is_some() && vm.is_updating() => {
-            Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED))
+        CseState::NotYet => Finding::Nothing,
+        CseState::Running if claim.registered.is_some() && vm.is_updating() => {
+            Finding::Final(Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED))
         }
-        Cse::Running => match given_up_after(claim) {
+        CseState::Running => match given_up_after(claim) {
             Some(minutes) => Finding::Final(Verdict::out_of_time(minutes)),
-            None => Finding::Passing(Verdict::plain(Reason::CseRunning, messages::RUNNING)),
+            None => {
+                Finding::Passing(Verdict::plain(ConditionReason::CseRunning, messages::RUNNING))
+            }
         },
-        Cse::Absent => {
-            let verdict = Verdict::plain(Reason::NoCseExtension, messages::NO_EXTENSION);
+        CseState::Absent => {
+            let verdict = Verdict::plain(ConditionReason::NoCseExtension, messages::NO_EXTENSION);
             let launched = claim.launched.unwrap_or(claim.created);
             let waited = seconds(launched, now) >= NO_EXTENSION_AFTER_SECONDS;
             match (claim.registered.is_some(), waited, claim.mode()) {
                 (true, ..) => Finding::Final(verdict),
                 // An instance of a pool has no NodeClaim.
-                (false, true, Some(Mode::Vm)) if !claim.uid.is_empty() => {
-                    Finding::Passing(Verdict::plain(Reason::CseNotCreated, messages::NOT_CREATED))
-                }
+                (false, true, Some(ClaimMode::Vm)) if !claim.uid.is_empty() => Finding::Passing(
+                    Verdict::plain(ConditionReason::CseNotCreated, messages::NOT_CREATED),
+                ),
                 (false, true, _) => Finding::Passing(verdict),
                 (false, false, _) => Finding::Nothing,
             }
         }
-        Cse::Succeeded { text, os } => {
+        CseState::Succeeded { text, os } => {
             let diagnosis = diagnoses(claim, &text, Some(os)).into_iter().next();
             // Images of 2025 reported success regardless of the scripts' exit code.
             match diagnosis.filter(|diagnosis| diagnosis.outcome == BootstrapOutcome::Failed) {
                 Some(diagnosis) => {
-                    Finding::Final(Verdict::failed(&diagnosis, Source::InstanceView))
+                    Finding::Final(Verdict::failed(&diagnosis, FailureSource::InstanceView))
                 }
-                None => Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED)),
+                None => Finding::Final(Verdict::plain(
+                    ConditionReason::CseSucceeded,
+                    messages::SUCCEEDED,
+                )),
             }
         }
-        Cse::Failed { text, os } => {
+        CseState::Failed { text, os } => {
             let diagnosis = diagnoses(claim, &text, Some(os));
             let diagnosis = diagnosis
                 .into_iter()
                 .find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
             Finding::Final(match diagnosis {
-                Some(diagnosis) => Verdict::failed(&diagnosis, Source::InstanceView),
-                None => Verdict::failed_silently(Source::InstanceView),
+                Some(diagnosis) => Verdict::failed(&diagnosis, FailureSource::InstanceView),
+                None => Verdict::failed_silently(FailureSource::InstanceView),
             })
         }
     }
@@ -83,10 +88,10 @@ fn evaluate_machine(claim: &Claim, machine: &MachineStatus) -> Finding {
     let diagnosis = diagnose(machine.error.as_bytes(), hints(claim, None)).into_iter().next();
     match (machine.progress, diagnosis) {
         (_, Some(diagnosis)) if diagnosis.outcome != BootstrapOutcome::Succeeded => {
-            Finding::Final(Verdict::failed(&diagnosis, Source::Machine))
+            Finding::Final(Verdict::failed(&diagnosis, FailureSource::Machine))
         }
-        (Progress::Succeeded, _) if machine.error.is_empty() => {
-            Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED))
+        (ProvisioningState::Succeeded, _) if machine.error.is_empty() => {
+            Finding::Final(Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED))
         }
         _ => Finding::Nothing,
     }
@@ -101,8 +106,8 @@ pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict
     let diagnosis =
         diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
     Some(match diagnosis {
-        Some(diagnosis) => Verdict::failed(&diagnosis, Source::KarpenterEvent),
-        None => Verdict::failed_silently(Source::KarpenterEvent),
+        Some(diagnosis) => Verdict::failed(&diagnosis, FailureSource::KarpenterEvent),
+        None => Verdict::failed_silently(FailureSource::KarpenterEvent),
     })
 }
 
@@ -155,7 +160,9 @@ mod tests {
             "type": "Microsoft.Azure.Extensions.CustomScript",
             "statuses": [{"code": "ProvisioningState/transitioning"}]}]}}}"#;
         let observation = Observation::of_vm(200, None, body);
-        for (minutes, expected) in [(3, Reason::CseRunning), (15, Reason::CseTimedOut)] {
+        for (minutes, expected) in
+            [(3, ConditionReason::CseRunning), (15, ConditionReason::CseTimedOut)]
+        {
             let deleted = created + jiff::SignedDuration::from_mins(minutes);
             let claim = Claim {
                 deleted: Some(deleted),
@@ -179,13 +186,14 @@ mod tests {
             ..Claim::placeholder(&uid.into(), "c", None, None, launched)
         };
         let vm = "/subscriptions/s/galleries/g/images/i";
-        let status = VmStatus { progress: Progress::Succeeded, ..VmStatus::default() };
+        let status =
+            VmObservation { progress: ProvisioningState::Succeeded, ..VmObservation::default() };
         let observation = Observation::Vm(status);
         for (claim, seconds, expected) in [
             (claim("u", vm), 179, None),
-            (claim("u", vm), 180, Some(Reason::CseNotCreated)),
-            (claim("u", "other"), 180, Some(Reason::NoCseExtension)),
-            (claim("", vm), 180, Some(Reason::NoCseExtension)),
+            (claim("u", vm), 180, Some(ConditionReason::CseNotCreated)),
+            (claim("u", "other"), 180, Some(ConditionReason::NoCseExtension)),
+            (claim("", vm), 180, Some(ConditionReason::NoCseExtension)),
         ] {
             let now = launched + jiff::SignedDuration::from_secs(seconds);
             let reason = match evaluate(&claim, &observation, now) {
@@ -198,7 +206,7 @@ mod tests {
         let registered = Claim { registered: Some(launched), ..claim("u", vm) };
         let found = evaluate(&registered, &observation, launched);
         assert!(
-            matches!(found, Finding::Final(verdict) if verdict.reason == Reason::NoCseExtension)
+            matches!(found, Finding::Final(verdict) if verdict.reason == ConditionReason::NoCseExtension)
         );
         let denied = evaluate(&registered, &Observation::Denied { status: 403 }, launched);
         let Finding::Passing(verdict) = denied else { panic!("{denied:?}") };
@@ -217,11 +225,17 @@ mod tests {
             Finding::Nothing => None,
             Finding::Passing(verdict) => panic!("{verdict:?}"),
         };
-        assert_eq!(reason(evaluated(Progress::Succeeded, "")), Some(Reason::CseSucceeded));
-        assert_eq!(reason(evaluated(Progress::Succeeded, "some words")), None);
+        assert_eq!(
+            reason(evaluated(ProvisioningState::Succeeded, "")),
+            Some(ConditionReason::CseSucceeded)
+        );
+        assert_eq!(reason(evaluated(ProvisioningState::Succeeded, "some words")), None);
         let failed = "VMExtensionProvisioningError\nVM has reported a failure when processing extension 'vmssCSE'. \
                       Error message: \"Enable failed: failed to execute command: command terminated with exit status=50\"";
-        assert_eq!(reason(evaluated(Progress::Succeeded, failed)), Some(Reason::CseFailed));
-        assert_eq!(reason(evaluated(Progress::Running, "")), None);
+        assert_eq!(
+            reason(evaluated(ProvisioningState::Succeeded, failed)),
+            Some(ConditionReason::CseFailed)
+        );
+        assert_eq!(reason(evaluated(ProvisioningState::Running, "")), None);
     }
 }

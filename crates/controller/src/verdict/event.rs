@@ -19,20 +19,20 @@ pub const NAMESPACE: &str = "default";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regarding {
-    pub kind: Kind,
+    pub kind: RegardingKind,
     pub name: String,
     /// If unknown, read before the event is sent.
     pub uid: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RegardingKind {
     NodeClaim,
     NodePool,
     AksNodeClass,
 }
 
-impl Kind {
+impl RegardingKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NodeClaim => "NodeClaim",
@@ -79,7 +79,7 @@ pub struct Event {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum EventForm {
     /// Without a namespace, like NodeClaims, NodePools and node classes.
     Plain,
     /// With the namespace of the event, for servers before 1.23. `kubectl describe` does not show it.
@@ -103,10 +103,10 @@ impl Event {
     }
 
     /// Returns the body to post to `/apis/events.k8s.io/v1/namespaces/default/events`, about the object with this uid.
-    pub fn body(&self, uid: &str, instance: &str, form: Form) -> Value {
+    pub fn body(&self, uid: &str, instance: &str, form: EventForm) -> Value {
         let Regarding { kind, name, .. } = &self.regarding;
         let mut regarding = json!({"apiVersion": kind.api_version(), "kind": kind.as_str(), "name": name, "uid": uid});
-        if form == Form::Namespaced {
+        if form == EventForm::Namespaced {
             regarding["namespace"] = json!(NAMESPACE);
         }
         json!({
@@ -152,7 +152,7 @@ mod tests {
     fn event() -> Event {
         Event {
             regarding: Regarding {
-                kind: Kind::NodeClaim,
+                kind: RegardingKind::NodeClaim,
                 name: "default-2jf98".into(),
                 uid: Some("u1".into()),
             },
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn event_body_matches_the_api() {
         assert_eq!(
-            event().body("u1", "pod-1", Form::Plain),
+            event().body("u1", "pod-1", EventForm::Plain),
             json!({
                 "apiVersion": "events.k8s.io/v1", "kind": "Event",
                 "metadata": {"name": event().name("u1"), "namespace": "default"},
@@ -179,7 +179,7 @@ mod tests {
                 "regarding": {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "default-2jf98", "uid": "u1"},
             })
         );
-        let old = event().body("u1", "pod-1", Form::Namespaced);
+        let old = event().body("u1", "pod-1", EventForm::Namespaced);
         assert_eq!(old["regarding"]["namespace"], "default");
     }
 
@@ -194,11 +194,11 @@ mod tests {
     #[test]
     fn path_rejects_invalid_names() {
         assert_eq!(
-            Kind::AksNodeClass.path("default").as_deref(),
+            RegardingKind::AksNodeClass.path("default").as_deref(),
             Some("/apis/karpenter.azure.com/v1beta1/aksnodeclasses/default")
         );
         for name in ["", "../../secrets", "a/b", "a?b", "a b", "-a", "a.", &"a".repeat(254)] {
-            assert_eq!(Kind::AksNodeClass.path(name), None, "{name}");
+            assert_eq!(RegardingKind::AksNodeClass.path(name), None, "{name}");
         }
     }
 
@@ -209,7 +209,10 @@ mod tests {
         let others = [
             Event { key: "CSEFailed/50/OutboundConnFail".into(), ..event() },
             Event { reason: "NodeNotRegistered", ..event() },
-            Event { regarding: Regarding { kind: Kind::NodePool, ..event().regarding }, ..event() },
+            Event {
+                regarding: Regarding { kind: RegardingKind::NodePool, ..event().regarding },
+                ..event()
+            },
         ];
         assert!(others.iter().all(|other| other.name("u1") != name));
         assert_ne!(event().name("u2"), name);
@@ -224,7 +227,7 @@ mod tests {
             ..event()
         };
         assert!(long.name("u1").len() <= 253);
-        let body = long.body("u1", &"i".repeat(500), Form::Plain);
+        let body = long.body("u1", &"i".repeat(500), EventForm::Plain);
         let note = body["note"].as_str().unwrap();
         assert!(note.len() <= 1024 && !note.contains('\u{1b}'));
         assert!(body["reportingInstance"].as_str().unwrap().len() <= 128);

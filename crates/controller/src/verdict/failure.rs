@@ -16,18 +16,18 @@ pub struct Failure {
     pub confidence: &'static str,
     /// Quoted line that shows the cause.
     pub evidence: Option<String>,
-    pub source: Source,
+    pub source: FailureSource,
 }
 
 impl Failure {
     /// Returns true if Azure or the API server shows the failure. An event alone does not: others can write events.
     pub fn is_confirmed(&self) -> bool {
-        self.source != Source::KarpenterEvent
+        self.source != FailureSource::KarpenterEvent
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum FailureSource {
     InstanceView,
     Machine,
     /// Karpenter's event, because the VM was deleted.
@@ -37,7 +37,7 @@ pub enum Source {
     Registration,
 }
 
-impl Source {
+impl FailureSource {
     pub const ALL: [Self; 5] =
         [Self::InstanceView, Self::Machine, Self::KarpenterEvent, Self::Clock, Self::Registration];
 
@@ -62,9 +62,9 @@ mod tests {
 
     #[test]
     fn source_is_read_back_from_its_name() {
-        for source in Source::ALL {
-            assert_eq!(Source::parse(source.as_str()), Some(source));
+        for source in FailureSource::ALL {
+            assert_eq!(FailureSource::parse(source.as_str()), Some(source));
         }
-        assert_eq!(Source::parse(""), None);
+        assert_eq!(FailureSource::parse(""), None);
     }
 }

@@ -3,14 +3,14 @@
 use mooring_diagnosis::{Diagnosis, Situation};
 
 use crate::claim::Claim;
-use crate::verdict::condition::{Reason, Status};
-use crate::verdict::failure::{Failure, Source};
+use crate::verdict::condition::{ConditionReason, ConditionStatus};
+use crate::verdict::failure::{Failure, FailureSource};
 use crate::verdict::messages;
-use crate::verdict::registration::{self, AzureState, Cause, ClusterState, Overdue};
+use crate::verdict::registration::{self, AzureReading, ClusterState, Overdue, RegistrationCause};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    pub reason: Reason,
+    pub reason: ConditionReason,
     /// One line, at most 1 KiB, without secrets.
     pub message: String,
     pub failure: Option<Failure>,
@@ -25,22 +25,22 @@ pub enum Finding {
 }
 
 impl Verdict {
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ConditionStatus {
         self.reason.status()
     }
 
     #[must_use]
-    pub fn plain(reason: Reason, message: &str) -> Self {
+    pub fn plain(reason: ConditionReason, message: &str) -> Self {
         Self { reason, message: message.to_owned(), failure: None }
     }
 
     #[must_use]
     pub fn unavailable(message: String) -> Self {
-        Self { reason: Reason::CseStatusUnavailable, message, failure: None }
+        Self { reason: ConditionReason::CseStatusUnavailable, message, failure: None }
     }
 
     #[must_use]
-    pub fn failed(diagnosis: &Diagnosis, source: Source) -> Self {
+    pub fn failed(diagnosis: &Diagnosis, source: FailureSource) -> Self {
         let failure = messages::failure(diagnosis, source);
         let timed_out = match failure.code {
             Some(code) => matches!(code, 124 | 137),
@@ -48,20 +48,24 @@ impl Verdict {
             None => diagnosis.situation == Some(Situation::TimedOut),
         };
         let reason = match (failure.is_confirmed(), timed_out) {
-            (false, _) => Reason::CseFailureUnconfirmed,
-            (true, true) => Reason::CseTimedOut,
-            (true, false) => Reason::CseFailed,
+            (false, _) => ConditionReason::CseFailureUnconfirmed,
+            (true, true) => ConditionReason::CseTimedOut,
+            (true, false) => ConditionReason::CseFailed,
         };
         Self { reason, message: messages::condition(&failure), failure: Some(failure) }
     }
 
     /// Returns a failure without any text about its cause.
     #[must_use]
-    pub fn failed_silently(source: Source) -> Self {
+    pub fn failed_silently(source: FailureSource) -> Self {
         let failure = messages::silent_failure(source);
         let confirmed = failure.is_confirmed();
         Self {
-            reason: if confirmed { Reason::CseFailed } else { Reason::CseFailureUnconfirmed },
+            reason: if confirmed {
+                ConditionReason::CseFailed
+            } else {
+                ConditionReason::CseFailureUnconfirmed
+            },
             message: messages::condition(&failure),
             failure: Some(failure),
         }
@@ -70,7 +74,7 @@ impl Verdict {
     pub(super) fn out_of_time(minutes: i64) -> Self {
         let failure = messages::out_of_time(minutes);
         Self {
-            reason: Reason::CseTimedOut,
+            reason: ConditionReason::CseTimedOut,
             message: messages::condition(&failure),
             failure: Some(failure),
         }
@@ -80,17 +84,17 @@ impl Verdict {
     #[must_use]
     pub fn not_registered(
         claim: &Claim,
-        azure: AzureState,
+        azure: AzureReading,
         cluster: ClusterState,
         overdue: Overdue,
     ) -> Self {
-        let cause = Cause::of(claim.mode(), azure, cluster);
+        let cause = RegistrationCause::of(claim.mode(), azure, cluster);
         let failure = registration::failure(claim, cause, overdue);
         let mut message = messages::condition(&failure);
         if overdue.is_idle {
             message.push_str(messages::IDLE);
         }
-        Self { reason: Reason::NodeNotRegistered, message, failure: Some(failure) }
+        Self { reason: ConditionReason::NodeNotRegistered, message, failure: Some(failure) }
     }
 
     /// Returns the identity of this verdict for events, independent of its wording.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mooring_controller::record::counts::Filter;
-use mooring_controller::state::Target;
+use mooring_controller::state::ReadTarget;
 use mooring_controller::{Action, Claim, Input, Observation, State};
 use serde_json::json;
 
@@ -190,7 +190,7 @@ fn missing_response_does_not_stop_reads() {
     for now in 0..400 {
         for action in state.handle(Input::Tick, at(now)) {
             reads += i32::from(
-                matches!(action, Action::Read(read) if matches!(read.target, Target::Vm(_))),
+                matches!(action, Action::Read(read) if matches!(read.target, ReadTarget::Vm(_))),
             );
         }
     }

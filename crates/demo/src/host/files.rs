@@ -38,7 +38,7 @@ pub(crate) fn log(path: &Path) -> io::Result<std::fs::File> {
 const MAX_LOG: u64 = 4 << 20;
 
 /// Reads the files of a node that its timeline needs: logs, events, report and release file.
-pub(crate) fn left_by(root: &Path) -> Vec<mooring_trace::File> {
+pub(crate) fn left_by(root: &Path) -> Vec<mooring_trace::TraceFile> {
     let mut files = Vec::new();
     let mut paths = vec![root.join("var/log/azure"), root.join("etc/os-release")];
     while let Some(path) = paths.pop() {
@@ -51,7 +51,7 @@ pub(crate) fn left_by(root: &Path) -> Vec<mooring_trace::File> {
             && let Ok(bytes) = std::fs::read(&path)
         {
             let path = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            files.push(mooring_trace::File { path, bytes });
+            files.push(mooring_trace::TraceFile { path, bytes });
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));

@@ -26,9 +26,9 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
 pub(crate) const MARK: &str = "AKS_NODE_ROOT";
 
 /// A process group that is killed on drop.
-pub(crate) struct Group(Option<Pid>);
+pub(crate) struct ProcessGroup(Option<Pid>);
 
-impl Group {
+impl ProcessGroup {
     /// Returns the group led by a child.
     pub(crate) fn of(child: &Child) -> Self {
         let pid = child.id().and_then(|id| i32::try_from(id).ok());
@@ -36,7 +36,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
             let _ = kill_process_group(group, Signal::TERM);

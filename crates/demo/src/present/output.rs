@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::wrap::wrapped;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
+pub struct DemoStyle {
     /// Standard output is a terminal: a line may be replaced.
     pub terminal: bool,
     /// Colors are allowed. They are never the only sign.
     pub colour: bool,
 }
 
-impl Style {
+impl DemoStyle {
     /// Detects the style from standard output and `NO_COLOR`.
     pub fn of_stdout() -> Self {
         let terminal = std::io::stdout().is_terminal();
@@ -28,19 +28,19 @@ impl Style {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum DemoMark {
     Good,
     Bad,
     Note,
     Struck,
 }
 
-pub(crate) fn line(style: Style, mark: Mark, text: &str) -> String {
+pub(crate) fn line(style: DemoStyle, mark: DemoMark, text: &str) -> String {
     let sign = match mark {
-        Mark::Good => style.paint("32", "✓"),
-        Mark::Bad => style.paint("31", "✗"),
-        Mark::Note => style.paint("2", "·"),
-        Mark::Struck => style.paint("33", "!"),
+        DemoMark::Good => style.paint("32", "✓"),
+        DemoMark::Bad => style.paint("31", "✗"),
+        DemoMark::Note => style.paint("2", "·"),
+        DemoMark::Struck => style.paint("33", "!"),
     };
     let lines = wrapped(text, WIDTH, 5);
     format!("   {sign} {}\n", lines.join("\n"))
@@ -49,19 +49,19 @@ pub(crate) fn line(style: Style, mark: Mark, text: &str) -> String {
 /// Maximum width of a line.
 const WIDTH: usize = 112;
 
-pub(crate) fn heading(style: Style, number: usize, title: &str) -> String {
+pub(crate) fn heading(style: DemoStyle, number: usize, title: &str) -> String {
     format!("\n{}\n", style.paint("1", &format!("{number}  {title}")))
 }
 
 /// Indents the output of a command. Lines may be wrapped, cut or omitted, but not changed.
-pub(crate) fn quote(style: Style, text: &str) -> String {
+pub(crate) fn quote(style: DemoStyle, text: &str) -> String {
     let bar = style.paint("2", "│");
     let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
     lines.collect::<Vec<_>>().concat()
 }
 
 /// Renders a command as a user would type it, followed by its output as a [`quote`].
-pub(crate) fn command(style: Style, text: &str) -> String {
+pub(crate) fn command(style: DemoStyle, text: &str) -> String {
     format!("   {}\n", style.paint("36", &format!("$ {text}")))
 }
 
@@ -75,13 +75,13 @@ pub(crate) fn seconds(duration: Duration) -> String {
 
 pub struct Output {
     out: Box<dyn Write + Send>,
-    style: Style,
+    style: DemoStyle,
     /// A line that will be replaced.
     changing: Option<String>,
 }
 
 impl Output {
-    pub fn new(out: Box<dyn Write + Send>, style: Style) -> Self {
+    pub fn new(out: Box<dyn Write + Send>, style: DemoStyle) -> Self {
         Self { out, style, changing: None }
     }
 
@@ -99,7 +99,7 @@ impl Output {
         self.write(&heading(self.style, number, title));
     }
 
-    pub(crate) fn print(&mut self, mark: Mark, text: &str) {
+    pub(crate) fn print(&mut self, mark: DemoMark, text: &str) {
         self.write(&line(self.style, mark, text));
     }
 
@@ -146,25 +146,25 @@ mod tests {
         }
     }
 
-    fn written(style: Style) -> String {
+    fn written(style: DemoStyle) -> String {
         let heard = TestOutput::default();
         let mut output = Output::new(Box::new(heard.clone()), style);
         output.heading(1, "A");
         output.now("soon");
         output.now("soon");
-        output.print(Mark::Good, "done");
+        output.print(DemoMark::Good, "done");
         let bytes = heard.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
     fn a_pipe_gets_plain_lines_and_nothing_that_changes() {
-        assert_eq!(written(Style { terminal: false, colour: false }), "\n1  A\n   ✓ done\n");
+        assert_eq!(written(DemoStyle { terminal: false, colour: false }), "\n1  A\n   ✓ done\n");
     }
 
     #[test]
     fn a_changing_line_is_cleared_before_the_next_one() {
-        let printed = written(Style { terminal: true, colour: false });
+        let printed = written(DemoStyle { terminal: true, colour: false });
         assert_eq!(printed, "\n1  A\n   … soon\r\x1b[K   ✓ done\n");
     }
 

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use mooring_trace::bars::{self, Bar, Chart, Row, Tone};
+use mooring_trace::bars::{self, Bar, BarRow, Chart, Tone};
 use mooring_trace::escape::escape;
-use mooring_trace::page::{Cell, Page, Severity, facts, notice, table};
-use mooring_trace::{File, Timeline, html, waterfall};
+use mooring_trace::page::{Cell, HtmlPage, Severity, facts, notice, table};
+use mooring_trace::{Timeline, TraceFile, html, waterfall};
 use serde_json::Value;
 
 use super::output::seconds;
 use super::result::{Moment, MomentKind, NodeEnd, NodeResult, ScenarioResult};
 use crate::scenario::Scenario;
 
-pub(crate) type NodeFiles = Vec<File>;
+pub(crate) type NodeFiles = Vec<TraceFile>;
 
 /// Renders the page; `left` has the files of each node, in order.
 pub(crate) fn page(
@@ -21,7 +21,7 @@ pub(crate) fn page(
     result: &ScenarioResult,
     left: &[NodeFiles],
 ) -> String {
-    let mut page = Page::new(&format!("mooring demo: {name}")).lead(&lead(scenario, result));
+    let mut page = HtmlPage::new(&format!("mooring demo: {name}")).lead(&lead(scenario, result));
     if let Some(fleet) = &result.fleet {
         page = page.section("The fleet verdict", &fleet_table(fleet));
     }
@@ -136,7 +136,7 @@ fn repair(moments: &[Moment]) -> String {
             MomentKind::Fault => (Tone::Failed, at),
             MomentKind::Good => (Tone::Good, began),
         };
-        rows.push(Row {
+        rows.push(BarRow {
             label: moment.what.clone(),
             strong: moment.kind != MomentKind::Step,
             bars: vec![Bar { from, to: at, tone, outlined: false }],
@@ -146,7 +146,7 @@ fn repair(moments: &[Moment]) -> String {
                 String::new()
             },
             tip: moment.detail.clone(),
-            ..Row::default()
+            ..BarRow::default()
         });
         began = at;
     }
@@ -204,7 +204,8 @@ mod tests {
             ..ScenarioResult::default()
         };
         let report = r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing"}"#;
-        let left = File { path: "var/log/azure/aks/provision.json".into(), bytes: report.into() };
+        let left =
+            TraceFile { path: "var/log/azure/aks/provision.json".into(), bytes: report.into() };
         let page = page("x", &scenario, &result, &[vec![left]]);
         for word in
             ["5 of 5", "OrasBinaryMissing", "image 202601.27.0 fails", "create-temporary", KILLED]

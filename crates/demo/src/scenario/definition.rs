@@ -21,9 +21,9 @@ pub struct Scenario {
     #[serde(default)]
     pub registry: Option<String>,
     #[serde(default)]
-    pub images: BTreeMap<String, Image>,
+    pub images: BTreeMap<String, ImageDefinition>,
     #[serde(alias = "chapters")]
-    pub stages: Vec<Stage>,
+    pub stages: Vec<ScenarioStage>,
 }
 
 fn speed() -> f64 {
@@ -33,7 +33,7 @@ fn speed() -> f64 {
 /// Properties of a node image; the default is a healthy one.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Image {
+pub struct ImageDefinition {
     pub lacks: Vec<String>,
     /// Slow steps of its scripts, with factors on their usual duration.
     pub slow: BTreeMap<String, f64>,
@@ -54,7 +54,7 @@ pub struct Failing {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Stage {
+pub struct ScenarioStage {
     pub title: String,
     /// Speed relative to Azure from here on.
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! Files of a node image that a bootstrap reads. No I/O.
 
-use super::Image;
+use super::ImageDefinition;
 
 /// Steps of the scripts and their p50 in production, in seconds.
 pub(crate) const STEPS: &[(&str, f64)] = &[
@@ -38,14 +38,14 @@ pub(crate) const BORROWED: &[&str] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct File {
+pub(crate) struct ImageFile {
     /// Path from the root.
     pub(crate) path: String,
     pub(crate) mode: u32,
     pub(crate) text: String,
 }
 
-impl File {
+impl ImageFile {
     fn program(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { path: path.into(), mode: 0o755, text: text.into() }
     }
@@ -56,33 +56,33 @@ impl File {
 }
 
 /// Returns the files of an image, for nodes that are `speed` times faster than in Azure.
-pub(crate) fn files(version: &str, image: &Image, speed: f64) -> Vec<File> {
+pub(crate) fn files(version: &str, image: &ImageDefinition, speed: f64) -> Vec<ImageFile> {
     let containers = |name: &str| format!("opt/azure/containers/{name}");
-    let mut files: Vec<File> = PROGRAMS
+    let mut files: Vec<ImageFile> = PROGRAMS
         .iter()
         .filter(|(name, _)| !image.lacks.iter().any(|lacking| lacking == name))
         .map(|(name, script)| {
-            File::program(format!("usr/bin/{name}"), format!("#!/bin/bash\n{script}\n"))
+            ImageFile::program(format!("usr/bin/{name}"), format!("#!/bin/bash\n{script}\n"))
         })
         .collect();
     files.extend([
-        File::plain("etc/os-release", os_release(version)),
-        File::plain("opt/azure/components.json", "{\"GPUContainerImages\": []}\n"),
-        File::program(
+        ImageFile::plain("etc/os-release", os_release(version)),
+        ImageFile::plain("opt/azure/components.json", "{\"GPUContainerImages\": []}\n"),
+        ImageFile::program(
             containers("aks-node-controller"),
             "#!/bin/bash\nexec \"$MOORING\" agent \"$@\"\n",
         ),
-        File::program(
+        ImageFile::program(
             containers("aks-node-controller-launcher.sh"),
             include_str!("../../../../packaging/aks-node-controller-launcher.sh"),
         ),
-        File::program(containers("provision_preload.sh"), "#!/bin/bash\n"),
-        File::program(
+        ImageFile::program(containers("provision_preload.sh"), "#!/bin/bash\n"),
+        ImageFile::program(
             containers("provision_start.sh"),
             include_str!("../../image/provision_start.sh"),
         ),
-        File::program(containers("provision.sh"), include_str!("../../image/provision.sh")),
-        File::plain(containers("steps"), steps(image, speed)),
+        ImageFile::program(containers("provision.sh"), include_str!("../../image/provision.sh")),
+        ImageFile::plain(containers("steps"), steps(image, speed)),
     ]);
     files
 }
@@ -94,7 +94,7 @@ fn os_release(version: &str) -> String {
 }
 
 /// Renders the steps for the scripts, with their durations at this speed.
-fn steps(image: &Image, speed: f64) -> String {
+fn steps(image: &ImageDefinition, speed: f64) -> String {
     let mut lines = Vec::new();
     for (name, seconds) in STEPS {
         let seconds = seconds * image.slow.get(*name).copied().unwrap_or(1.0) / speed;
@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn image_lacks_only_the_listed_commands() {
-        let paths = |image: &Image| -> Vec<String> {
+        let paths = |image: &ImageDefinition| -> Vec<String> {
             files("202601.13.0", image, 20.0).into_iter().map(|file| file.path).collect()
         };
         let (good, bad) = (
-            paths(&Image::default()),
-            paths(&Image { lacks: vec!["oras".into()], ..Image::default() }),
+            paths(&ImageDefinition::default()),
+            paths(&ImageDefinition { lacks: vec!["oras".into()], ..ImageDefinition::default() }),
         );
         assert!(good.contains(&"usr/bin/oras".to_owned()));
         assert_eq!(good.len(), bad.len() + 1);
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn steps_are_as_fast_as_the_world_and_end_where_they_fail() {
         let fails = Failing { step: "outboundProbe".into(), code: 50, message: "no\nway".into() };
-        let image = Image {
+        let image = ImageDefinition {
             fails: Some(fails),
             slow: [("installNetworkPlugin".to_owned(), 2.0)].into(),
-            ..Image::default()
+            ..ImageDefinition::default()
         };
         let steps = steps(&image, 10.0);
         assert!(steps.contains("installNetworkPlugin 0.240\n"), "{steps}");

@@ -7,9 +7,9 @@ pub(crate) mod image;
 mod lookup;
 mod steps;
 
-pub use definition::{Failing, Image, Scenario, Stage};
+pub use definition::{Failing, ImageDefinition, Scenario, ScenarioStage};
 pub use lookup::ScenarioError;
 pub use steps::{
-    Apply, Boot, Delete, Describe, Detect, Fault, Fleet, NodeFilter, Plan, Resume, StepSpec, Wedge,
-    Why,
+    ApplyStep, BootStep, DeleteStep, DescribeStep, DetectStep, FaultStep, FleetStep, NodeFilter,
+    PlanStep, ResumeStep, StepSpec, WedgeStep, WhyStep,
 };

@@ -1,37 +1,37 @@
 //! Steps of a scenario, each with its expected result.
 
 use mooring_repair::plan::Step;
-use mooring_simulator::faults::Rule;
+use mooring_simulator::faults::FaultRule;
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StepSpec {
     /// Pods are pending, Karpenter creates VMs, and they boot.
-    Boot(Boot),
+    Boot(BootStep),
     /// Shows a failed NodeClaim as `kubectl describe` showed it while it existed.
-    Describe(Describe),
+    Describe(DescribeStep),
     /// `mooring why`.
-    Why(Why),
+    Why(WhyStep),
     /// `mooring fleet`.
-    Fleet(Fleet),
-    Wedge(Wedge),
-    Fault(Fault),
+    Fleet(FleetStep),
+    Wedge(WedgeStep),
+    Fault(FaultStep),
     /// Deletes an object of the cluster, as by `kubectl delete`.
-    Delete(Delete),
+    Delete(DeleteStep),
     /// `mooring repair detect`.
-    Detect(Detect),
+    Detect(DetectStep),
     /// `mooring repair plan`.
-    Plan(Plan),
+    Plan(PlanStep),
     /// `mooring repair apply` of that plan.
-    Apply(Apply),
+    Apply(ApplyStep),
     /// `mooring repair resume`.
-    Resume(Resume),
+    Resume(ResumeStep),
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Boot {
+pub struct BootStep {
     pub image: String,
     pub nodes: u16,
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct Boot {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Describe {
+pub struct DescribeStep {
     #[serde(default)]
     pub contains: Vec<String>,
 }
@@ -60,7 +60,7 @@ pub enum NodeFilter {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Why {
+pub struct WhyStep {
     pub of: NodeFilter,
     #[serde(default)]
     pub contains: Vec<String>,
@@ -68,14 +68,14 @@ pub struct Why {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Fleet {
+pub struct FleetStep {
     pub image: String,
     pub cause: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Wedge {
+pub struct WedgeStep {
     pub pool: String,
     /// Failed writes in the activity log.
     pub failed_writes: u16,
@@ -87,14 +87,14 @@ pub struct Wedge {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Fault {
+pub struct FaultStep {
     pub message: String,
-    pub rule: Rule,
+    pub rule: FaultRule,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Delete {
+pub struct DeleteStep {
     pub path: String,
     /// Actor and reason, as a clause.
     pub because: String,
@@ -102,7 +102,7 @@ pub struct Delete {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Detect {
+pub struct DetectStep {
     /// `healthy`, `suspect`, `confirmed` or `unknown`.
     pub verdict: String,
     #[serde(default)]
@@ -111,11 +111,11 @@ pub struct Detect {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Plan {}
+pub struct PlanStep {}
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Apply {
+pub struct ApplyStep {
     /// Stop as soon as a PDB blocks eviction of a pod.
     #[serde(default)]
     pub stop_at_budgets: bool,
@@ -131,7 +131,7 @@ pub struct Apply {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Resume {
+pub struct ResumeStep {
     /// The step during which the process is killed.
     #[serde(default)]
     pub kill_at: Option<Step>,

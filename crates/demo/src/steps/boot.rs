@@ -6,22 +6,22 @@ use std::time::Duration;
 use mooring_codes::{Os, image_date, lookup_named};
 use tokio::time::Instant;
 
-use crate::environment::{Environment, POLL_INTERVAL};
+use crate::environment::{DemoEnvironment, POLL_INTERVAL};
 use crate::error::{DemoError, expect};
-use crate::observer::{CONDITION, Claim, condition};
-use crate::present::output::{Mark, seconds};
+use crate::observer::{CONDITION, ObservedClaim, condition};
+use crate::present::output::{DemoMark, seconds};
 use crate::present::result::{NodeEnd, NodeResult};
-use crate::scenario::Boot;
-use crate::vm::vms::{Machine, VmEvent};
+use crate::scenario::BootStep;
+use crate::vm::vms::{FinishedVm, VmEvent};
 
 #[derive(Default)]
 struct BootProgress {
-    machine: Option<Machine>,
+    machine: Option<FinishedVm>,
     end: Option<NodeEnd>,
 }
 
-impl Environment<'_> {
-    pub(super) async fn boot(&mut self, boot: &Boot) -> Result<(), DemoError> {
+impl DemoEnvironment<'_> {
+    pub(super) async fn boot(&mut self, boot: &BootStep) -> Result<(), DemoError> {
         let began = Instant::now();
         let claims = self.claim_nodes(boot)?;
         let isolated = self.registry.as_ref().map_or_else(String::new, |registry| {
@@ -31,7 +31,7 @@ impl Environment<'_> {
             "Pods pending; Karpenter launches {} VMs, each a directory with the agent{isolated}",
             boot.nodes
         );
-        self.output.print(Mark::Note, &text);
+        self.output.print(DemoMark::Note, &text);
         let mut nodes: BTreeMap<String, BootProgress> =
             claims.iter().map(|claim| (claim.clone(), BootProgress::default())).collect();
         while nodes.values().any(|node| node.end.is_none()) {
@@ -61,7 +61,7 @@ impl Environment<'_> {
     }
 
     /// Creates NodeClaims for VMs of this image, as Karpenter does for pending pods.
-    fn claim_nodes(&mut self, boot: &Boot) -> Result<Vec<String>, DemoError> {
+    fn claim_nodes(&mut self, boot: &BootStep) -> Result<Vec<String>, DemoError> {
         let world = self.simulation.shell().world().clone();
         let names: Vec<String> = (0..boot.nodes).map(|_| name(&mut self.random)).collect();
         world.with(|world, now| {
@@ -82,7 +82,7 @@ impl Environment<'_> {
         let Some(kubectl) = self.kubectl.clone().filter(|_| self.descriptions.is_empty()) else {
             return;
         };
-        let failed = |claim: &Claim| claim.reported.is_some() && claim.gone.is_none();
+        let failed = |claim: &ObservedClaim| claim.reported.is_some() && claim.gone.is_none();
         if self.observer.claim(name).is_some_and(|claim| failed(&claim)) {
             let name = name.to_owned();
             self.descriptions.spawn(async move {
@@ -115,19 +115,20 @@ impl Environment<'_> {
     fn report_end(
         &mut self,
         name: &str,
-        boot: &Boot,
-        claim: &Claim,
-        machine: Option<&Machine>,
+        boot: &BootStep,
+        claim: &ObservedClaim,
+        machine: Option<&FinishedVm>,
         end: NodeEnd,
     ) -> Result<(), DemoError> {
         let vm = machine.map_or_else(|| format!("aks-{name}"), |machine| machine.vm.name.clone());
         let took =
             machine.map_or_else(String::new, |machine| format!("  {}", seconds(machine.took)));
         match end {
-            NodeEnd::Joined => self.output.print(Mark::Good, &format!("{vm}  joined{took}")),
-            NodeEnd::Silent => self
-                .output
-                .print(Mark::Struck, &format!("{vm}  CSE succeeded, and no node registers{took}")),
+            NodeEnd::Joined => self.output.print(DemoMark::Good, &format!("{vm}  joined{took}")),
+            NodeEnd::Silent => self.output.print(
+                DemoMark::Struck,
+                &format!("{vm}  CSE succeeded, and no node registers{took}"),
+            ),
             NodeEnd::Failed => {
                 let said =
                     machine.map_or_else(|| condition_message(claim), |machine| &machine.cause);
@@ -138,7 +139,7 @@ impl Environment<'_> {
                 let lead = lead(claim).map_or_else(String::new, |lead| {
                     format!(", reported {} before Karpenter deleted the NodeClaim", seconds(lead))
                 });
-                self.output.print(Mark::Bad, &format!("{vm}  {code_text}{took}{lead}"));
+                self.output.print(DemoMark::Bad, &format!("{vm}  {code_text}{took}{lead}"));
                 if claim.reported.is_none() {
                     return Err(DemoError::Unmet(format!(
                         "NodeClaim {name} was deleted before the cause was reported"
@@ -161,7 +162,7 @@ impl Environment<'_> {
 }
 
 /// Returns the result of a node, if known.
-fn end_of(claim: &Claim, machine: Option<&Machine>) -> Option<NodeEnd> {
+fn end_of(claim: &ObservedClaim, machine: Option<&FinishedVm>) -> Option<NodeEnd> {
     if claim.has_joined() {
         Some(NodeEnd::Joined)
     } else if claim.gone.is_some() {
@@ -174,12 +175,12 @@ fn end_of(claim: &Claim, machine: Option<&Machine>) -> Option<NodeEnd> {
 }
 
 /// Returns true if a node that is expected not to register would have registered by now.
-fn is_overdue(machine: &Machine) -> bool {
+fn is_overdue(machine: &FinishedVm) -> bool {
     machine.overdue.is_some_and(|at| Instant::now() >= at)
 }
 
 /// Time from the report of the cause to the deletion of the NodeClaim.
-fn lead(claim: &Claim) -> Option<Duration> {
+fn lead(claim: &ObservedClaim) -> Option<Duration> {
     let (_, reported) = claim.reported.as_ref()?;
     Some(claim.gone?.duration_since(*reported))
 }
@@ -190,7 +191,7 @@ fn named(code: i32, said: &str, image: &str) -> String {
     meanings.first().map_or_else(|| code.to_string(), |meaning| format!("{code} {}", meaning.name))
 }
 
-fn condition_message(claim: &Claim) -> &str {
+fn condition_message(claim: &ObservedClaim) -> &str {
     let reported = claim.reported.as_ref().and_then(|(object, _)| condition(object, CONDITION));
     reported.map_or("", |reported| reported.message)
 }

@@ -1,10 +1,10 @@
 //! Runs a step by its kind.
 
-use crate::environment::Environment;
+use crate::environment::DemoEnvironment;
 use crate::error::DemoError;
 use crate::scenario::StepSpec;
 
-impl Environment<'_> {
+impl DemoEnvironment<'_> {
     pub(crate) async fn run_step(&mut self, step: &StepSpec) -> Result<(), DemoError> {
         match step {
             StepSpec::Boot(boot) => self.boot(boot).await,

@@ -7,15 +7,15 @@ use mooring_simulator::azure::Correlation;
 use mooring_simulator::scenario;
 use tokio::time::Instant;
 
-use crate::environment::Environment;
+use crate::environment::DemoEnvironment;
 use crate::error::DemoError;
-use crate::present::output::Mark;
+use crate::present::output::DemoMark;
 use crate::present::result::{Moment, MomentKind};
-use crate::scenario::{Delete, Fault, Wedge};
+use crate::scenario::{DeleteStep, FaultStep, WedgeStep};
 
-impl Environment<'_> {
-    pub(super) fn wedge(&mut self, wedge: &Wedge) -> Result<(), DemoError> {
-        let struck = scenario::Wedge {
+impl DemoEnvironment<'_> {
+    pub(super) fn wedge(&mut self, wedge: &WedgeStep) -> Result<(), DemoError> {
+        let struck = scenario::WedgeSettings {
             pool: wedge.pool.clone(),
             failed_writes: wedge.failed_writes,
             unregistered_nodes: wedge.unregistered_nodes,
@@ -41,21 +41,21 @@ impl Environment<'_> {
             wedge.pool, wedge.failed_writes, wedge.unregistered_nodes
         );
         self.remember("wedged", &text, MomentKind::Fault);
-        self.output.print(Mark::Struck, &text);
+        self.output.print(DemoMark::Struck, &text);
         Ok(())
     }
 
-    pub(super) fn fault(&mut self, fault: &Fault) {
-        let Fault { message, rule } = fault;
+    pub(super) fn fault(&mut self, fault: &FaultStep) {
+        let FaultStep { message, rule } = fault;
         self.simulation.shell().world().with(|world, now| {
             world.kubernetes_mut().add_fault(rule.clone());
             world.azure_mut().add_fault(rule.clone(), now);
         });
         self.remember("fault", message, MomentKind::Fault);
-        self.output.print(Mark::Struck, &format!("from now on, {message}"));
+        self.output.print(DemoMark::Struck, &format!("from now on, {message}"));
     }
 
-    pub(super) async fn delete(&mut self, delete: &Delete) -> Result<(), DemoError> {
+    pub(super) async fn delete(&mut self, delete: &DeleteStep) -> Result<(), DemoError> {
         let failed = |error: String| DemoError::broken(&format!("DELETE {}", delete.path), error);
         let request = Request::delete(&delete.path).body(Vec::new());
         let request = request.map_err(|error| failed(error.to_string()))?;
@@ -63,7 +63,7 @@ impl Environment<'_> {
         answer.map_err(|error| failed(error.to_string()))?;
         self.remember("deleted", &delete.path, MomentKind::Fault);
         let text = format!("DELETE {}: {}", delete.path, delete.because);
-        self.output.print(Mark::Note, &text);
+        self.output.print(DemoMark::Note, &text);
         Ok(())
     }
 

@@ -3,21 +3,21 @@
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use serde_json::Value;
 
-use crate::environment::{Environment, POLL_INTERVAL};
+use crate::environment::{DemoEnvironment, POLL_INTERVAL};
 use crate::error::{DemoError, expect_words};
 use crate::kubectl::excerpt;
-use crate::observer::{CONDITION, Condition, condition, conditions};
-use crate::present::output::Mark;
+use crate::observer::{CONDITION, ObservedCondition, condition, conditions};
+use crate::present::output::DemoMark;
 use crate::present::result::NodeEnd;
 use crate::present::wrap::{cut, wrapped};
-use crate::scenario::{Describe, Fleet, NodeFilter, Why};
+use crate::scenario::{DescribeStep, FleetStep, NodeFilter, WhyStep};
 
 /// Maximum characters of an event: messages of Karpenter may fill pages.
 const SHOWN: usize = 150;
 
-impl Environment<'_> {
+impl DemoEnvironment<'_> {
     /// Shows a failed NodeClaim as it was before Karpenter deleted it: from kubectl, or else from the API.
-    pub(super) async fn describe(&mut self, describe: &Describe) -> Result<(), DemoError> {
+    pub(super) async fn describe(&mut self, describe: &DescribeStep) -> Result<(), DemoError> {
         let described = match self.descriptions.join_next().await {
             Some(Ok((name, Ok(shown)))) => Some((name, shown)),
             Some(Ok((name, Err(why)))) => {
@@ -49,11 +49,11 @@ impl Environment<'_> {
                 None => "kubectl is not installed",
             };
             self.output.print(
-                Mark::Note,
+                DemoMark::Note,
                 &format!("{why}; NodeClaim {name} as the Kubernetes API returned it:"),
             );
             for line in api_lines(&object, &events) {
-                self.output.print(Mark::Note, &line);
+                self.output.print(DemoMark::Note, &line);
             }
         }
         let message = condition(&object, CONDITION).map_or("", |reported| reported.message);
@@ -65,7 +65,7 @@ impl Environment<'_> {
         Ok(())
     }
 
-    pub(super) async fn why(&mut self, why: &Why) -> Result<(), DemoError> {
+    pub(super) async fn why(&mut self, why: &WhyStep) -> Result<(), DemoError> {
         let (end, remark) = match why.of {
             NodeFilter::Failed => {
                 (NodeEnd::Failed, "the NodeClaim and VM are deleted; the failure record remains")
@@ -83,7 +83,7 @@ impl Environment<'_> {
     }
 
     /// Shows the fleet verdict, which is complete after the controller has reported every node.
-    pub(super) async fn fleet(&mut self, fleet: &Fleet) -> Result<(), DemoError> {
+    pub(super) async fn fleet(&mut self, fleet: &FleetStep) -> Result<(), DemoError> {
         let pool = self.pool().await?;
         let (table, event) = loop {
             let answer = self.mooring.ask(&["fleet", "-o", "json"]).await?;
@@ -106,7 +106,7 @@ impl Environment<'_> {
         self.output.command("mooring fleet");
         self.output.quote(&shown.stdout);
         self.output.print(
-            Mark::Good,
+            DemoMark::Good,
             &format!("event ImageFailsBootstrap on NodePool default: {}", text(&event, "message")),
         );
         self.result.fleet = Some(table);
@@ -149,7 +149,7 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
 
 /// Formats the conditions and events of an object from the API.
 fn api_lines(object: &Value, events: &[Value]) -> Vec<String> {
-    let condition = |one: Condition<'_>| {
+    let condition = |one: ObservedCondition<'_>| {
         let message =
             if one.message.is_empty() { String::new() } else { format!(": {}", one.message) };
         format!("condition {} {} {}{message}", one.kind, one.status, one.reason)

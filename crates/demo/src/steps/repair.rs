@@ -6,13 +6,13 @@ use mooring_repair::plan::Step;
 use mooring_workflow::Step as _;
 use serde_json::Value;
 
-use crate::commands::Answer;
-use crate::environment::Environment;
+use crate::commands::CommandOutput;
+use crate::environment::DemoEnvironment;
 use crate::error::{DemoError, expect, expect_words};
-use crate::present::output::{Mark, seconds};
+use crate::present::output::{DemoMark, seconds};
 use crate::present::result::{KILLED, Moment, MomentKind};
 use crate::present::wrap::cut;
-use crate::scenario::{Apply, Detect, Resume};
+use crate::scenario::{ApplyStep, DetectStep, ResumeStep};
 use crate::steps::inspect::wrap_lines;
 
 const LOG: &str = "repair.log";
@@ -27,8 +27,8 @@ fn short(hash: &str) -> &str {
     hash.get(..25).unwrap_or(hash)
 }
 
-impl Environment<'_> {
-    pub(super) async fn detect(&mut self, detect: &Detect) -> Result<(), DemoError> {
+impl DemoEnvironment<'_> {
+    pub(super) async fn detect(&mut self, detect: &DetectStep) -> Result<(), DemoError> {
         let answer =
             self.mooring.ask(&["repair", "detect", "--pool", "system", "-o", "json"]).await?;
         self.keep(LOG, &format!("$ mooring repair detect\n{}{}", answer.stdout, answer.stderr));
@@ -45,7 +45,7 @@ impl Environment<'_> {
             "confirmed" => format!("pool {pool} is wedged"),
             other => format!("pool {pool}: {other}"),
         };
-        let mark = if verdict == "healthy" { Mark::Good } else { Mark::Bad };
+        let mark = if verdict == "healthy" { DemoMark::Good } else { DemoMark::Bad };
         self.output.print(mark, &format!("{text}  {}", seconds(answer.took)));
         let kind = if healed { MomentKind::Good } else { MomentKind::Fault };
         self.remember("detect", &text, kind);
@@ -78,13 +78,13 @@ impl Environment<'_> {
         let short = short(&hash);
         let names: Vec<&str> = Step::ALL.iter().map(|step| step.name()).collect();
         self.output
-            .print(Mark::Note, &format!("mooring repair plan: {short}, {}", names.join(" → ")));
+            .print(DemoMark::Note, &format!("mooring repair plan: {short}, {}", names.join(" → ")));
         self.remember("plan", &format!("{} steps, hash {short}", names.len()), MomentKind::Step);
         self.result.plan = Some(hash);
         Ok(())
     }
 
-    pub(super) async fn apply(&mut self, apply: &Apply) -> Result<(), DemoError> {
+    pub(super) async fn apply(&mut self, apply: &ApplyStep) -> Result<(), DemoError> {
         if apply.stop_at_budgets {
             // Another policy is another plan.
             self.result.plan = Some(self.hash(STOP_AT_BUDGETS).await?);
@@ -105,7 +105,7 @@ impl Environment<'_> {
         )
     }
 
-    pub(super) async fn resume(&mut self, resume: &Resume) -> Result<(), DemoError> {
+    pub(super) async fn resume(&mut self, resume: &ResumeStep) -> Result<(), DemoError> {
         let hash = self.planned()?;
         let journal = self.journal().display().to_string();
         let words = ["repair", "resume", "--yes", "--plan-hash", &hash, "--journal", &journal];
@@ -126,8 +126,8 @@ impl Environment<'_> {
         words: &[&str],
         kill_at: Option<Step>,
         exit: i32,
-    ) -> Result<Answer, DemoError> {
-        self.output.print(Mark::Note, &format!("{shown}, step by step:"));
+    ) -> Result<CommandOutput, DemoError> {
+        self.output.print(DemoMark::Note, &format!("{shown}, step by step:"));
         self.keep(LOG, &format!("$ {shown}\n"));
         let speed = self.speed();
         if kill_at.is_some() {
@@ -147,11 +147,11 @@ impl Environment<'_> {
                 let Some(line) = ProgressLine::read(line) else { return false };
                 let prefix = format!("{:>2}/16 {:<17}", line.number, line.step);
                 if let Some(evidence) = line.done {
-                    output.print(Mark::Good, &format!("{prefix} {}", shortened(evidence)));
+                    output.print(DemoMark::Good, &format!("{prefix} {}", shortened(evidence)));
                     remember(line.step, evidence, MomentKind::Step);
                     under_way = 0;
                 } else if let Some(why) = line.what.strip_prefix("stopping: ") {
-                    output.print(Mark::Note, &format!("{prefix} {why}"));
+                    output.print(DemoMark::Note, &format!("{prefix} {why}"));
                     remember("stopped", why, MomentKind::Fault);
                     stopped = true;
                 } else {
@@ -165,7 +165,7 @@ impl Environment<'_> {
                     && middle;
                 if killed {
                     let text = format!("kill -9 in the middle of {}", line.step);
-                    output.print(Mark::Struck, &text);
+                    output.print(DemoMark::Struck, &text);
                     remember(KILLED, &text, MomentKind::Fault);
                 }
                 killed
@@ -186,14 +186,14 @@ impl Environment<'_> {
             (false, None) => {
                 let mut lines = answer.stderr.lines();
                 if let Some(why) = lines.find_map(|line| line.strip_suffix("; nothing to do")) {
-                    self.output.print(Mark::Note, &format!("nothing to do: {why}"));
+                    self.output.print(DemoMark::Note, &format!("nothing to do: {why}"));
                     self.remember("stopped", why, MomentKind::Fault);
                 }
                 let mut lines = answer.stderr.lines();
                 let why = lines.find_map(|line| line.strip_prefix("error: "));
                 if let Some(why) = why.filter(|_| !stopped) {
                     self.output
-                        .print(Mark::Note, &format!("exit {}: {why}", words_of(answer.code)));
+                        .print(DemoMark::Note, &format!("exit {}: {why}", words_of(answer.code)));
                     self.remember("stopped", why, MomentKind::Fault);
                 }
                 expect("the exit code of the repair", &words_of(answer.code), &exit.to_string())?;

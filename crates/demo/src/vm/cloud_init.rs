@@ -36,11 +36,11 @@ pub(crate) fn below_root(script: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
+    use mooring_contract::custom_data::{Boundary, CustomData, CustomDataForm, Features};
 
     use super::*;
 
-    fn custom_data(format: Format) -> String {
+    fn custom_data(format: CustomDataForm) -> String {
         let boundary = Boundary::from_random([7; 30]);
         let data =
             CustomData::render(format, b"{\"version\":\"v1\"}", &Features::none(), &boundary);
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_boothook_of_a_rendered_document_is_found_whole() {
-        let script = boothook(&custom_data(Format::Boothook)).unwrap();
+        let script = boothook(&custom_data(CustomDataForm::Boothook)).unwrap();
         assert!(script.starts_with("#cloud-boothook\n#!/bin/bash\n"), "{script}");
         assert!(script.ends_with("fi\n"), "{script}");
         let below = below_root(&script);
@@ -63,6 +63,9 @@ mod tests {
     fn invalid_custom_data_is_rejected() {
         assert_eq!(boothook("*"), Err(NotCustomData::NotBase64));
         assert_eq!(boothook(&STANDARD.encode("x")), Err(NotCustomData::NotMime));
-        assert_eq!(boothook(&custom_data(Format::CloudConfig)), Err(NotCustomData::NotMime));
+        assert_eq!(
+            boothook(&custom_data(CustomDataForm::CloudConfig)),
+            Err(NotCustomData::NotMime)
+        );
     }
 }

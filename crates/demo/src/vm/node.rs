@@ -11,20 +11,20 @@ use tokio::time::Instant;
 
 use super::cloud_init::{self, NotCustomData};
 use crate::host::{files, processes};
-use crate::scenario::image::{BORROWED, File};
+use crate::scenario::image::{BORROWED, ImageFile};
 
 /// Longer than any bootstrap of a simulated image.
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct DemoNode {
     pub(crate) root: PathBuf,
     /// Binary of the agent.
     pub(crate) mooring: PathBuf,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Ended {
+pub(crate) struct EndedProcess {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -41,7 +41,7 @@ pub(crate) enum BootError {
     Late,
 }
 
-impl Node {
+impl DemoNode {
     fn at(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
@@ -49,16 +49,16 @@ impl Node {
     /// Installs the image's files, with the host name and the boot time.
     pub(crate) fn install(
         &self,
-        image: &[File],
+        image: &[ImageFile],
         name: &str,
         now: Timestamp,
     ) -> Result<(), BootError> {
         let failed = |path: PathBuf| move |error| BootError::Io(path, error);
         let _writing = processes::writing_programs();
         let own = [
-            File::plain("etc/hostname", format!("{name}\n")),
-            File::plain("run/boot-times", boot_times(now)),
-            File::plain("var/log/messages", ""),
+            ImageFile::plain("etc/hostname", format!("{name}\n")),
+            ImageFile::plain("run/boot-times", boot_times(now)),
+            ImageFile::plain("var/log/messages", ""),
         ];
         for file in image.iter().chain(&own) {
             let path = self.at(&file.path);
@@ -73,7 +73,7 @@ impl Node {
     }
 
     /// Boots: cloud-init runs the boothook, which starts the agent; the extension waits for its result.
-    pub(crate) async fn boot(&self, custom_data: &str) -> Result<Ended, BootError> {
+    pub(crate) async fn boot(&self, custom_data: &str) -> Result<EndedProcess, BootError> {
         let script = cloud_init::below_root(&cloud_init::boothook(custom_data)?);
         let hook = self.at("var/lib/cloud/instance/boothooks/part-001");
         files::put(&hook, 0o700, &script).map_err(|error| BootError::Io(hook.clone(), error))?;
@@ -82,7 +82,7 @@ impl Node {
         let mut boothook = self.command(Path::new("/bin/bash"));
         let boothook = boothook.arg(&hook).stdout(Stdio::null()).stderr(Stdio::null());
         let mut boothook = processes::spawn(boothook).map_err(failed)?;
-        let _group = processes::Group::of(&boothook);
+        let _group = processes::ProcessGroup::of(&boothook);
         boothook.wait().await.map_err(failed)?;
         // The same command that the extension is given, below the root.
         let agent = self.at("opt/azure/containers/aks-node-controller");
@@ -90,13 +90,13 @@ impl Node {
         wait.arg("provision-wait").stdout(Stdio::piped()).stderr(Stdio::piped());
         let wait =
             processes::spawn(&mut wait).map_err(|error| BootError::Io(agent.clone(), error))?;
-        let _waiting = processes::Group::of(&wait);
+        let _waiting = processes::ProcessGroup::of(&wait);
         let output = tokio::time::timeout(COMMAND_TIMEOUT, wait.wait_with_output())
             .await
             .map_err(|_| BootError::Late)?
             .map_err(|error| BootError::Io(agent, error))?;
         self.agent_ended().await;
-        Ok(Ended {
+        Ok(EndedProcess {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

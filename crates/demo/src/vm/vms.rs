@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mooring_contract::CseStatus;
-use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
-use mooring_simulator::azure::{Cse, Printed, Vm};
+use mooring_contract::custom_data::{Boundary, CustomData, CustomDataForm, Features};
+use mooring_simulator::azure::{Cse, CseOutput, Vm};
 use mooring_simulator::cluster::Shell;
 use mooring_simulator::random::Random;
 use serde_json::json;
@@ -15,8 +15,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::node::{Ended, Node};
-use crate::scenario::Image;
+use super::node::{DemoNode, EndedProcess};
+use crate::scenario::ImageDefinition;
 use crate::scenario::image;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) enum VmEvent {
     Boots(Vm),
-    Ended(Machine),
+    Ended(FinishedVm),
     /// No result, and the reason.
     Broken {
         vm: String,
@@ -37,7 +37,7 @@ const OVERDUE: Duration = Duration::from_mins(1);
 
 /// A VM whose bootstrap is finished.
 #[derive(Debug, Clone)]
-pub(crate) struct Machine {
+pub(crate) struct FinishedVm {
     pub(crate) vm: Vm,
     pub(crate) root: PathBuf,
     pub(crate) code: i32,
@@ -50,7 +50,7 @@ pub(crate) struct Machine {
 
 #[derive(Debug, Clone)]
 pub(crate) struct VmHost {
-    pub(crate) images: BTreeMap<String, Image>,
+    pub(crate) images: BTreeMap<String, ImageDefinition>,
     pub(crate) registry: Option<String>,
     /// Directory of all VMs.
     pub(crate) nodes: PathBuf,
@@ -80,7 +80,7 @@ impl VmHost {
 
     async fn boot(self, vm: Vm, speed: f64, world: Shell, news: UnboundedSender<VmEvent>) {
         let image = self.images.get(&vm.image_version).cloned().unwrap_or_default();
-        let node = Node { root: self.nodes.join(&vm.name), mooring: self.mooring.clone() };
+        let node = DemoNode { root: self.nodes.join(&vm.name), mooring: self.mooring.clone() };
         let files = image::files(&vm.image_version, &image, speed);
         let custom_data = match self.custom_data(&vm.name) {
             Ok(custom_data) => custom_data,
@@ -102,7 +102,7 @@ impl VmHost {
         let report = CseStatus::read(ended.stdout.trim_end().as_bytes()).unwrap_or_default();
         let cause = if report.error.is_empty() { report.diagnosis } else { report.error };
         let (code, took) = (ended.code, ended.took);
-        let _ = news.send(VmEvent::Ended(Machine {
+        let _ = news.send(VmEvent::Ended(FinishedVm {
             vm,
             root: node.root,
             code,
@@ -119,8 +119,13 @@ impl VmHost {
         bytes.fill_with(|| random.draw().to_le_bytes()[0]);
         let config = node_config(self.registry.as_deref()).to_string();
         let boundary = Boundary::from_random(bytes);
-        CustomData::render(Format::Boothook, config.as_bytes(), &Features::none(), &boundary)
-            .map_err(|error| error.to_string())
+        CustomData::render(
+            CustomDataForm::Boothook,
+            config.as_bytes(),
+            &Features::none(),
+            &boundary,
+        )
+        .map_err(|error| error.to_string())
     }
 }
 
@@ -136,12 +141,12 @@ fn node_config(registry: Option<&str>) -> serde_json::Value {
 }
 
 /// Extension status as its handler reports it to Azure.
-fn extension(ended: &Ended, speed: f64, image: &Image) -> Cse {
+fn extension(ended: &EndedProcess, speed: f64, image: &ImageDefinition) -> Cse {
     Cse {
         exit_code: ended.code,
         seconds: Some(ended.took.mul_f64(speed).as_secs()),
         registers: !image.silent,
-        printed: Some(Printed { stdout: ended.stdout.clone(), stderr: ended.stderr.clone() }),
+        printed: Some(CseOutput { stdout: ended.stdout.clone(), stderr: ended.stderr.clone() }),
         ..Cse::default()
     }
 }

@@ -4,10 +4,10 @@ use crate::text::phrases::{CLUSTER, MACHINES, NODE_LOG, Phrases};
 
 /// Required subject of a text for a wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum TextSubject {
     /// The wording itself is specific to nodes or VMs.
     Anything,
-    /// VMs, or anything of [`Subject::Nodes`].
+    /// VMs, or anything of [`TextSubject::Nodes`].
     Machines,
     /// A cluster, its node pools or its nodes.
     Cluster,
@@ -17,7 +17,7 @@ pub(crate) enum Subject {
     NodeLog,
 }
 
-impl Subject {
+impl TextSubject {
     pub(crate) fn holds(self, found: &Phrases) -> bool {
         let has = |phrases: &[usize]| found.has_any(phrases);
         match self {

@@ -10,7 +10,7 @@ use mooring_codes::Os;
 
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
-use crate::cause::subject::Subject;
+use crate::cause::subject::TextSubject;
 use crate::text::phrases::{PHRASES, Phrases};
 
 /// Maximum distance of two phrases in different lines: the line may be wrapped.
@@ -41,7 +41,7 @@ pub(crate) struct Wording {
     pub(crate) also: &'static [&'static [usize]],
     /// Phrases that exclude the wording, anywhere in the text.
     pub(crate) without: &'static [usize],
-    pub(crate) about: Subject,
+    pub(crate) about: TextSubject,
     /// Exit codes that hide this cause.
     pub(crate) codes: &'static [i32],
     pub(crate) os: Option<Os>,

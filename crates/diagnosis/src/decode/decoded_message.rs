@@ -23,7 +23,7 @@ pub(crate) struct DecodedMessage {
     pub(crate) error_at: Option<usize>,
     /// Position of the last line of a non-empty `Output` in the report.
     pub(crate) output_end_at: Option<usize>,
-    pub(crate) item: Item,
+    pub(crate) item: ListPosition,
     /// The matching wording of a text without a message.
     pub(crate) worded: Option<&'static Wording>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct DecodedMessage {
 /// Position of a message among similar ones. Items of one list describe different VMs, even if they are equal; the same
 /// text elsewhere is a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub(crate) enum ListPosition {
     /// Not in a list, or its first item.
     Alone,
     /// A later object of a JSON list, `}, {"code": …, "message": …`.

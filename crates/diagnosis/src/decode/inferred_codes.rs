@@ -5,11 +5,15 @@ use mooring_codes::{Date, ExitCode, Os, by_name, image_date};
 use crate::decode::decoded::{BootstrapOutcome, FoundBy, Situation};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::interpret::interpret;
-use crate::read::message::{Found, Opener};
-use crate::read::reading::Read;
+use crate::read::message::{Located, Opener};
+use crate::read::reading::TextReading;
 
 /// Adds the codes of AKS names and messages, unless a message has a better code.
-pub(crate) fn add_names(read: &Read<'_>, messages: &mut Vec<DecodedMessage>, day: Option<Date>) {
+pub(crate) fn add_names(
+    read: &TextReading<'_>,
+    messages: &mut Vec<DecodedMessage>,
+    day: Option<Date>,
+) {
     let is_ours = |one: &DecodedMessage| one.decoded.outcome != BootstrapOutcome::NotABootstrap;
     if messages.iter().any(|one| is_ours(one) && one.decoded.code.is_some() && !one.weak) {
         return;
@@ -22,9 +26,9 @@ pub(crate) fn add_names(read: &Read<'_>, messages: &mut Vec<DecodedMessage>, day
     let image = read.loose.image.as_deref().and_then(|image| image_date(image).ok());
     let day = day.or(image);
     let named = read.names.iter().filter_map(|name| {
-        Some((FoundBy::AksName, Found { value: named_code(&name.value, day)?, at: name.at }))
+        Some((FoundBy::AksName, Located { value: named_code(&name.value, day)?, at: name.at }))
     });
-    let mut codes: Vec<(FoundBy, Found<i64>)> = named.collect();
+    let mut codes: Vec<(FoundBy, Located<i64>)> = named.collect();
     if codes.is_empty() {
         codes.extend(read.sentences.iter().map(|found| (FoundBy::Sentence, *found)));
     }
@@ -54,7 +58,7 @@ fn named_code(name: &str, day: Option<Date>) -> Option<i64> {
     Some(row.number.into())
 }
 
-fn set_code(message: &mut DecodedMessage, (by, found): (FoundBy, Found<i64>)) {
+fn set_code(message: &mut DecodedMessage, (by, found): (FoundBy, Located<i64>)) {
     message.decoded.code = i32::try_from(found.value).ok();
     message.decoded.found_by = Some(by);
     message.decoded.outcome = BootstrapOutcome::Failed;
@@ -65,14 +69,14 @@ fn set_code(message: &mut DecodedMessage, (by, found): (FoundBy, Found<i64>)) {
 }
 
 /// Returns a failure that has only an ARM error code or an unknown AKS name.
-pub(crate) fn arm_code_alone(read: &Read<'_>) -> Option<DecodedMessage> {
+pub(crate) fn arm_code_alone(read: &TextReading<'_>) -> Option<DecodedMessage> {
     if read.loose.run_command {
         return None;
     }
     let named = read.names.iter().find(|name| name.value.contains('_'));
     let found = match (named, read.arm_codes.first()) {
-        (Some(name), _) => Found { value: name.value.clone(), at: name.at },
-        (None, Some(code)) => Found { value: code.value.to_owned(), at: code.at },
+        (Some(name), _) => Located { value: name.value.clone(), at: name.at },
+        (None, Some(code)) => Located { value: code.value.to_owned(), at: code.at },
         (None, None) => return None,
     };
     let mut message = message_without_code(read, found.at);
@@ -92,13 +96,13 @@ pub(crate) fn arm_code_alone(read: &Read<'_>) -> Option<DecodedMessage> {
 }
 
 /// Returns the failure of a report without its head, and so without its code.
-pub(crate) fn report_without_head(read: &Read<'_>) -> Option<DecodedMessage> {
+pub(crate) fn report_without_head(read: &TextReading<'_>) -> Option<DecodedMessage> {
     let ran = read.loose.duration.is_some() && !read.loose.run_command;
     ran.then(|| message_without_code(read, 0))
 }
 
 /// Returns a failure with the facts outside of messages.
-fn message_without_code(read: &Read<'_>, at: usize) -> DecodedMessage {
+fn message_without_code(read: &TextReading<'_>, at: usize) -> DecodedMessage {
     let mut message = read.loose.clone();
     message.opener = Opener::Sentence;
     message.span = 0..read.text.len();

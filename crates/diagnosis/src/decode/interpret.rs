@@ -3,14 +3,14 @@
 use mooring_codes::Os;
 
 use crate::decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
-use crate::decode::decoded_message::{DecodedMessage, Item};
+use crate::decode::decoded_message::{DecodedMessage, ListPosition};
 use crate::read::extension::is_bootstrap;
-use crate::read::message::{Found, Handler, Message, Opener, Silence};
-use crate::read::reading::Read;
+use crate::read::message::{ExtensionMessage, Handler, Located, Opener, Silence};
+use crate::read::reading::TextReading;
 use crate::read::report::{error_at, output_end_at, status};
 use crate::text::lexer::follows_in_list;
 
-pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
+pub(crate) fn interpret(read: &TextReading<'_>, message: &ExtensionMessage) -> DecodedMessage {
     let os = os(read, message);
     let selected = match os {
         Some(Os::Windows) => windows_code(message),
@@ -19,7 +19,7 @@ pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
     let bootstrap = is_bootstrap(message);
     let outcome = match selected {
         _ if !bootstrap => BootstrapOutcome::NotABootstrap,
-        Some((_, Found { value: 0, .. })) if message.handler != Handler::Failed => {
+        Some((_, Located { value: 0, .. })) if message.handler != Handler::Failed => {
             BootstrapOutcome::Succeeded
         }
         Some(_) => BootstrapOutcome::Failed,
@@ -47,7 +47,7 @@ pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
         at: at.or(Some(message.at)),
         weak: matches!(
             selected,
-            Some((FoundBy::OuterStatus | FoundBy::VmssStatus, Found { value: 0 | 1, .. }))
+            Some((FoundBy::OuterStatus | FoundBy::VmssStatus, Located { value: 0 | 1, .. }))
         ) && outcome == BootstrapOutcome::Failed,
         opener: message.opener,
         handler: message.handler,
@@ -57,18 +57,18 @@ pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
         error_at: error_at(read.text, message),
         output_end_at: output_end_at(read.text, message),
         item: if message.viewed {
-            Item::Viewed
+            ListPosition::Viewed
         } else if follows_in_list(read.text, message.span.start) {
-            Item::Listed
+            ListPosition::Listed
         } else {
-            Item::Alone
+            ListPosition::Alone
         },
         worded: None,
     }
 }
 
 /// Prefers evidence of Windows to evidence of Linux.
-fn os(read: &Read<'_>, message: &Message) -> Option<Os> {
+fn os(read: &TextReading<'_>, message: &ExtensionMessage) -> Option<Os> {
     let windows_code = message.windows_result.is_some()
         || message.windows_name.is_some()
         || message.windows_error.is_some();
@@ -88,14 +88,14 @@ fn os(read: &Read<'_>, message: &Message) -> Option<Os> {
     }
 }
 
-type SelectedCode = Option<(FoundBy, Found<i64>)>;
+type SelectedCode = Option<(FoundBy, Located<i64>)>;
 
-fn windows_code(message: &Message) -> SelectedCode {
+fn windows_code(message: &ExtensionMessage) -> SelectedCode {
     // Since the end of 2023 the outer status is always 1, and wrappers name the publisher.
     let old = message.opener == Opener::Wrapper && message.publisher.is_none();
     let outer = message.outer.filter(|outer| outer.value != 1 || old);
     let done = message.handler == Handler::Succeeded;
-    let none = Found { value: 0, at: message.span.start };
+    let none = Located { value: 0, at: message.span.start };
     message
         .windows_result
         .map(|found| (FoundBy::WindowsResult, found))
@@ -105,13 +105,13 @@ fn windows_code(message: &Message) -> SelectedCode {
         .or(done.then_some((FoundBy::OuterStatus, none)))
 }
 
-fn linux_code(message: &Message) -> SelectedCode {
+fn linux_code(message: &ExtensionMessage) -> SelectedCode {
     let failed = message.handler == Handler::Failed;
-    let plausible = |found: &Found<i64>| found.value != 0 || !failed;
-    let trusted = |found: &Found<i64>| !matches!(found.value, 0 | 1);
-    let by = |by: FoundBy| move |found: Found<i64>| (by, found);
+    let plausible = |found: &Located<i64>| found.value != 0 || !failed;
+    let trusted = |found: &Located<i64>| !matches!(found.value, 0 | 1);
+    let by = |by: FoundBy| move |found: Located<i64>| (by, found);
     let done = message.handler == Handler::Succeeded;
-    let none = Found { value: 0, at: message.span.start };
+    let none = Located { value: 0, at: message.span.start };
     message
         .report
         .filter(plausible)
@@ -125,7 +125,7 @@ fn linux_code(message: &Message) -> SelectedCode {
         .or(done.then_some((FoundBy::OuterStatus, none)))
 }
 
-fn situation(message: &Message) -> Situation {
+fn situation(message: &ExtensionMessage) -> Situation {
     match (message.silence.map(|found| found.value), message.handler) {
         (Some(Silence::TimedOut), _) => Situation::TimedOut,
         (Some(Silence::HandlerFailed), _) => Situation::HandlerFailed,

@@ -4,14 +4,14 @@
 //! details. Messages about the same extension and instance with the same code are one.
 
 use crate::decode::decoded::BootstrapOutcome;
-use crate::decode::decoded_message::{DecodedMessage, Item};
+use crate::decode::decoded_message::{DecodedMessage, ListPosition};
 use crate::read::message::Opener;
 
 pub(crate) fn merge(messages: Vec<DecodedMessage>) -> Vec<DecodedMessage> {
     // Each message with the number of the last list that contained it.
     let mut kept: Vec<(DecodedMessage, usize)> = Vec::new();
     let mut list = 0;
-    let mut before = Item::Alone;
+    let mut before = ListPosition::Alone;
     for mut one in messages {
         if begins_a_list(before, one.item) {
             list += 1;
@@ -37,11 +37,11 @@ pub(crate) fn merge(messages: Vec<DecodedMessage>) -> Vec<DecodedMessage> {
 }
 
 /// Returns true if a message is not in the list of the one before it.
-fn begins_a_list(before: Item, item: Item) -> bool {
+fn begins_a_list(before: ListPosition, item: ListPosition) -> bool {
     match item {
-        Item::Alone => true,
-        Item::Listed => before == Item::Viewed,
-        Item::Viewed => before != Item::Viewed,
+        ListPosition::Alone => true,
+        ListPosition::Listed => before == ListPosition::Viewed,
+        ListPosition::Viewed => before != ListPosition::Viewed,
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
             step_at: None,
             error_at: None,
             output_end_at: None,
-            item: Item::Alone,
+            item: ListPosition::Alone,
             worded: None,
         }
     }
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn items_of_one_list_are_merged_only_with_the_same_instance() {
         let listed = |instance| DecodedMessage {
-            item: Item::Listed,
+            item: ListPosition::Listed,
             ..message(Decoded { instance, ..failed(50) })
         };
         assert_eq!(merge(vec![listed(Some(1)), listed(Some(1))]).len(), 1);

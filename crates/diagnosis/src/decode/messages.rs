@@ -8,7 +8,7 @@ use crate::decode::inferred_codes::{add_names, arm_code_alone, report_without_he
 use crate::decode::interpret::interpret;
 use crate::decode::merge::merge;
 use crate::read::facts::gather;
-use crate::text::scanned::Text;
+use crate::text::scanned::ScannedText;
 
 /// Returns the messages about node bootstraps, in the order of the text.
 ///
@@ -22,8 +22,8 @@ pub fn decode(input: &[u8]) -> Vec<Decoded> {
 /// decodes them again.
 ///
 /// `day` is the date of the image, for names whose number changed over time.
-pub(crate) fn read(input: &[u8], day: Option<Date>) -> (Text, Vec<DecodedMessage>) {
-    let text = Text::new(input);
+pub(crate) fn read(input: &[u8], day: Option<Date>) -> (ScannedText, Vec<DecodedMessage>) {
+    let text = ScannedText::new(input);
     let messages = interpret_all(&text, day);
     let coded =
         |all: &[DecodedMessage]| all.iter().any(|one| one.decoded.code.is_some() && !one.weak);
@@ -40,7 +40,7 @@ pub(crate) fn read(input: &[u8], day: Option<Date>) -> (Text, Vec<DecodedMessage
     (text, messages)
 }
 
-fn interpret_all(text: &Text, day: Option<Date>) -> Vec<DecodedMessage> {
+fn interpret_all(text: &ScannedText, day: Option<Date>) -> Vec<DecodedMessage> {
     let read = gather(&text.bytes, &text.hits);
     let mut messages =
         merge(read.messages.iter().map(|message| interpret(&read, message)).collect());

@@ -14,20 +14,20 @@ use crate::diagnose::wording_case::{from_wording, worded_message};
 use crate::diagnose::wordings::matches;
 use crate::diagnosis::{Diagnosis, Hints};
 use crate::text::clues::Clue;
-use crate::text::scan::Mark;
-use crate::text::scanned::Text;
+use crate::text::scan::TextMark;
+use crate::text::scanned::ScannedText;
 
 const MAX_BYTES: usize = 512;
 
 /// Returns the failure in a text without any other words.
-pub(crate) fn alone(text: &Text, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
+pub(crate) fn alone(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     if text.bytes.len() > MAX_BYTES {
         return None;
     }
     by_wording(text, hints).or_else(|| by_clue(text, hints))
 }
 
-fn by_wording(text: &Text, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
+fn by_wording(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     let all = 0..text.bytes.len();
     let mut fitting = matches(&text.bytes, &text.phrases, all, true);
     let found = fitting.find(|found| fills(text, found.wording.ranges(&text.phrases)))?;
@@ -40,10 +40,10 @@ fn by_wording(text: &Text, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> 
     Some((message, diagnosis))
 }
 
-fn by_clue(text: &Text, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
+fn by_clue(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     let mut clues = text.hits.iter().filter_map(|hit| match hit.mark {
-        Mark::Clue(clue) => Some((clue, hit.start()..hit.end())),
-        Mark::Anchor(_) => None,
+        TextMark::Clue(clue) => Some((clue, hit.start()..hit.end())),
+        TextMark::Anchor(_) => None,
     });
     let (rule, at) = clues.find_map(|(clue, range)| {
         // A single word is a name or an address, and no failure.
@@ -76,7 +76,7 @@ fn rule_of(clue: Clue) -> Option<&'static Rule> {
 }
 
 /// Returns true if all words of a text are in the ranges.
-fn fills(text: &Text, ranges: impl IntoIterator<Item = Range<usize>>) -> bool {
+fn fills(text: &ScannedText, ranges: impl IntoIterator<Item = Range<usize>>) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
     let mut words: Vec<bool> = text.bytes.iter().map(is_word).collect();
     for range in ranges {

@@ -17,7 +17,7 @@ use crate::diagnose::rule::Rule;
 use crate::diagnose::wording_case::{from_wording, without_message};
 use crate::diagnose::{rules, wordings};
 use crate::diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported, reason, unknown};
-use crate::text::scanned::Text;
+use crate::text::scanned::ScannedText;
 
 /// Next step for a faulty node image.
 pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \
@@ -98,7 +98,7 @@ pub(crate) fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>
 }
 
 struct Case<'a> {
-    text: &'a Text,
+    text: &'a ScannedText,
     message: &'a DecodedMessage,
     decoded: &'a Decoded,
     os: Option<Os>,
@@ -107,7 +107,7 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn new(text: &'a Text, message: &'a DecodedMessage, hints: Hints) -> Self {
+    fn new(text: &'a ScannedText, message: &'a DecodedMessage, hints: Hints) -> Self {
         let decoded = &message.decoded;
         let os = decoded.os.or(hints.os);
         let named = decoded.image_version.as_deref().and_then(|image| image_date(image).ok());

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnose::rule::Groups;
 use crate::text::clues::Clue;
-use crate::text::scan::{Hit, Mark};
+use crate::text::scan::{Hit, TextMark};
 
 /// Limit of the occurrences of a clue that are tried for a match in the same line.
 const MAX_TRIED: usize = 64;
@@ -22,7 +22,7 @@ impl<'a> FoundClues<'a> {
         let hits = hits.get(from..to).unwrap_or_default();
         let mut first = [None; Clue::COUNT];
         for hit in hits {
-            if let Mark::Clue(clue) = hit.mark {
+            if let TextMark::Clue(clue) = hit.mark {
                 first[clue as usize].get_or_insert(hit.start());
             }
         }
@@ -49,8 +49,8 @@ impl<'a> FoundClues<'a> {
 
     fn line_with(&self, one: &[Clue], others: Groups) -> Option<usize> {
         let is = |hit: &Hit, group: &[Clue]| match hit.mark {
-            Mark::Clue(clue) => group.contains(&clue),
-            Mark::Anchor(_) => false,
+            TextMark::Clue(clue) => group.contains(&clue),
+            TextMark::Anchor(_) => false,
         };
         let candidates = self.hits.iter().enumerate().filter(|(_, hit)| is(hit, one));
         candidates

@@ -5,7 +5,7 @@ use mooring_codes::{Date, Os, Owner, Transient};
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
-use crate::cause::subject::Subject;
+use crate::cause::subject::TextSubject;
 use crate::cause::wording::{Tier, Wording};
 use crate::decode::decoded::{BootstrapOutcome, Situation};
 use crate::diagnose::rule::Rule;

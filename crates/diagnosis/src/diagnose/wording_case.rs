@@ -2,27 +2,27 @@
 
 use crate::cause::confidence::Confidence;
 use crate::cause::stage::Stage;
-use crate::cause::subject::Subject;
+use crate::cause::subject::TextSubject;
 use crate::cause::wording::{Match, Tier, Wording};
 use crate::decode::decoded::{BootstrapOutcome, Decoded};
-use crate::decode::decoded_message::{DecodedMessage, Item};
+use crate::decode::decoded_message::{DecodedMessage, ListPosition};
 use crate::diagnose::evidence::quote;
 use crate::diagnose::tables::OTHER_EXTENSION;
 use crate::diagnose::wordings::matches;
 use crate::diagnosis::{Diagnosis, Hints, Reported};
 use crate::read::message::{Handler, Opener};
 use crate::text::phrases::PHRASES;
-use crate::text::scanned::Text;
+use crate::text::scanned::ScannedText;
 
 /// Returns the failure in a text without a bootstrap message.
 pub(crate) fn without_message(
-    text: &Text,
+    text: &ScannedText,
     others: &[DecodedMessage],
     hints: Hints,
 ) -> Option<(DecodedMessage, Diagnosis)> {
     let found = matches(&text.bytes, &text.phrases, 0..text.bytes.len(), false).next();
     let extension = others.iter().find(|message| has_failed(message));
-    let is_node = Subject::Cluster.holds(&text.phrases);
+    let is_node = TextSubject::Cluster.holds(&text.phrases);
     match (found, extension) {
         (Some(found), extension)
             if extension.is_none() || !is_node || found.wording.tier == Tier::Root =>
@@ -30,7 +30,7 @@ pub(crate) fn without_message(
             let message = worded_message(text, found.at, Some(found.wording));
             let mut diagnosis = from_wording(text, &message, found);
             diagnosis.os = found.wording.os.or(hints.os);
-            if diagnosis.stage == Stage::Launch && !Subject::Nodes.holds(&text.phrases) {
+            if diagnosis.stage == Stage::Launch && !TextSubject::Nodes.holds(&text.phrases) {
                 // Nothing shows that the VM is a node.
                 diagnosis.confidence = diagnosis.confidence.min(Confidence::Medium);
             }
@@ -49,7 +49,7 @@ fn has_failed(message: &DecodedMessage) -> bool {
 }
 
 fn other_extension(
-    text: &Text,
+    text: &ScannedText,
     message: &DecodedMessage,
     hints: Hints,
 ) -> (DecodedMessage, Diagnosis) {
@@ -89,7 +89,7 @@ fn printable(name: &str) -> String {
 
 /// Returns a message that consists of a wording or a clue only.
 pub(crate) fn worded_message(
-    text: &Text,
+    text: &ScannedText,
     at: usize,
     worded: Option<&'static Wording>,
 ) -> DecodedMessage {
@@ -105,13 +105,17 @@ pub(crate) fn worded_message(
         step_at: None,
         error_at: None,
         output_end_at: None,
-        item: Item::Alone,
+        item: ListPosition::Alone,
         worded,
     }
 }
 
 /// Returns the diagnosis of a wording, with its line as evidence.
-pub(crate) fn from_wording(text: &Text, message: &DecodedMessage, found: Match) -> Diagnosis {
+pub(crate) fn from_wording(
+    text: &ScannedText,
+    message: &DecodedMessage,
+    found: Match,
+) -> Diagnosis {
     Diagnosis {
         outcome: BootstrapOutcome::NoCode,
         reported: Reported { name: error_name(text, found.wording), ..Reported::default() },
@@ -123,7 +127,7 @@ pub(crate) fn from_wording(text: &Text, message: &DecodedMessage, found: Match) 
 }
 
 /// Returns the name of the error, spelled as in the text.
-fn error_name(text: &Text, wording: &Wording) -> Option<String> {
+fn error_name(text: &ScannedText, wording: &Wording) -> Option<String> {
     let is_alphanumeric = |phrase: &str| phrase.bytes().all(|byte| byte.is_ascii_alphanumeric());
     wording.phrases.iter().filter(|phrase| is_alphanumeric(PHRASES[**phrase])).find_map(|phrase| {
         let at = text.phrases.places(*phrase).next()?;

@@ -2,8 +2,8 @@
 
 use mooring_codes::{Os, by_name};
 
-use crate::read::message::{Found, Handler, LINUX_CODES, Message, Opener};
-use crate::read::reading::Read;
+use crate::read::message::{ExtensionMessage, Handler, LINUX_CODES, Located, Opener};
+use crate::read::reading::TextReading;
 use crate::text::lexer::{
     follows, number, owned, phrase, quoted_number, skip_gap, value, word_around,
 };
@@ -26,10 +26,10 @@ const ARM_CODES: &[&str] = &[
 ];
 
 /// Reads `"ExitCode": "N"` of a report, `exitCode=N` of a log, or `ExitCode: |N|` of Windows.
-pub(crate) fn exit_code(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn exit_code(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     if let Some(code) = windows_result(text, end) {
-        let found = Some(Found { value: code, at });
+        let found = Some(Located { value: code, at });
         let takes = read.current().is_some_and(|message| message.windows_result.is_none());
         let message = if takes { read.here() } else { read.open(Opener::Report, at) };
         message.windows_result = found;
@@ -43,7 +43,7 @@ pub(crate) fn exit_code(read: &mut Read<'_>, at: usize, end: usize) {
     if !(key || assigned) || !LINUX_CODES.contains(&code) {
         return;
     }
-    let found = Found { value: code, at };
+    let found = Located { value: code, at };
     if assigned || text[at] == b'e' {
         logged(read, found);
     } else {
@@ -59,7 +59,7 @@ fn windows_result(text: &[u8], end: usize) -> Option<i64> {
     (rest.get(end) == Some(&b'|')).then_some(code)
 }
 
-fn reported(read: &mut Read<'_>, found: Found<i64>, quoted: bool) {
+fn reported(read: &mut TextReading<'_>, found: Located<i64>, quoted: bool) {
     let known = read.from_aks_node;
     match read.current() {
         Some(message) if message.opener == Opener::Report && message.report.is_some() => {}
@@ -80,7 +80,7 @@ fn reported(read: &mut Read<'_>, found: Found<i64>, quoted: bool) {
     }
 }
 
-fn logged(read: &mut Read<'_>, found: Found<i64>) {
+fn logged(read: &mut TextReading<'_>, found: Located<i64>) {
     if let Some(message) = log(read, found.at)
         && (found.value != 0 || message.slog.is_none())
     {
@@ -90,7 +90,7 @@ fn logged(read: &mut Read<'_>, found: Found<i64>) {
 }
 
 /// Returns the message of a log line.
-fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut Message> {
+fn log<'r>(read: &'r mut TextReading<'_>, at: usize) -> Option<&'r mut ExtensionMessage> {
     if read.current().is_some() {
         return read.current();
     }
@@ -98,7 +98,7 @@ fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut Message> {
 }
 
 /// Reads `+ exit N` of the script; `++ exit` is from a subshell, and zero is not a failure.
-pub(crate) fn trace_exit(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn trace_exit(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     let before = at.checked_sub(1).map(|before| text[before]);
     let starts =
@@ -111,25 +111,25 @@ pub(crate) fn trace_exit(read: &mut Read<'_>, at: usize, end: usize) {
         && (1..=255).contains(&code)
         && let Some(message) = log(read, at)
     {
-        message.trace = Some(Found { value: code, at });
+        message.trace = Some(Located { value: code, at });
         message.is_linux = true;
     }
 }
 
 /// Reads `local exit_code=N` in the script trace, unless `+ exit N` follows.
-pub(crate) fn local_exit_code(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn local_exit_code(read: &mut TextReading<'_>, at: usize, end: usize) {
     let code = number(read.text, end).map(|(code, _)| code);
     if let Some(code @ 1..=255) = code
         && let Some(message) = log(read, at)
         && message.trace.is_none()
     {
-        message.trace = Some(Found { value: code, at });
+        message.trace = Some(Located { value: code, at });
         message.is_linux = true;
     }
 }
 
 /// Reads `API server connection check code: N`.
-pub(crate) fn check_code(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn check_code(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     if !follows(text, at, "connection") {
         return;
@@ -138,13 +138,13 @@ pub(crate) fn check_code(read: &mut Read<'_>, at: usize, end: usize) {
     if let Some((code @ 1..=255, _)) = code
         && let Some(message) = log(read, at)
     {
-        message.trace = Some(Found { value: code, at });
+        message.trace = Some(Located { value: code, at });
         message.is_linux = true;
     }
 }
 
 /// Reads `VMExtensionError_Name`, `NameVMExtensionError`, or a link that ends in one.
-pub(crate) fn aks_name(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn aks_name(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     let joined = text.get(end) == Some(&b'-');
     let word =
@@ -153,7 +153,7 @@ pub(crate) fn aks_name(read: &mut Read<'_>, at: usize, end: usize) {
 }
 
 /// Looks up `WINDOWS_CSE_ERROR_NAME` in the table of codes.
-pub(crate) fn windows_name(read: &mut Read<'_>, at: usize) {
+pub(crate) fn windows_name(read: &mut TextReading<'_>, at: usize) {
     let text = read.text;
     let known = read.current().is_some_and(|message| message.windows_name.is_some());
     if known || !read.may_look_up() {
@@ -166,11 +166,11 @@ pub(crate) fn windows_name(read: &mut Read<'_>, at: usize) {
     }
     let message = read.here();
     message.is_windows = true;
-    message.windows_name = row.map(|row| Found { value: row.number.into(), at });
+    message.windows_name = row.map(|row| Located { value: row.number.into(), at });
 }
 
 /// Reads `CSE Error: NAME." Exit Code: N.`
-pub(crate) fn cse_error(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn cse_error(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     let near = &text[end..text.len().min(end + NEAR)];
     let Some(label) = memchr::memmem::find(near, b"Exit Code:") else { return };
@@ -179,16 +179,16 @@ pub(crate) fn cse_error(read: &mut Read<'_>, at: usize, end: usize) {
             read.open(Opener::Log, at);
         }
         let message = read.here();
-        message.windows_error = Some(Found { value: code, at });
+        message.windows_error = Some(Located { value: code, at });
         message.is_windows = true;
     }
 }
 
 /// Reads `CSE exited with code N (NAME)` or `CSE exited with code N on node NODE: NAME`, which Mooring writes.
-pub(crate) fn condition_code(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn condition_code(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     let Some((code, after)) = number(text, end) else { return };
-    let found = Some(Found { value: code, at });
+    let found = Some(Located { value: code, at });
     let near = &text[after..text.len().min(after + NEAR)];
     let near = near.split(|byte| *byte == b'.').next().unwrap_or_default();
     if memchr::memmem::find(near, b"WINDOWS_CSE_").is_some() {
@@ -203,7 +203,7 @@ pub(crate) fn condition_code(read: &mut Read<'_>, at: usize, end: usize) {
 }
 
 /// Reads `Command execution finished …` of Windows.
-pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn execution(read: &mut TextReading<'_>, at: usize, end: usize) {
     const FAILED: &str = "finished, but failed because it returned a non-zero exit code of:";
     let text = read.text;
     if !follows(text, at, "Command") || phrase(text, end, "finished").is_none() {
@@ -214,7 +214,7 @@ pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
     let cut = failed.is_none() && phrase(text, end, "finished,").is_some();
     let message = read.handler_message(at);
     message.is_windows = true;
-    message.outer = code.map(|(value, _)| Found { value, at });
+    message.outer = code.map(|(value, _)| Located { value, at });
     message.handler = match (failed, cut) {
         (None, false) => Handler::Succeeded,
         _ => Handler::Failed,
@@ -222,7 +222,7 @@ pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
 }
 
 /// Reads an ARM error code and keeps its usual spelling.
-pub(crate) fn arm_code(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn arm_code(read: &mut TextReading<'_>, at: usize, end: usize) {
     let word = &read.text[at..end];
     let known = ARM_CODES.iter().find(|code| code.as_bytes().eq_ignore_ascii_case(word));
     if let Some(code) = known {
@@ -232,7 +232,7 @@ pub(crate) fn arm_code(read: &mut Read<'_>, at: usize, end: usize) {
 }
 
 /// Reads `VMExtensionProvisioningError_Windows`, which is a separate code.
-pub(crate) fn windows_arm_code(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn windows_arm_code(read: &mut TextReading<'_>, at: usize, end: usize) {
     const CODE: &str = "VMExtensionProvisioningError_Windows";
     if read.text[at..end].eq_ignore_ascii_case(CODE.as_bytes()) {
         read.add_arm_code(CODE, at);

@@ -3,8 +3,8 @@
 use mooring_codes::image_date;
 
 use crate::read::extension::{is_bootstrap_name, is_custom_script};
-use crate::read::message::{Found, Message, Opener};
-use crate::read::reading::Read;
+use crate::read::message::{ExtensionMessage, Located, Opener};
+use crate::read::reading::TextReading;
 use crate::text::lexer::{follows, name, owned, phrase, quoted_number, value, word_around};
 use crate::text::scan::Anchor;
 
@@ -12,7 +12,7 @@ use crate::text::scan::Anchor;
 const NEAR: usize = 320;
 
 /// Reads `(publisher 'P' and type 'T')`, or the same as JSON members.
-pub(crate) fn publisher(read: &mut Read<'_>, end: usize) {
+pub(crate) fn publisher(read: &mut TextReading<'_>, end: usize) {
     let text = read.text;
     let Some(range) = name(text, value(text, end).unwrap_or(end)) else { return };
     let after = range.end + 1;
@@ -29,7 +29,7 @@ pub(crate) fn publisher(read: &mut Read<'_>, end: usize) {
 }
 
 /// Reads `"type": "Microsoft.Azure.Extensions.CustomScript"`, with or without quotes; a slash means a resource type.
-pub(crate) fn kind(read: &mut Read<'_>, end: usize) {
+pub(crate) fn kind(read: &mut TextReading<'_>, end: usize) {
     let text = read.text;
     let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
     let kind = owned(text, range);
@@ -41,7 +41,7 @@ pub(crate) fn kind(read: &mut Read<'_>, end: usize) {
 }
 
 /// Reads `"name": "X"` in an instance view, as JSON, YAML or a PowerShell list; other names are not extensions.
-pub(crate) fn extension_name(read: &mut Read<'_>, end: usize) {
+pub(crate) fn extension_name(read: &mut TextReading<'_>, end: usize) {
     let text = read.text;
     let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
     let near = &text[range.end..text.len().min(range.end + NEAR)];
@@ -50,14 +50,14 @@ pub(crate) fn extension_name(read: &mut Read<'_>, end: usize) {
     let viewed = has(b"ypeHandlerVersion") || has(b"tatuses");
     if known || viewed {
         read.close();
-        read.loose = Message::new(Opener::Log, range.start);
+        read.loose = ExtensionMessage::new(Opener::Log, range.start);
         read.loose.extension = Some(owned(text, range));
         read.loose.viewed = viewed;
     }
 }
 
 /// Reads the name of a bootstrap extension outside of known messages.
-pub(crate) fn known_name(read: &mut Read<'_>, at: usize) {
+pub(crate) fn known_name(read: &mut TextReading<'_>, at: usize) {
     let word = word_around(read.text, at, b"-_");
     let name = owned(read.text, word);
     let message = read.here();
@@ -67,7 +67,7 @@ pub(crate) fn known_name(read: &mut Read<'_>, at: usize) {
 }
 
 /// Reads `[stdout]` and `[stderr]`. A text that starts with one has lost its head.
-pub(crate) fn stream(read: &mut Read<'_>, anchor: Anchor, at: usize) {
+pub(crate) fn stream(read: &mut TextReading<'_>, anchor: Anchor, at: usize) {
     if read.current().is_none() {
         read.open(Opener::Handler, at);
     }
@@ -77,17 +77,17 @@ pub(crate) fn stream(read: &mut Read<'_>, anchor: Anchor, at: usize) {
 }
 
 /// Reads `logs_to_events AKS.CSE.step`, the start of a step. `TaskName` of an event is a finished step.
-pub(crate) fn step(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn step(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     let name = word_around(text, end, b"._").end;
     let begins = follows(text, at, "logs_to_events");
     if begins && name > end {
-        read.here().step = Some(Found { value: owned(text, end..name), at });
+        read.here().step = Some(Located { value: owned(text, end..name), at });
     }
 }
 
 /// Reads `ProvisioningState/failed/0` or another state, which starts the next message of the extension.
-pub(crate) fn state(read: &mut Read<'_>) {
+pub(crate) fn state(read: &mut TextReading<'_>) {
     let ended = read.current().filter(|message| message.in_streams());
     let Some(extension) = ended.map(|message| message.extension.clone()) else { return };
     read.close();
@@ -96,7 +96,7 @@ pub(crate) fn state(read: &mut Read<'_>) {
 }
 
 /// Reads `"target": "3"` before a message, or `Target="3"` after it.
-pub(crate) fn target(read: &mut Read<'_>, end: usize) {
+pub(crate) fn target(read: &mut TextReading<'_>, end: usize) {
     let text = read.text;
     let Some(start) = value(text, end) else { return };
     let Some((instance, _)) = quoted_number(text, start) else { return };
@@ -109,7 +109,7 @@ pub(crate) fn target(read: &mut Read<'_>, end: usize) {
 }
 
 /// Reads `instance 3 has extension error details : {`.
-pub(crate) fn extension_error(read: &mut Read<'_>, at: usize) {
+pub(crate) fn extension_error(read: &mut TextReading<'_>, at: usize) {
     let text = read.text;
     let before = text[..at].trim_ascii_end();
     let instance = before.strip_suffix(b"has").map(<[u8]>::trim_ascii_end).and_then(|before| {
@@ -121,7 +121,7 @@ pub(crate) fn extension_error(read: &mut Read<'_>, at: usize) {
 }
 
 /// Reads the name or version of an image.
-pub(crate) fn image(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn image(read: &mut TextReading<'_>, at: usize, end: usize) {
     if read.here().image.is_some() {
         return;
     }

@@ -1,6 +1,6 @@
 //! Identifies the bootstrap extension. Other handlers use the same messages.
 
-use crate::read::message::{Handler, Message, Opener};
+use crate::read::message::{ExtensionMessage, Handler, Opener};
 
 /// Returns true for names of the bootstrap extension on AKS, ACS and Karpenter nodes.
 pub(crate) fn is_bootstrap_name(name: &str) -> bool {
@@ -22,7 +22,7 @@ pub(crate) fn is_custom_script(kind: &str) -> bool {
         .any(|known| kind.eq_ignore_ascii_case(known))
 }
 
-pub(crate) fn is_bootstrap(message: &Message) -> bool {
+pub(crate) fn is_bootstrap(message: &ExtensionMessage) -> bool {
     let from_node = message.report.is_some()
         || message.windows_result.is_some()
         || message.windows_name.is_some();
@@ -50,19 +50,19 @@ pub(crate) fn is_bootstrap(message: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{is_bootstrap, is_bootstrap_name, is_custom_script};
-    use crate::read::message::{Found, Handler, Message, Opener};
+    use crate::read::message::{ExtensionMessage, Handler, Located, Opener};
 
-    fn message(opener: Opener) -> Message {
-        Message::new(opener, 0)
+    fn message(opener: Opener) -> ExtensionMessage {
+        ExtensionMessage::new(opener, 0)
     }
 
     /// Messages with one fact that only the bootstrap of a node has.
-    fn from_node(opener: Opener) -> [Message; 3] {
-        let found = Some(Found { value: 0, at: 0 });
+    fn from_node(opener: Opener) -> [ExtensionMessage; 3] {
+        let found = Some(Located { value: 0, at: 0 });
         [
-            Message { report: found, ..message(opener) },
-            Message { windows_result: found, ..message(opener) },
-            Message { windows_name: found, ..message(opener) },
+            ExtensionMessage { report: found, ..message(opener) },
+            ExtensionMessage { windows_result: found, ..message(opener) },
+            ExtensionMessage { windows_name: found, ..message(opener) },
         ]
     }
 
@@ -83,16 +83,20 @@ mod tests {
 
     #[test]
     fn other_extension_is_a_bootstrap_with_a_fact_of_the_node() {
-        let named = |one: Message| Message { extension: Some("mine".to_owned()), ..one };
-        let of_kind = |one: Message, kind: &str| Message { kind: Some(kind.to_owned()), ..one };
+        let named =
+            |one: ExtensionMessage| ExtensionMessage { extension: Some("mine".to_owned()), ..one };
+        let of_kind = |one: ExtensionMessage, kind: &str| ExtensionMessage {
+            kind: Some(kind.to_owned()),
+            ..one
+        };
         for one in from_node(Opener::Wrapper).map(named) {
             assert!(is_bootstrap(&one), "{one:?}");
             assert!(is_bootstrap(&of_kind(one.clone(), "CustomScript")), "{one:?}");
             assert!(!is_bootstrap(&of_kind(one.clone(), "RunCommandLinux")), "{one:?}");
-            assert!(!is_bootstrap(&Message { opener: Opener::Summary, ..one }));
+            assert!(!is_bootstrap(&ExtensionMessage { opener: Opener::Summary, ..one }));
         }
-        let slog = Some(Found { value: 0, at: 0 });
-        assert!(!is_bootstrap(&named(Message { slog, ..message(Opener::Wrapper) })));
+        let slog = Some(Located { value: 0, at: 0 });
+        assert!(!is_bootstrap(&named(ExtensionMessage { slog, ..message(Opener::Wrapper) })));
     }
 
     #[test]
@@ -101,11 +105,14 @@ mod tests {
         for opener in [Opener::Handler, Opener::Wrapper] {
             for one in from_node(opener) {
                 let is_ours = opener == Opener::Handler;
-                assert_eq!(is_bootstrap(&Message { kind: kind.clone(), ..one.clone() }), is_ours);
-                assert_eq!(is_bootstrap(&Message { run_command: true, ..one }), is_ours);
+                assert_eq!(
+                    is_bootstrap(&ExtensionMessage { kind: kind.clone(), ..one.clone() }),
+                    is_ours
+                );
+                assert_eq!(is_bootstrap(&ExtensionMessage { run_command: true, ..one }), is_ours);
             }
-            assert!(!is_bootstrap(&Message { kind: kind.clone(), ..message(opener) }));
-            assert!(!is_bootstrap(&Message { run_command: true, ..message(opener) }));
+            assert!(!is_bootstrap(&ExtensionMessage { kind: kind.clone(), ..message(opener) }));
+            assert!(!is_bootstrap(&ExtensionMessage { run_command: true, ..message(opener) }));
         }
     }
 
@@ -116,19 +123,19 @@ mod tests {
         for opener in [Opener::Wrapper, Opener::Summary, Opener::Sentence, Opener::Log] {
             assert!(is_bootstrap(&message(opener)), "{opener:?}");
         }
-        let found = Some(Found { value: 0, at: 0 });
+        let found = Some(Located { value: 0, at: 0 });
         for (handler, plain, traced) in [
             (Handler::Failed, true, true),
             (Handler::Lost, true, true),
             (Handler::Succeeded, false, false),
             (Handler::Silent, false, true),
         ] {
-            let one = Message { handler, ..message(Opener::Handler) };
+            let one = ExtensionMessage { handler, ..message(Opener::Handler) };
             assert_eq!(is_bootstrap(&one), plain, "{handler:?}");
-            assert_eq!(is_bootstrap(&Message { trace: found, ..one.clone() }), traced);
-            assert!(is_bootstrap(&Message { slog: found, ..one.clone() }));
-            assert!(is_bootstrap(&Message { duration: Some(1), ..one.clone() }));
-            assert!(is_bootstrap(&Message { report: found, ..one }));
+            assert_eq!(is_bootstrap(&ExtensionMessage { trace: found, ..one.clone() }), traced);
+            assert!(is_bootstrap(&ExtensionMessage { slog: found, ..one.clone() }));
+            assert!(is_bootstrap(&ExtensionMessage { duration: Some(1), ..one.clone() }));
+            assert!(is_bootstrap(&ExtensionMessage { report: found, ..one }));
         }
     }
 

@@ -12,21 +12,21 @@ use crate::read::envelopes::{
     clarification, enable, operation_error, processing, refused, reported, timed_out,
 };
 use crate::read::message::Handler;
-use crate::read::reading::Read;
+use crate::read::reading::TextReading;
 use crate::read::sentences;
 use crate::read::status::{exit_status, foreign_status};
 use crate::text::clues::Clue;
 use crate::text::lexer::{follows, phrase, quoted_number, value};
-use crate::text::scan::{Anchor, Hit, Mark};
+use crate::text::scan::{Anchor, Hit, TextMark};
 
-pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit]) -> Read<'a> {
-    let aks = [Mark::Anchor(Anchor::AksNode), Mark::Anchor(Anchor::Step)];
-    let mut read = Read::new(text, hits.iter().any(|hit| aks.contains(&hit.mark)));
+pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit]) -> TextReading<'a> {
+    let aks = [TextMark::Anchor(Anchor::AksNode), TextMark::Anchor(Anchor::Step)];
+    let mut read = TextReading::new(text, hits.iter().any(|hit| aks.contains(&hit.mark)));
     for hit in hits {
         match hit.mark {
-            Mark::Anchor(anchor) => read_fact(&mut read, anchor, hit.start(), hit.end()),
-            Mark::Clue(Clue::ConfigRefused | Clue::DownloadRefused) => refused(&mut read),
-            Mark::Clue(_) => {}
+            TextMark::Anchor(anchor) => read_fact(&mut read, anchor, hit.start(), hit.end()),
+            TextMark::Clue(Clue::ConfigRefused | Clue::DownloadRefused) => refused(&mut read),
+            TextMark::Clue(_) => {}
         }
         if read.full {
             break;
@@ -37,7 +37,7 @@ pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit]) -> Read<'a> {
 }
 
 /// Reads the fact around an anchor from `at` to `end`.
-fn read_fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
+fn read_fact(read: &mut TextReading<'_>, anchor: Anchor, at: usize, end: usize) {
     let text = read.text;
     match anchor {
         Anchor::Processing => processing(read, at, end),

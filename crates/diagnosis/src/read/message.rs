@@ -7,7 +7,7 @@ pub(crate) const LINUX_CODES: std::ops::RangeInclusive<i64> = -1..=255;
 
 /// A value and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found<T> {
+pub(crate) struct Located<T> {
     pub(crate) value: T,
     pub(crate) at: usize,
 }
@@ -45,7 +45,7 @@ pub(crate) enum Opener {
 /// One message, with positions in the normalized text.
 #[derive(Clone, Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
-pub(crate) struct Message {
+pub(crate) struct ExtensionMessage {
     pub(crate) opener: Opener,
     /// Start of the message; the span of the first one starts with the text.
     pub(crate) at: usize,
@@ -60,18 +60,18 @@ pub(crate) struct Message {
     pub(crate) run_command: bool,
     /// An entry of an instance view.
     pub(crate) viewed: bool,
-    pub(crate) silence: Option<Found<Silence>>,
-    pub(crate) windows_result: Option<Found<i64>>,
-    pub(crate) windows_name: Option<Found<i64>>,
-    pub(crate) windows_error: Option<Found<i64>>,
-    pub(crate) report: Option<Found<i64>>,
-    pub(crate) slog: Option<Found<i64>>,
-    pub(crate) trace: Option<Found<i64>>,
-    pub(crate) summary: Option<Found<i64>>,
-    pub(crate) outer: Option<Found<i64>>,
+    pub(crate) silence: Option<Located<Silence>>,
+    pub(crate) windows_result: Option<Located<i64>>,
+    pub(crate) windows_name: Option<Located<i64>>,
+    pub(crate) windows_error: Option<Located<i64>>,
+    pub(crate) report: Option<Located<i64>>,
+    pub(crate) slog: Option<Located<i64>>,
+    pub(crate) trace: Option<Located<i64>>,
+    pub(crate) summary: Option<Located<i64>>,
+    pub(crate) outer: Option<Located<i64>>,
     pub(crate) duration: Option<u32>,
     pub(crate) image: Option<String>,
-    pub(crate) step: Option<Found<String>>,
+    pub(crate) step: Option<Located<String>>,
     pub(crate) stdout: Option<usize>,
     pub(crate) stderr: Option<usize>,
 }
@@ -88,7 +88,7 @@ pub(crate) enum Silence {
     CodeLost,
 }
 
-impl Message {
+impl ExtensionMessage {
     pub(crate) fn new(opener: Opener, at: usize) -> Self {
         Self { opener, at, span: at..at, ..Self::default() }
     }
@@ -99,7 +99,7 @@ impl Message {
 
     /// Returns true for a failed handler that printed its log in the streams.
     pub(crate) fn shows_handler_log(&self) -> bool {
-        let failed = |found: Found<Silence>| found.value == Silence::HandlerFailed;
+        let failed = |found: Located<Silence>| found.value == Silence::HandlerFailed;
         self.silence.is_some_and(failed) && self.in_streams()
     }
 }
@@ -110,15 +110,15 @@ mod tests {
 
     #[test]
     fn log_of_a_handler_is_in_the_streams_of_its_failure() {
-        let message = |value, stdout| Message {
-            silence: Some(Found { value, at: 0 }),
+        let message = |value, stdout| ExtensionMessage {
+            silence: Some(Located { value, at: 0 }),
             stdout,
-            ..Message::default()
+            ..ExtensionMessage::default()
         };
         assert!(message(Silence::HandlerFailed, Some(1)).shows_handler_log());
         assert!(!message(Silence::HandlerFailed, None).shows_handler_log());
         assert!(!message(Silence::TimedOut, Some(1)).shows_handler_log());
-        let stderr = Message { stderr: Some(1), ..Message::default() };
+        let stderr = ExtensionMessage { stderr: Some(1), ..ExtensionMessage::default() };
         assert!(stderr.in_streams() && !stderr.shows_handler_log());
     }
 }

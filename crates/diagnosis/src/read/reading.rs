@@ -4,7 +4,7 @@
 //! order of the text. Facts before a message (a name, an instance, a state) wait for it; later ones belong to it until
 //! the next message.
 
-use crate::read::message::{Found, Handler, Message, Opener};
+use crate::read::message::{ExtensionMessage, Handler, Located, Opener};
 
 /// Later messages of a text are ignored.
 const MAX_MESSAGES: usize = 1024;
@@ -12,16 +12,16 @@ const MAX_MESSAGES: usize = 1024;
 const MAX_NAMES: usize = 32;
 
 #[derive(Debug, Default)]
-pub(crate) struct Read<'a> {
+pub(crate) struct TextReading<'a> {
     pub(crate) text: &'a [u8],
-    pub(crate) messages: Vec<Message>,
-    pub(crate) names: Vec<Found<String>>,
+    pub(crate) messages: Vec<ExtensionMessage>,
+    pub(crate) names: Vec<Located<String>>,
     /// Codes inferred from AKS messages.
-    pub(crate) sentences: Vec<Found<i64>>,
+    pub(crate) sentences: Vec<Located<i64>>,
     /// ARM error codes, the weakest evidence.
-    pub(crate) arm_codes: Vec<Found<&'static str>>,
+    pub(crate) arm_codes: Vec<Located<&'static str>>,
     /// Facts outside of messages.
-    pub(crate) loose: Message,
+    pub(crate) loose: ExtensionMessage,
     /// Set if any part of the text is from an AKS node.
     pub(crate) from_aks_node: bool,
     current: Option<usize>,
@@ -29,17 +29,17 @@ pub(crate) struct Read<'a> {
     lookups: usize,
 }
 
-impl<'a> Read<'a> {
+impl<'a> TextReading<'a> {
     pub(crate) fn new(text: &'a [u8], from_aks_node: bool) -> Self {
         Self { text, from_aks_node, ..Self::default() }
     }
 
-    pub(crate) fn current(&mut self) -> Option<&mut Message> {
+    pub(crate) fn current(&mut self) -> Option<&mut ExtensionMessage> {
         self.current.and_then(|index| self.messages.get_mut(index))
     }
 
     /// Returns the current message, or the facts that wait for the next one.
-    pub(crate) fn here(&mut self) -> &mut Message {
+    pub(crate) fn here(&mut self) -> &mut ExtensionMessage {
         match self.current {
             Some(index) => &mut self.messages[index],
             None => &mut self.loose,
@@ -47,9 +47,10 @@ impl<'a> Read<'a> {
     }
 
     /// Starts a message with the facts that waited for it.
-    pub(crate) fn open(&mut self, opener: Opener, at: usize) -> &mut Message {
+    pub(crate) fn open(&mut self, opener: Opener, at: usize) -> &mut ExtensionMessage {
         self.full = self.messages.len() + 1 >= MAX_MESSAGES;
-        let mut message = std::mem::replace(&mut self.loose, Message::new(Opener::Log, at));
+        let mut message =
+            std::mem::replace(&mut self.loose, ExtensionMessage::new(Opener::Log, at));
         message.opener = opener;
         message.at = at;
         message.span = at..at;
@@ -65,7 +66,7 @@ impl<'a> Read<'a> {
     }
 
     /// Returns the message for a handler's text: a wrapper without one, or a new message.
-    pub(crate) fn handler_message(&mut self, at: usize) -> &mut Message {
+    pub(crate) fn handler_message(&mut self, at: usize) -> &mut ExtensionMessage {
         let fits = self.current.is_some_and(|index| {
             let message = &self.messages[index];
             let waits = matches!(message.opener, Opener::Wrapper | Opener::Handler);
@@ -88,21 +89,21 @@ impl<'a> Read<'a> {
 
     pub(crate) fn add_name(&mut self, name: &[u8], at: usize) {
         let name = String::from_utf8_lossy(name);
-        let known = |found: &Found<String>| found.value.eq_ignore_ascii_case(&name);
+        let known = |found: &Located<String>| found.value.eq_ignore_ascii_case(&name);
         if self.names.len() < MAX_NAMES && !self.names.iter().any(known) {
-            self.names.push(Found { value: name.into_owned(), at });
+            self.names.push(Located { value: name.into_owned(), at });
         }
     }
 
     pub(crate) fn add_sentence(&mut self, code: i64, at: usize) {
         if !self.sentences.iter().any(|found| found.value == code) {
-            self.sentences.push(Found { value: code, at });
+            self.sentences.push(Located { value: code, at });
         }
     }
 
     pub(crate) fn add_arm_code(&mut self, code: &'static str, at: usize) {
         if !self.arm_codes.iter().any(|found| found.value == code) {
-            self.arm_codes.push(Found { value: code, at });
+            self.arm_codes.push(Located { value: code, at });
         }
     }
 
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn number_of_messages_lookups_and_names_is_limited() {
-        let mut read = Read::new(b"", false);
+        let mut read = TextReading::new(b"", false);
         for number in 1..=MAX_MESSAGES {
             read.open(Opener::Log, 0);
             assert_eq!(read.full, number == MAX_MESSAGES, "{number}");
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn names_and_codes_are_kept_once() {
-        let mut read = Read::new(b"", false);
+        let mut read = TextReading::new(b"", false);
         for name in ["A_x", "a_X", "B"] {
             read.add_name(name.as_bytes(), 0);
         }
@@ -150,7 +151,7 @@ mod tests {
         for code in ["A", "A", "B"] {
             read.add_arm_code(code, 0);
         }
-        let values = |found: &[Found<String>]| -> Vec<String> {
+        let values = |found: &[Located<String>]| -> Vec<String> {
             found.iter().map(|one| one.value.clone()).collect()
         };
         assert_eq!(values(&read.names), ["A_x", "B"]);
@@ -160,8 +161,8 @@ mod tests {
 
     #[test]
     fn handler_text_belongs_to_a_wrapper_that_waits_for_it() {
-        let continues = |change: &dyn Fn(&mut Message)| {
-            let mut read = Read::new(b"", false);
+        let continues = |change: &dyn Fn(&mut ExtensionMessage)| {
+            let mut read = TextReading::new(b"", false);
             change(read.open(Opener::Wrapper, 0));
             read.handler_message(5);
             read.messages.len() == 1
@@ -170,9 +171,9 @@ mod tests {
         assert!(continues(&|message| message.opener = Opener::Handler));
         assert!(!continues(&|message| message.opener = Opener::Log));
         assert!(!continues(&|message| message.handler = Handler::Failed));
-        assert!(!continues(&|message| message.outer = Some(Found { value: 50, at: 0 })));
+        assert!(!continues(&|message| message.outer = Some(Located { value: 50, at: 0 })));
         assert!(!continues(&|message| message.stdout = Some(0)));
-        let mut read = Read::new(b"", false);
+        let mut read = TextReading::new(b"", false);
         read.open(Opener::Wrapper, 0);
         read.close();
         assert!(read.current().is_none());
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn message_ends_where_the_next_one_starts() {
-        let mut read = Read::new(&[b'x'; 20], false);
+        let mut read = TextReading::new(&[b'x'; 20], false);
         read.open(Opener::Wrapper, 5);
         read.open(Opener::Wrapper, 9);
         read.close_spans();

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use mooring_contract::CseStatus;
 
-use crate::read::message::Message;
+use crate::read::message::ExtensionMessage;
 
 /// Reads the report of a message. Its quotes are no longer escaped, so a member ends where the next one starts.
-pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
+pub(crate) fn status(text: &[u8], message: &ExtensionMessage) -> Option<CseStatus> {
     let code = message.report?;
     let body = text.get(code.at..message.span.end)?;
     let mut status = CseStatus { exit_code: code.value.to_string(), ..CseStatus::default() };
@@ -25,20 +25,20 @@ pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
 }
 
 /// Returns the position of a non-empty `Error`.
-pub(crate) fn error_at(text: &[u8], message: &Message) -> Option<usize> {
+pub(crate) fn error_at(text: &[u8], message: &ExtensionMessage) -> Option<usize> {
     let error = value_in(text, message, b"Error")?;
     (!text[error.clone()].trim_ascii().is_empty()).then_some(error.start)
 }
 
 /// Returns the position of the last line of a non-empty `Output`.
-pub(crate) fn output_end_at(text: &[u8], message: &Message) -> Option<usize> {
+pub(crate) fn output_end_at(text: &[u8], message: &ExtensionMessage) -> Option<usize> {
     let output = value_in(text, message, b"Output")?;
     let lines = text[output.clone()].trim_ascii_end();
     let last = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
     (!lines.is_empty()).then_some(output.start + last)
 }
 
-fn value_in(text: &[u8], message: &Message, name: &[u8]) -> Option<Range<usize>> {
+fn value_in(text: &[u8], message: &ExtensionMessage, name: &[u8]) -> Option<Range<usize>> {
     let code = message.report?;
     let value = range(text.get(code.at..message.span.end)?, name)?;
     Some(code.at + value.start..code.at + value.end)
@@ -75,7 +75,7 @@ fn range(body: &[u8], name: &[u8]) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::message::{Found, Opener};
+    use crate::read::message::{Located, Opener};
 
     #[test]
     fn member_ends_at_a_quote_before_the_next_one() {
@@ -100,14 +100,14 @@ mod tests {
 
     /// Returns the rest of a report from the place that is found in it.
     fn rest(
-        find: fn(&[u8], &Message) -> Option<usize>,
+        find: fn(&[u8], &ExtensionMessage) -> Option<usize>,
         member: &str,
         value: &str,
     ) -> Option<String> {
         let text = format!(r#"log {{"ExitCode": "50", "{member}": "{value}"}}"#);
-        let report = Some(Found { value: 50, at: 6 });
+        let report = Some(Located { value: 50, at: 6 });
         let span = 0..text.len();
-        let message = Message { span, report, ..Message::new(Opener::Report, 0) };
+        let message = ExtensionMessage { span, report, ..ExtensionMessage::new(Opener::Report, 0) };
         find(text.as_bytes(), &message).map(|at| text[at..].to_owned())
     }
 

@@ -1,14 +1,14 @@
 //! `exit status=N` in messages of the handler and of AKS.
 
 use crate::read::extension::is_bootstrap_name;
-use crate::read::message::{Found, Handler, LINUX_CODES, Message, Opener, Silence};
-use crate::read::reading::Read;
+use crate::read::message::{ExtensionMessage, Handler, LINUX_CODES, Located, Opener, Silence};
+use crate::read::reading::TextReading;
 use crate::text::lexer::{
     follows, halves, is_cut, owned, phrase, quoted_number, skip_gap, word_around,
 };
 
 /// Reads `terminated with exit status=N`, or `vmssCSE exit status=N` of AKS.
-pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn exit_status(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     if !follows(text, at, "exit") {
         return;
@@ -21,8 +21,8 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     if !LINUX_CODES.contains(&code) {
         return;
     }
-    let found = Some(Found { value: code, at });
-    let waits = |m: &mut Message| m.opener == Opener::Summary && m.summary.is_none();
+    let found = Some(Located { value: code, at });
+    let waits = |m: &mut ExtensionMessage| m.opener == Opener::Summary && m.summary.is_none();
     let waits = read.current().is_some_and(waits);
     let name = summarized_name(text, at);
     let is_ours = name.as_deref().is_some_and(is_bootstrap_name);
@@ -62,7 +62,7 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
         // The handler repeats its error at the end; only that end is present.
         if read.current().is_none() {
             let message = read.open(Opener::Handler, at);
-            message.silence = Some(Found { value: Silence::CodeLost, at });
+            message.silence = Some(Located { value: Silence::CodeLost, at });
             message.handler = Handler::Failed;
             message.is_linux = true;
         }
@@ -75,7 +75,7 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
 }
 
 /// Reads `exit status=N` in another language, if streams follow or within the message of an extension.
-pub(crate) fn foreign_status(read: &mut Read<'_>, at: usize, end: usize) {
+pub(crate) fn foreign_status(read: &mut TextReading<'_>, at: usize, end: usize) {
     let text = read.text;
     let Some((code, after)) = quoted_number(text, end) else { return };
     let streams = phrase(text, after, "[stdout]").is_some();
@@ -89,21 +89,21 @@ pub(crate) fn foreign_status(read: &mut Read<'_>, at: usize, end: usize) {
     });
     let message = if takes { read.here() } else { read.open(Opener::Handler, at) };
     if message.outer.is_none() {
-        message.outer = Some(Found { value: code, at });
+        message.outer = Some(Located { value: code, at });
         message.handler = Handler::Failed;
         message.is_linux = true;
     }
 }
 
 /// Handles a status that was truncated within the number.
-fn cut_status(read: &mut Read<'_>, at: usize, end: usize) {
+fn cut_status(read: &mut TextReading<'_>, at: usize, end: usize) {
     let rest = &read.text[skip_gap(read.text, end)..];
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if is_cut(rest, digits)
         && let Some(message) = read.current()
         && !message.in_streams()
     {
-        message.silence = Some(Found { value: Silence::CodeLost, at });
+        message.silence = Some(Located { value: Silence::CodeLost, at });
     }
 }
 

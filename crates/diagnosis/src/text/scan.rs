@@ -62,11 +62,11 @@ pub(crate) enum Anchor {
 pub(crate) struct Hit {
     pub(crate) at: u32,
     pub(crate) len: u8,
-    pub(crate) mark: Mark,
+    pub(crate) mark: TextMark,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum TextMark {
     Anchor(Anchor),
     Clue(Clue),
 }
@@ -202,8 +202,8 @@ pub(crate) fn scan(text: &[u8]) -> (Vec<Hit>, Phrases) {
             return false;
         };
         let mark = match index.checked_sub(ANCHORS.len()) {
-            None => Mark::Anchor(ANCHORS[index].1),
-            Some(clue) => Mark::Clue(CLUES[clue].1),
+            None => TextMark::Anchor(ANCHORS[index].1),
+            Some(clue) => TextMark::Clue(CLUES[clue].1),
         };
         all.push(Hit { at, len, mark });
         true
@@ -227,11 +227,11 @@ mod tests {
     #[test]
     fn phrases_are_found_alone() {
         for (text, anchor) in ANCHORS {
-            assert_eq!(scan(text.as_bytes()).0[0].mark, Mark::Anchor(*anchor), "{text}");
+            assert_eq!(scan(text.as_bytes()).0[0].mark, TextMark::Anchor(*anchor), "{text}");
         }
         for (text, clue) in CLUES {
             assert!(
-                scan(text.as_bytes()).0.iter().any(|hit| hit.mark == Mark::Clue(*clue)),
+                scan(text.as_bytes()).0.iter().any(|hit| hit.mark == TextMark::Clue(*clue)),
                 "{text}"
             );
         }

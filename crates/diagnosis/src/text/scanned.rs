@@ -8,13 +8,13 @@ use crate::text::scan::{Hit, scan};
 /// Longer texts are truncated: positions have 32 bits.
 const MAX_BYTES: usize = 1 << 30;
 
-pub(crate) struct Text {
+pub(crate) struct ScannedText {
     pub(crate) bytes: Vec<u8>,
     pub(crate) hits: Vec<Hit>,
     pub(crate) phrases: Phrases,
 }
 
-impl Text {
+impl ScannedText {
     pub(crate) fn new(input: &[u8]) -> Self {
         let input = join_numbers(&input[..input.len().min(MAX_BYTES)]);
         Self::scanned(normalize(&input))

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ids::{OPERATOR_GONE, missing};
-use crate::cluster::evidence::Writes;
+use crate::cluster::evidence::OperatorWrites;
 use crate::cluster::managed::{Managed, managed};
-use crate::cluster::observation::{Controller, Object};
+use crate::cluster::observation::{LiveObject, OperatorWorkload};
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::settings::Settings;
 use mooring_workflow::Reading;
@@ -37,7 +37,7 @@ pub(super) fn operator_gone(
     now: Timestamp,
 ) -> CheckResult {
     let workloads = workloads(view, settings);
-    let runs = known(view.controllers.as_ref()).iter().any(Controller::runs);
+    let runs = known(view.controllers.as_ref()).iter().any(OperatorWorkload::runs);
     // Signs of a workload that will be scaled down end with it.
     let explained = runs && settings.scale_down && workloads.outcome == Outcome::Pass;
     let mut pieces = if explained {
@@ -109,14 +109,14 @@ fn leases(view: &OperatorView, now: Timestamp) -> Piece {
     }
 }
 
-fn objects(view: &OperatorView) -> impl Iterator<Item = &Object> {
+fn objects(view: &OperatorView) -> impl Iterator<Item = &LiveObject> {
     view.objects.values().filter_map(Reading::known).flatten()
 }
 
 fn writes(view: &OperatorView, now: Timestamp) -> Piece {
     let newest = objects(view)
         .filter_map(|object| match &object.writes {
-            Writes::Known(Some(write)) => Some((object, write)),
+            OperatorWrites::Known(Some(write)) => Some((object, write)),
             _ => None,
         })
         .max_by_key(|(_, write)| write.at);
@@ -127,7 +127,7 @@ fn writes(view: &OperatorView, now: Timestamp) -> Piece {
         let text = format!("field manager {manager} wrote {} {ago}", object.target);
         return Piece::new(Outcome::Fail, text);
     }
-    if let Some(object) = objects(view).find(|object| object.writes == Writes::Unknown) {
+    if let Some(object) = objects(view).find(|object| object.writes == OperatorWrites::Unknown) {
         let text = format!("{} has no managedFields with the time of its writes", object.target);
         return Piece::new(Outcome::Unknown, text);
     }
@@ -215,12 +215,12 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    fn controller(replicas: i64) -> Controller {
+    fn controller(replicas: i64) -> OperatorWorkload {
         let object = json!({
             "metadata": {"name": "o", "namespace": "n", "uid": "u", "resourceVersion": "1"},
             "spec": {"replicas": replicas}, "status": {"replicas": replicas},
         });
-        Controller::read("deployments.apps", &object).unwrap()
+        OperatorWorkload::read("deployments.apps", &object).unwrap()
     }
 
     /// Returns the outcome with the age of the last renewal and of the last event in seconds.
@@ -281,7 +281,7 @@ mod tests {
                 "name": "a", "uid": "u", "resourceVersion": "1", "managedFields": fields,
             }});
             let root = "/apis/example.com/v1";
-            let object = Object::read("widgets.example.com", root, &object).unwrap();
+            let object = LiveObject::read("widgets.example.com", root, &object).unwrap();
             let objects = [("widgets".to_owned(), Reading::Known(vec![object]))].into();
             let piece = writes(&OperatorView { objects, ..OperatorView::default() }, NOW);
             assert_eq!(piece.outcome, expected, "{}", piece.text);

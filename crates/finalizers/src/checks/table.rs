@@ -11,7 +11,7 @@ use crate::operator::settings::Settings;
 pub struct Check {
     pub id: &'static str,
     pub overridable: Overridable,
-    evaluate: fn(&Start<'_>) -> CheckResult,
+    evaluate: fn(&StartFacts<'_>) -> CheckResult,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Overridable {
 }
 
 /// Facts of a run that is about to start.
-pub(super) struct Start<'a> {
+pub(super) struct StartFacts<'a> {
     view: &'a OperatorView,
     settings: &'a Settings,
     /// Uid of the namespace kube-system; empty if it could not be read.
@@ -49,12 +49,12 @@ pub(crate) fn evaluate(
     cluster: &str,
     now: Timestamp,
 ) -> Vec<CheckResult> {
-    let start = Start { view, settings, cluster, now };
+    let start = StartFacts { view, settings, cluster, now };
     CHECKS.iter().map(|check| check.result(&start)).collect()
 }
 
 impl Check {
-    fn result(&self, start: &Start<'_>) -> CheckResult {
+    fn result(&self, start: &StartFacts<'_>) -> CheckResult {
         let mut result = (self.evaluate)(start);
         if self.overridable == Overridable::ByBestEffort
             && result.outcome == Outcome::Unknown
@@ -66,7 +66,7 @@ impl Check {
     }
 }
 
-fn objects_known(start: &Start<'_>) -> CheckResult {
+fn objects_known(start: &StartFacts<'_>) -> CheckResult {
     let view = start.view;
     let crds = missing(&Query::Crds, view.crds.as_ref());
     let objects = known(view.crds.as_ref()).iter().filter_map(|crd| {
@@ -81,7 +81,7 @@ fn objects_known(start: &Start<'_>) -> CheckResult {
     CheckResult { evidence: unknown, ..CheckResult::new(OBJECTS_KNOWN, Outcome::Unknown, "") }
 }
 
-fn cluster_identity(start: &Start<'_>) -> CheckResult {
+fn cluster_identity(start: &StartFacts<'_>) -> CheckResult {
     if start.cluster.is_empty() {
         let why = "the uid of the namespace kube-system could not be read (needs the verb get on namespaces)";
         return CheckResult::new(CLUSTER_IDENTITY, Outcome::Fail, why);

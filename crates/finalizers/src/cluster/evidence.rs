@@ -37,14 +37,14 @@ pub struct FieldWrite {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Writes {
+pub enum OperatorWrites {
     /// The latest write that is not by a user tool, Kubernetes or Mooring.
     Known(Option<FieldWrite>),
     /// No entries, or one without a time.
     Unknown,
 }
 
-impl Writes {
+impl OperatorWrites {
     pub(crate) fn read(metadata: &Value) -> Self {
         let Some(entries) = metadata["managedFields"].as_array().filter(|all| !all.is_empty())
         else {
@@ -218,17 +218,20 @@ mod tests {
     #[test]
     fn writes_by_user_tools_and_mooring_do_not_count() {
         let entry = |manager: &str, day: u8| json!({"manager": manager, "time": format!("2026-11-{day:02}T00:00:00Z")});
-        let read = |entries: Value| Writes::read(&json!({ "managedFields": entries }));
+        let read = |entries: Value| OperatorWrites::read(&json!({ "managedFields": entries }));
         let people = ["kubectl", "kubectl-client-side-apply", "helm", "mooring", "kubelet"];
         let people: Vec<Value> = people.iter().map(|one| entry(one, 15)).collect();
-        assert_eq!(read(json!(people)), Writes::Known(None));
+        assert_eq!(read(json!(people)), OperatorWrites::Known(None));
         let found =
             read(json!([entry("karpenter", 2), entry("karpenter", 5), entry("kubectl", 9)]));
         let at = "2026-11-05T00:00:00Z".parse().unwrap();
-        assert_eq!(found, Writes::Known(Some(FieldWrite { manager: "karpenter".into(), at })));
-        assert!(matches!(read(json!([entry("helm-operator", 1)])), Writes::Known(Some(_))));
+        assert_eq!(
+            found,
+            OperatorWrites::Known(Some(FieldWrite { manager: "karpenter".into(), at }))
+        );
+        assert!(matches!(read(json!([entry("helm-operator", 1)])), OperatorWrites::Known(Some(_))));
         for unknown in [json!([]), json!(null), json!([{"manager": "karpenter"}])] {
-            assert_eq!(read(unknown.clone()), Writes::Unknown, "{unknown}");
+            assert_eq!(read(unknown.clone()), OperatorWrites::Unknown, "{unknown}");
         }
     }
 

@@ -26,12 +26,12 @@ pub struct Revision {
     pub chart: Option<String>,
     /// Objects of its manifest; empty if the payload cannot be read.
     #[serde(default)]
-    pub resources: Vec<Resource>,
+    pub resources: Vec<ManifestObject>,
 }
 
 /// An object of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Resource {
+pub struct ManifestObject {
     /// `apps/v1`
     pub api_version: String,
     /// `Deployment`
@@ -107,7 +107,7 @@ fn unpack(data: &str) -> Option<Value> {
 }
 
 /// Returns the objects of a manifest, without documents that cannot be read. Hooks are not part of a manifest.
-fn resources(manifest: &str) -> Vec<Resource> {
+fn resources(manifest: &str) -> Vec<ManifestObject> {
     manifest
         .split("\n---")
         .filter_map(|document| {
@@ -119,7 +119,7 @@ fn resources(manifest: &str) -> Vec<Resource> {
             // Names become part of a path.
             let clean = |text: &str| !text.contains(['/', '?', '#', '%']);
             let (api_version, kind) = (text("/apiVersion")?, text("/kind")?);
-            (clean(name) && clean(kind)).then(|| Resource {
+            (clean(name) && clean(kind)).then(|| ManifestObject {
                 api_version: api_version.to_owned(),
                 kind: kind.to_owned(),
                 namespace: text("/metadata/namespace").filter(|one| clean(one)).map(str::to_owned),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::evidence::Writes;
+use super::evidence::OperatorWrites;
 use crate::operator::target::Target;
 
 pub(crate) const EXTENSIONS: &str = "/apis/apiextensions.k8s.io/v1";
@@ -58,16 +58,16 @@ impl Crd {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Object {
+pub struct LiveObject {
     pub target: Target,
     pub version: String,
     pub deleting: bool,
     pub finalizers: Vec<String>,
     #[serde(skip)]
-    pub writes: Writes,
+    pub writes: OperatorWrites,
 }
 
-impl Object {
+impl LiveObject {
     /// Reads the object or its metadata.
     pub fn read(resource: &str, root: &str, value: &Value) -> Option<Self> {
         Some(Self {
@@ -75,7 +75,7 @@ impl Object {
             version: value["metadata"]["resourceVersion"].as_str()?.to_owned(),
             deleting: is_deleting(value),
             finalizers: texts(&value["metadata"]["finalizers"]),
-            writes: Writes::read(&value["metadata"]),
+            writes: OperatorWrites::read(&value["metadata"]),
         })
     }
 
@@ -88,21 +88,21 @@ impl Object {
             version: metadata["resourceVersion"].as_str()?.to_owned(),
             deleting: is_deleting(value),
             finalizers: texts(&metadata["finalizers"]),
-            writes: Writes::read(metadata),
+            writes: OperatorWrites::read(metadata),
         })
     }
 }
 
 /// A workload of the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Controller {
+pub struct OperatorWorkload {
     pub target: Target,
     pub wanted: i64,
     pub replicas: i64,
     pub ready: i64,
 }
 
-impl Controller {
+impl OperatorWorkload {
     /// Reads a Deployment, `StatefulSet` or `DaemonSet`.
     pub fn read(resource: &str, value: &Value) -> Option<Self> {
         let number = |value: &Value| value.as_i64().unwrap_or(0);
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn workload_that_may_start_counts_as_running() {
         let controller = |wanted: i64, replicas: i64| {
-            Controller::read(
+            OperatorWorkload::read(
                 "deployments.apps",
                 &json!({
                     "metadata": {"name": "m", "namespace": "n", "uid": "u"},
@@ -247,7 +247,7 @@ mod tests {
                 "metadata": {"name": "m", "namespace": "n", "uid": "u"},
                 "status": {"desiredNumberScheduled": wanted, "currentNumberScheduled": current},
             });
-            Controller::read(DAEMON_SETS, &value).unwrap()
+            OperatorWorkload::read(DAEMON_SETS, &value).unwrap()
         };
         assert!(daemons(3, 3).runs() && daemons(0, 1).runs() && !daemons(0, 0).runs());
         assert!(!daemons(3, 3).is_scalable() && controller(1, 1).is_scalable());

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::evidence::{Lease, OperatorEvent, WebhookState};
 use super::helm::{ReleaseObject, Revision};
-use super::observation::{Binding, Controller, Crd, Namespace, Object};
+use super::observation::{Binding, Crd, LiveObject, Namespace, OperatorWorkload};
 use mooring_workflow::Reading;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +33,9 @@ pub enum Query {
 #[derive(Debug)]
 pub enum Answer {
     Crds(Reading<Vec<Crd>>),
-    Objects(String, Reading<Vec<Object>>),
+    Objects(String, Reading<Vec<LiveObject>>),
     Whole(String, Reading<Value>),
-    Controllers(Reading<Vec<Controller>>),
+    Controllers(Reading<Vec<OperatorWorkload>>),
     Leases(Reading<Vec<Lease>>),
     Events(Reading<Vec<OperatorEvent>>),
     Webhooks(Reading<Vec<WebhookState>>),
@@ -49,9 +49,9 @@ pub enum Answer {
 #[derive(Debug, Default, Clone)]
 pub struct OperatorView {
     pub crds: Option<Reading<Vec<Crd>>>,
-    pub objects: BTreeMap<String, Reading<Vec<Object>>>,
+    pub objects: BTreeMap<String, Reading<Vec<LiveObject>>>,
     pub whole: BTreeMap<String, Reading<Value>>,
-    pub controllers: Option<Reading<Vec<Controller>>>,
+    pub controllers: Option<Reading<Vec<OperatorWorkload>>>,
     pub leases: Option<Reading<Vec<Lease>>>,
     pub events: Option<Reading<Vec<OperatorEvent>>>,
     pub webhooks: Option<Reading<Vec<WebhookState>>>,

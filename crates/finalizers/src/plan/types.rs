@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cluster::observation::Object;
+use crate::cluster::observation::LiveObject;
 use crate::removal::step::Step;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,7 +16,7 @@ pub struct PlannedStep {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedObject {
     #[serde(flatten)]
-    pub object: Object,
+    pub object: LiveObject,
     /// Finalizers to remove once it is being deleted.
     pub strip: Vec<String>,
     /// Finalizers that are kept, and with them the object.

@@ -7,12 +7,12 @@ use crate::removal::effect::{Effect, why_not};
 use crate::removal::step::Step;
 use crate::removal::workflow::{Finish, Leftover, Record, RemovalRun as _, Session};
 use mooring_workflow::journal::JournalError;
-use mooring_workflow::report::{History, StepReport};
+use mooring_workflow::report::{RunHistory, StepReport};
 use mooring_workflow::{EffectResult, Phase};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum RemovalVerdict {
     Clean,
     Acted,
     Leftovers,
@@ -27,7 +27,7 @@ pub enum Verdict {
 pub struct RunReport {
     /// `mooring.finalizers/v1`
     pub schema: &'static str,
-    pub result: Verdict,
+    pub result: RemovalVerdict,
     pub profile: String,
     /// Empty if no run was started.
     pub run: String,
@@ -60,7 +60,7 @@ impl RunReport {
     pub fn without_run(
         profile: &str,
         plan_hash: &str,
-        result: Verdict,
+        result: RemovalVerdict,
         why: Option<String>,
     ) -> Self {
         Self {
@@ -80,13 +80,13 @@ impl RunReport {
 
     /// Reports the last run of a journal.
     pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
-        let Some(history) = History::read(records)? else { return Ok(None) };
+        let Some(history) = RunHistory::read(records)? else { return Ok(None) };
         let run = &history.run;
         let result = match run.phase {
-            Phase::Finished(Finish::Leftovers) => Verdict::Leftovers,
-            Phase::Finished(Finish::Clean) if run.acted() => Verdict::Acted,
-            Phase::Finished(Finish::Clean) => Verdict::Clean,
-            Phase::Running | Phase::Aborting => Verdict::Interrupted,
+            Phase::Finished(Finish::Leftovers) => RemovalVerdict::Leftovers,
+            Phase::Finished(Finish::Clean) if run.acted() => RemovalVerdict::Acted,
+            Phase::Finished(Finish::Clean) => RemovalVerdict::Clean,
+            Phase::Running | Phase::Aborting => RemovalVerdict::Interrupted,
         };
         let Session { profile, plan_hash, .. } = &run.session;
         let effect =

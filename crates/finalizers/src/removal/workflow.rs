@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use mooring_workflow::approval::{Approval, PlanHash};
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use mooring_workflow::types::Types;
 use mooring_workflow::{EffectResult, Replay};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ pub struct Session {
     pub cluster: String,
     /// Compared with the profile of the command line, which a resumed run uses.
     pub profile: Box<Profile>,
-    pub owner: Owner,
+    pub owner: LockOwner,
 }
 
 impl mooring_workflow::Session for Session {

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::cluster::evidence::{
     Backend, Lease, OperatorEvent, Webhook, WebhookState, has_ready_endpoint,
 };
-use crate::cluster::helm::{ReleaseObject, Resource, Revision};
+use crate::cluster::helm::{ManifestObject, ReleaseObject, Revision};
 use crate::cluster::observation::{
-    Binding, CRDS, Controller, Crd, DAEMON_SETS, EXTENSIONS, Namespace, Object,
+    Binding, CRDS, Crd, DAEMON_SETS, EXTENSIONS, LiveObject, Namespace, OperatorWorkload,
 };
 use crate::cluster::view::{Answer, Query};
 use crate::operator::profile::{Profile, Release};
@@ -25,14 +25,14 @@ pub(super) const WEBHOOKS: [&str; 2] =
     ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
 
 #[derive(Clone)]
-pub(super) struct Cluster {
+pub(super) struct OperatorCluster {
     pub(super) api: Client,
     pub(super) profile: Profile,
     /// Namespace and name of the journal's Lease, which does not belong to the operator although it has its name.
     pub(super) lock: Option<[String; 2]>,
 }
 
-impl Cluster {
+impl OperatorCluster {
     pub(super) async fn observe(&self, query: &Query) -> Answer {
         match query {
             Query::Crds => {
@@ -43,7 +43,7 @@ impl Cluster {
                 let reading = match (crd.list(), crd.root()) {
                     (Some(path), Some(root)) => {
                         let read = |body: &Value| {
-                            items(body, |item| Object::read(crd.name(), &root, item))
+                            items(body, |item| LiveObject::read(crd.name(), &root, item))
                         };
                         // Contents are read only for a backup.
                         list(&self.api.metadata_only(), &path, read).await
@@ -98,11 +98,11 @@ impl Cluster {
     }
 
     /// Reads workloads in the operator's namespace or with its name.
-    async fn controllers(&self) -> Reading<Vec<Controller>> {
+    async fn controllers(&self) -> Reading<Vec<OperatorWorkload>> {
         let mut all = Vec::new();
         for resource in ["deployments.apps", "statefulsets.apps", DAEMON_SETS] {
             let path = format!("/apis/apps/v1/{}", plural(resource));
-            let read = |body: &Value| items(body, |item| Controller::read(resource, item));
+            let read = |body: &Value| items(body, |item| OperatorWorkload::read(resource, item));
             match served(list(&self.api, &path, read).await) {
                 Reading::Known(found) => all.extend(found),
                 missing => return missing,
@@ -240,7 +240,7 @@ impl Cluster {
     }
 }
 
-fn place(resource: &Resource, plural: &str, namespaced: bool, release: &str) -> Target {
+fn place(resource: &ManifestObject, plural: &str, namespaced: bool, release: &str) -> Target {
     let group = resource.api_version.split_once('/').map(|(group, _)| group);
     let qualified = group.map_or_else(|| plural.to_owned(), |group| format!("{plural}.{group}"));
     let namespace = resource.namespace.as_deref().unwrap_or(release);

@@ -10,13 +10,13 @@ use mooring_workflow::journal::retained;
 use mooring_workflow::live::{self, Adapter};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
-use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, Store};
+use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, JournalStore};
 use mooring_workflow::workflow::View as _;
 use mooring_workflow::world::Clock;
 use mooring_workflow::{EffectResult, Stop, StopKind};
 use tokio::sync::watch;
 
-use super::api::Cluster;
+use super::api::OperatorCluster;
 use super::start_checks::{self, StartError, begin};
 use crate::cluster::view::{Answer, OperatorView, Query};
 use crate::operator::settings::Settings;
@@ -38,7 +38,7 @@ pub type Watcher<'a> = live::Watcher<'a, FinalizerRemoval>;
 /// Runs commands for one operator.
 pub struct Remover {
     settings: Settings,
-    cluster: Cluster,
+    cluster: OperatorCluster,
     process: Process,
 }
 
@@ -59,7 +59,7 @@ impl Remover {
             JournalPlace::ConfigMap(namespace) => Some([namespace.clone(), profile.config_map()]),
             JournalPlace::File(_) => None,
         };
-        let cluster = Cluster { api, profile, lock };
+        let cluster = OperatorCluster { api, profile, lock };
         let process = Process { owner: this_process(random_id()), clock, stop };
         Self { settings, cluster, process }
     }
@@ -118,12 +118,12 @@ impl Remover {
         })
     }
 
-    fn store(&self) -> Store<Entry> {
+    fn store(&self) -> JournalStore<Entry> {
         match &self.settings.journal {
-            JournalPlace::File(path) => Store::File(FileStore::new(Path::new(path))),
+            JournalPlace::File(path) => JournalStore::File(FileStore::new(Path::new(path))),
             JournalPlace::ConfigMap(namespace) => {
                 let name = self.settings.profile.config_map();
-                Store::ConfigMap(Box::new(ConfigMapStore::new(
+                JournalStore::ConfigMap(Box::new(ConfigMapStore::new(
                     self.cluster.api.clone(),
                     namespace,
                     name,
@@ -206,7 +206,7 @@ impl Remover {
     }
 }
 
-impl Adapter<FinalizerRemoval> for Cluster {
+impl Adapter<FinalizerRemoval> for OperatorCluster {
     async fn read(&mut self, query: &Query, _: Timestamp) -> Answer {
         self.observe(query).await
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::api::{Cluster, WEBHOOKS, items, plural, root_of};
+use super::api::{OperatorCluster, WEBHOOKS, items, plural, root_of};
 use crate::plan::{Dependent, Dependents, api_service_note, webhook_note};
 use mooring_kube::Client;
 use mooring_workflow::Reading;
@@ -11,7 +11,7 @@ use mooring_workflow::responses::list;
 /// Short-lived objects that do not matter as dependents.
 const IGNORED: [&str; 3] = ["events", "leases", "endpointslices"];
 
-impl Cluster {
+impl OperatorCluster {
     /// `objects` is true if dependents matter.
     pub(super) async fn read_dependents(&self, objects: bool) -> Dependents {
         let mut around = Dependents::default();

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::journal::{JournalError, follow};
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use mooring_workflow::{CheckResult, Outcome};
 use thiserror::Error;
 
@@ -99,7 +99,7 @@ pub(super) fn begin(
     records: &[Record],
     plan: &Plan,
     approval: &Approval,
-    owner: Owner,
+    owner: LockOwner,
     run: &str,
     now: Timestamp,
 ) -> Result<Record, StartError> {
@@ -119,7 +119,7 @@ pub(super) fn resume(
     state: &Run,
     plan: &Plan,
     approval: &Approval,
-    owner: Owner,
+    owner: LockOwner,
     now: Timestamp,
 ) -> Result<Record, StartError> {
     compare(state, plan)?;
@@ -130,7 +130,7 @@ pub(super) fn resume(
 fn session(
     plan: &Plan,
     approval: &Approval,
-    owner: Owner,
+    owner: LockOwner,
     now: Timestamp,
 ) -> Result<Box<Session>, StartError> {
     approve(plan, approval, now)?;

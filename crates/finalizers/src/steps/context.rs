@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
 
-use crate::cluster::observation::{Controller, Crd, Object};
+use crate::cluster::observation::{Crd, LiveObject, OperatorWorkload};
 use crate::cluster::unreadable::{NOT_SERVED, about, unreadable};
 use crate::cluster::view::{OperatorView, Query};
 use crate::operator::profile::Profile;
@@ -39,7 +39,7 @@ pub(crate) fn stop(reason: Reason, message: impl Into<String>) -> Halt {
 
 /// Objects of all CRDs, and CRDs whose objects are unknown.
 pub(crate) struct Objects<'a> {
-    pub(crate) known: Vec<&'a Object>,
+    pub(crate) known: Vec<&'a LiveObject>,
     /// CRDs whose objects are unknown, with reasons.
     pub(crate) unknown: Vec<(&'a Crd, String)>,
 }
@@ -124,7 +124,7 @@ impl<'a> Context<'a> {
         Ok(objects)
     }
 
-    pub(crate) fn controllers(&self) -> Result<Result<Vec<&'a Controller>, String>, Unknown> {
+    pub(crate) fn controllers(&self) -> Result<Result<Vec<&'a OperatorWorkload>, String>, Unknown> {
         let found = self.read(self.view.controllers.as_ref(), Query::Controllers)?;
         Ok(found.map(|all| all.into_iter().flatten().collect()))
     }

@@ -2,7 +2,7 @@
 
 use super::context::{Context, Progress, stop};
 use crate::cluster::helm::{ReleaseObject, Revision};
-use crate::cluster::observation::Controller;
+use crate::cluster::observation::OperatorWorkload;
 use crate::cluster::view::Query;
 use crate::operator::profile::ReleaseResources;
 use crate::removal::effect::Effect;
@@ -23,7 +23,7 @@ pub(super) fn scale_down(cx: &Context<'_>) -> Progress {
         let message = format!("the operator is running ({})", running[0].target);
         return Err(stop(Reason::OperatorRuns, message));
     }
-    let covered = |one: &&&Controller| one.is_scalable() && cx.terms.covers(&one.target);
+    let covered = |one: &&&OperatorWorkload| one.is_scalable() && cx.terms.covers(&one.target);
     if let Some(other) = running.iter().find(|one| !covered(one)) {
         let message =
             format!("the operator is running ({}) and cannot be scaled down there", other.target);

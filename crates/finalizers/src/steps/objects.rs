@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::context::{Context, Halt, Objects, Progress, Unknown};
 use super::operator_stopped::operator_stopped;
-use crate::cluster::observation::Object;
+use crate::cluster::observation::LiveObject;
 use crate::cluster::unreadable::unreadable;
 use crate::cluster::view::Query;
 use crate::removal::backup::Backup;
@@ -19,7 +19,7 @@ const MAX_RECREATIONS: usize = 3;
 /// Deletes objects, except those that were recreated more often than `most`.
 fn deletions(cx: &Context<'_>, objects: &Objects<'_>, most: usize) -> Vec<Effect> {
     let deleted = cx.run.deleted();
-    let returns = |object: &Object| {
+    let returns = |object: &LiveObject| {
         let uids = deleted.get(object.target.path.as_str());
         uids.map_or(0, |uids| uids.iter().filter(|uid| **uid != object.target.uid).count())
     };
@@ -104,7 +104,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
     if let Some(halt) = later {
         return Err(halt);
     }
-    let hopeless = |object: &&&Object| {
+    let hopeless = |object: &&&LiveObject| {
         (!object.deleting && !deletable.contains(&object.target.uid))
             || stuck.contains(&object.target.uid)
             || cx.run.facts.spared.contains_key(&spared_key(object))
@@ -125,15 +125,15 @@ enum Removal {
     None,
 }
 
-pub(super) fn spared_key(object: &Object) -> String {
+pub(super) fn spared_key(object: &LiveObject) -> String {
     format!("{} {}", object.target.path, object.target.uid)
 }
 
-fn strip_key(object: &Object) -> String {
+fn strip_key(object: &LiveObject) -> String {
     format!("strip {} {}", object.target, object.target.uid)
 }
 
-fn refused_for_good(cx: &Context<'_>, object: &Object) -> bool {
+fn refused_for_good(cx: &Context<'_>, object: &LiveObject) -> bool {
     use mooring_workflow::{EffectResult, Refusal};
     cx.run.attempts.get(&strip_key(object)).is_some_and(|attempt| {
         attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
@@ -142,7 +142,7 @@ fn refused_for_good(cx: &Context<'_>, object: &Object) -> bool {
 }
 
 /// Returns the removal of an object's listed finalizers, from its current state.
-fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Halt> {
+fn removal(cx: &Context<'_>, object: &LiveObject) -> Result<Removal, Halt> {
     let listed = |finalizer: &String| cx.profile().lists(finalizer);
     if !object.finalizers.iter().any(listed)
         || cx.run.facts.spared.contains_key(&spared_key(object))
@@ -192,7 +192,7 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Halt> {
     }
 }
 
-fn spare(object: &Object, why: String) -> Halt {
+fn spare(object: &LiveObject, why: String) -> Halt {
     Decision::Record(Box::new(Fact::Spared { key: spared_key(object), why })).into()
 }
 

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::objects::next_whole;
 use super::operator_stopped::operator_stopped;
-use crate::cluster::observation::Controller;
+use crate::cluster::observation::OperatorWorkload;
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::profile::Profile;
 use crate::removal::step::Step;
@@ -15,7 +15,7 @@ pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
         Some(Step::DeleteObjects | Step::DeleteCrds) => objects(view, profile),
         Some(Step::WaitForTeardown) => {
             let mut reads = vec![Query::Controllers];
-            if known(view.controllers.as_ref()).iter().any(Controller::runs) {
+            if known(view.controllers.as_ref()).iter().any(OperatorWorkload::runs) {
                 reads.extend(objects(view, profile));
             }
             reads

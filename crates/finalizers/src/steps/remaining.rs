@@ -3,7 +3,7 @@
 use super::context::{Context, NOT_PLANNED, Unknown};
 use super::installation::removable;
 use super::objects::spared_key;
-use crate::cluster::observation::{CRDS, Object};
+use crate::cluster::observation::{CRDS, LiveObject};
 use crate::cluster::view::Query;
 use crate::operator::target::Target;
 use crate::removal::effect::{Effect, why_not};
@@ -143,7 +143,7 @@ fn came_back(times: usize) -> String {
     format!("recreated after {times} deletions; something is recreating it")
 }
 
-fn of_object(cx: &Context<'_>, object: &Object) -> Leftover {
+fn of_object(cx: &Context<'_>, object: &LiveObject) -> Leftover {
     let (listed, foreign): (Vec<&String>, Vec<&String>) =
         object.finalizers.iter().partition(|finalizer| cx.profile().lists(finalizer));
     let times = times_deleted(cx, &object.target);

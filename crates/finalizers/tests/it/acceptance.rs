@@ -1,12 +1,12 @@
 //! Acceptance tests of the former tool, and more, on the model under virtual time.
 
 use jiff::SignedDuration;
-use mooring_finalizers::report::Verdict;
+use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::workflow::Finish;
 use mooring_finalizers::workflow::Reason;
 use mooring_finalizers::workflow::RunOutcome;
-use mooring_simulator::faults::{Condition, Fault, Rule};
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::approval::Approval;
 use mooring_workflow::store::JournalPlace;
 use serde_json::{Value, json};
@@ -16,10 +16,20 @@ use crate::harness::{Harness, approved, crd, planned};
 
 pub(crate) fn fault(harness: &Harness, method: &str, path: &str, status: u16, times: Option<u32>) {
     let then = Fault::Status { status, code: None, retry_after: None };
-    let when =
-        Condition { method: Some(method.into()), path: Some(path.into()), ..Condition::default() };
-    let rule =
-        Rule { when, then, probability: 1.0, from_seconds: 0, until_seconds: None, skip: 0, times };
+    let when = CallSelector {
+        method: Some(method.into()),
+        path: Some(path.into()),
+        ..CallSelector::default()
+    };
+    let rule = FaultRule {
+        when,
+        then,
+        probability: 1.0,
+        from_seconds: 0,
+        until_seconds: None,
+        skip: 0,
+        times,
+    };
     harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
 }
 
@@ -54,7 +64,7 @@ async fn object_deleted_before_the_patch_is_not_an_error() {
     fault(&harness, "PATCH", "/apis/*/clusterthings/one", 404, Some(1));
     let (ending, report) = harness.apply().await;
     finished(&ending, true);
-    assert_eq!(report.result, Verdict::Acted);
+    assert_eq!(report.result, RemovalVerdict::Acted);
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,9 +87,12 @@ async fn lost_response_is_resolved_by_reading() {
     for then in [Fault::TimeoutAfter, Fault::TimeoutBefore, Fault::DropAfter, Fault::DropBefore] {
         let harness = Harness::model("lost");
         harness.retired().await;
-        let when =
-            Condition { writes: Some(true), path: Some("/apis/*".into()), ..Condition::default() };
-        let rule = Rule {
+        let when = CallSelector {
+            writes: Some(true),
+            path: Some("/apis/*".into()),
+            ..CallSelector::default()
+        };
+        let rule = FaultRule {
             when,
             then: then.clone(),
             probability: 0.4,
@@ -102,10 +115,13 @@ async fn busy_server_is_retried() {
     for status in [429, 500, 503] {
         let harness = Harness::model("busy");
         harness.retired().await;
-        let when =
-            Condition { writes: Some(true), path: Some("/apis/*".into()), ..Condition::default() };
+        let when = CallSelector {
+            writes: Some(true),
+            path: Some("/apis/*".into()),
+            ..CallSelector::default()
+        };
         let then = Fault::Status { status, code: None, retry_after: None };
-        let rule = Rule {
+        let rule = FaultRule {
             when,
             then,
             probability: 0.5,
@@ -128,7 +144,7 @@ async fn other_resources_are_removed_without_crds() {
     harness.release().await;
     let (ending, report) = harness.apply().await;
     finished(&ending, true);
-    assert_eq!(report.result, Verdict::Acted);
+    assert_eq!(report.result, RemovalVerdict::Acted);
     assert!(harness.is_gone(&format!("/api/v1/namespaces/{}", harness.namespace)).await);
 }
 
@@ -251,7 +267,7 @@ async fn expired_deadline_changes_nothing_and_can_be_resumed() {
         ),
         "{ending:?}"
     );
-    assert_eq!((report.result, report.effects.len()), (Verdict::Interrupted, 0));
+    assert_eq!((report.result, report.effects.len()), (RemovalVerdict::Interrupted, 0));
     let (_, found) = harness.get(&objects[0]).await;
     assert!(found["metadata"]["deletionTimestamp"].is_null());
     harness.settings.limits.overall = usual;

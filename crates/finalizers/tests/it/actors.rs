@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use kube::Client;
 use mooring_simulator::exchange::{Request, ServerReply, json as answer};
-use mooring_simulator::serve::{Authority, Service, listen, serve};
+use mooring_simulator::serve::{CertificateAuthority, Service, listen, serve};
 use serde_json::{Value, json};
 
 use crate::harness::{AbortOnDrop, call};
@@ -135,7 +135,7 @@ impl Service for Refuses {
 
 /// Serves it on loopback; returns address and authority.
 pub(crate) async fn webhook() -> (String, String, AbortOnDrop) {
-    let authority = Authority::new().unwrap();
+    let authority = CertificateAuthority::new().unwrap();
     let tls = authority.server(&["127.0.0.1", "localhost"], &["http/1.1"]).unwrap();
     let listener = listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let url = format!("https://127.0.0.1:{}/", listener.local_addr().unwrap().port());

@@ -2,7 +2,7 @@
 
 use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::effect::Effect;
-use mooring_finalizers::report::{RunReport, Verdict};
+use mooring_finalizers::report::{RemovalVerdict, RunReport};
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::Entry;
@@ -60,7 +60,7 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
         "{ending:?} {report:?}"
     );
-    assert_eq!(report.result, Verdict::Acted);
+    assert_eq!(report.result, RemovalVerdict::Acted);
     for path in &objects {
         assert!(harness.is_gone(path).await, "{path}");
     }
@@ -270,7 +270,7 @@ pub(crate) async fn denying_webhook_is_named(mut harness: Harness) {
     let mut served = None;
     if let Some(shell) = &harness.model {
         shell.with(|model, _| {
-            model.deny(mooring_simulator::kubernetes::Denial {
+            model.deny(mooring_simulator::kubernetes::WebhookDenial {
                 webhook: hook.clone(),
                 resource: format!("clusterthings.{}", harness.group),
                 operations: vec!["DELETE".into()],

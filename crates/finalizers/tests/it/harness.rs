@@ -13,7 +13,9 @@ use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_finalizers::report::RunReport;
 use mooring_finalizers::runtime::{CommandResult, Remover};
 use mooring_finalizers::settings::Settings;
-use mooring_simulator::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell, User};
+use mooring_simulator::kubernetes::{
+    Clock, ClockTask, InProcess, Kubernetes, KubernetesOptions, Shell, User,
+};
 use mooring_testbed::{RealCluster, Users};
 use mooring_workflow::approval::Approval;
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ pub(crate) struct Harness {
     pub(crate) settings: Settings,
     /// The model; none on a real server.
     pub(crate) model: Option<Shell>,
-    _running: Option<Running>,
+    _running: Option<ClockTask>,
     clients: std::collections::BTreeMap<String, Client>,
     _actor: Option<AbortOnDrop>,
 }
@@ -60,7 +62,12 @@ fn profile(group: &str, namespace: &str) -> Profile {
 impl Harness {
     pub(crate) fn model(case: &str) -> Self {
         let start: Timestamp = "2026-11-15T08:00:00Z".parse().unwrap();
-        let options = Options { start, controllers: true, open: false, ..Options::default() };
+        let options = KubernetesOptions {
+            start,
+            controllers: true,
+            open: false,
+            ..KubernetesOptions::default()
+        };
         let mut model = Kubernetes::new(options);
         for user in [Users::ADMIN, "ann"] {
             let masters = (user == Users::ADMIN).then_some("system:masters");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use mooring_finalizers::observation::Object;
+use mooring_finalizers::observation::LiveObject;
 use mooring_finalizers::plan::{Plan, PlannedObject, PlannedStep};
 use mooring_finalizers::profile::Profile;
 use mooring_finalizers::screens;
@@ -15,9 +15,9 @@ use mooring_finalizers::workflow::{Entry, FinalizerRemoval, Finish, Leftover, Re
 use mooring_terminal::{Screen, Style, width};
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::journal::follow;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use mooring_workflow::published::Next;
-use mooring_workflow::report::History;
+use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
 use mooring_workflow::{CheckResult, Outcome, Step as _};
 
@@ -54,7 +54,7 @@ fn now() -> Timestamp {
 fn plan() -> Plan {
     let group = "package-operator.run";
     let object = |resource: &str, name: &str, strip: bool| PlannedObject {
-        object: Object::read(
+        object: LiveObject::read(
             &format!("{resource}.{group}"),
             &format!("/apis/{group}/v1alpha1"),
             &serde_json::json!({"metadata": {
@@ -152,7 +152,7 @@ fn status(entries: Vec<(i64, Entry)>) -> RunStatus {
         let at = now() - jiff::SignedDuration::from_secs(100 - seconds);
         records.push(follow(records.last(), "c696c392-0000", at, entry));
     }
-    let history = History::<FinalizerRemoval>::read(&records).unwrap().unwrap();
+    let history = RunHistory::<FinalizerRemoval>::read(&records).unwrap().unwrap();
     RunStatus::new(history, "ConfigMap mooring-system/finalizers-x".to_owned(), None, now())
 }
 
@@ -163,7 +163,7 @@ fn start() -> (i64, Entry) {
         plan_hash: plan.hash,
         cluster: "uid".to_owned(),
         profile: Box::new(plan.profile),
-        owner: Owner { host: "h".into(), pid: 1, holder: "x".into() },
+        owner: LockOwner { host: "h".into(), pid: 1, holder: "x".into() },
     };
     (0, Entry::RunStarted(Box::new(session)))
 }

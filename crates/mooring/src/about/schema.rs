@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::arguments::suggest;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 /// Published shapes. A new one is a file in `schemas/` and a line here.
@@ -49,7 +49,7 @@ pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
 }
 
 /// Prints a schema, or lists the IDs of all.
-pub(crate) fn schema(id: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn schema(id: Option<&str>) -> Result<(), CommandFailure> {
     let Some(id) = id else {
         return show::print_names(ids());
     };
@@ -74,21 +74,26 @@ pub(crate) fn is_former(schema: Option<&str>, current: &str) -> bool {
 }
 
 /// Ensures that `--schema` has a document to select.
-pub(crate) fn ensure_document(schema: Option<&str>, is_document: bool) -> Result<(), Failure> {
+pub(crate) fn ensure_document(
+    schema: Option<&str>,
+    is_document: bool,
+) -> Result<(), CommandFailure> {
     if schema.is_none() || is_document {
         return Ok(());
     }
-    Err(Failure::usage("--schema requires a document\nhint: add `-o json` or `-o yaml`".to_owned()))
+    Err(CommandFailure::usage(
+        "--schema requires a document\nhint: add `-o json` or `-o yaml`".to_owned(),
+    ))
 }
 
 /// Finds an ID, with or without `mooring.`.
-fn find<'a>(wanted: &str, known: &[&'a str]) -> Result<&'a str, Failure> {
+fn find<'a>(wanted: &str, known: &[&'a str]) -> Result<&'a str, CommandFailure> {
     let full = |id: &&&str| **id == wanted || id.strip_prefix("mooring.") == Some(wanted);
     known.iter().find(full).copied().ok_or_else(|| {
         let hint = suggest::hint(wanted, known.iter().copied(), "mooring schema")
             .unwrap_or_else(|| format!("hint: valid IDs: {}", known.join(", ")));
         let wanted = mooring_redact::identifier(wanted);
-        Failure::unknown_name(format!("unknown schema `{wanted}`\n{hint}"))
+        CommandFailure::unknown_name(format!("unknown schema `{wanted}`\n{hint}"))
     })
 }
 

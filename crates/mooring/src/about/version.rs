@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::print_document;
 use crate::output::published;
 use crate::output::show;
@@ -45,7 +45,7 @@ struct VersionContent {
     profile: &'static str,
 }
 
-pub(crate) fn version(format: VersionFormat) -> Result<(), Failure> {
+pub(crate) fn version(format: VersionFormat) -> Result<(), CommandFailure> {
     let content = VersionContent {
         version: SHORT,
         commit: env!("MOORING_COMMIT"),

@@ -2,18 +2,18 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
-use mooring_inventory::{Facts, Filter, Node};
+use mooring_inventory::{ClusterFacts, Filter, Node};
 use mooring_terminal::{Screen, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::arguments::ReadArguments;
 use crate::arguments::with_kind;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 /// Returns the filter of the flags. With counts, it begins with a half hour.
-pub(super) fn filter(arguments: &ReadArguments, facts: &Facts) -> Filter {
+pub(super) fn filter(arguments: &ReadArguments, facts: &ClusterFacts) -> Filter {
     let since = SignedDuration::try_from(arguments.since).ok();
     let since = since.and_then(|since| facts.now.checked_sub(since).ok());
     Filter {
@@ -24,7 +24,7 @@ pub(super) fn filter(arguments: &ReadArguments, facts: &Facts) -> Filter {
     }
 }
 
-pub(super) fn print_warnings(facts: &Facts) {
+pub(super) fn print_warnings(facts: &ClusterFacts) {
     for warning in &facts.warnings {
         show::print_warning(warning);
     }
@@ -38,7 +38,7 @@ pub(super) fn names<'a>(nodes: impl Iterator<Item = &'a Node>) -> String {
 }
 
 /// Returns what limits "no failures", which is true only for what was read.
-pub(crate) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
+pub(crate) fn caveat(facts: &ClusterFacts, joining: usize) -> Option<String> {
     let mut texts: Vec<String> = facts.unread(joining).map(str::to_owned).collect();
     if joining > 0 && facts.source_state(SourceName::Azure) == SourceState::NotAsked {
         let are = if joining == 1 { "is" } else { "are" };
@@ -62,9 +62,9 @@ pub(super) fn not_found(
     text: &str,
     hint: &str,
     is_typo: bool,
-    facts: &Facts,
+    facts: &ClusterFacts,
     sources: &[SourceName],
-) -> Failure {
+) -> CommandFailure {
     let is_failed = |source: &&Source| {
         source.state == SourceState::Failed && sources.contains(&source.name) && !is_typo
     };
@@ -76,9 +76,9 @@ pub(super) fn not_found(
                 SourceName::Record => "the failure record was not read: ",
                 SourceName::Cluster | SourceName::Controller => "",
             };
-            Failure::io(format!("{text}; {prefix}{error}\n{hint}"))
+            CommandFailure::io(format!("{text}; {prefix}{error}\n{hint}"))
         }
-        None => Failure::unknown_name(format!("{text}\n{hint}")),
+        None => CommandFailure::unknown_name(format!("{text}\n{hint}")),
     }
 }
 
@@ -134,12 +134,12 @@ pub(super) fn pools_portal(identity: &ClusterIdentity) -> Option<String> {
 }
 
 /// Adds the line that names every source with its age.
-pub(super) fn add_sources(screen: &mut Screen, facts: &Facts) {
+pub(super) fn add_sources(screen: &mut Screen, facts: &ClusterFacts) {
     let sources: Vec<String> = facts.sources.iter().map(|one| source(one, facts)).collect();
     screen.label("Read", [Text::new(sources.join("; "))]);
 }
 
-fn source(source: &Source, facts: &Facts) -> String {
+fn source(source: &Source, facts: &ClusterFacts) -> String {
     let name = source.name.as_str();
     let age = source.at.map(|at| facts.now.duration_since(at).as_secs().max(0));
     match (source.state, source.name) {
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn sources_are_listed_with_their_age() {
         let mut facts = facts([]);
-        let shown = |facts: &Facts| {
+        let shown = |facts: &ClusterFacts| {
             let mut screen = Screen::default();
             add_sources(&mut screen, facts);
             crate::fixtures::piped(&screen)

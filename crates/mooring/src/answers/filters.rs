@@ -4,23 +4,23 @@ use std::collections::BTreeSet;
 
 use mooring_controller::claim::image;
 use mooring_controller::record::counts;
-use mooring_controller::verdict::registration::Cause;
+use mooring_controller::verdict::registration::RegistrationCause;
 use mooring_diagnosis::{cause_pages, find_codes};
-use mooring_inventory::Facts;
+use mooring_inventory::ClusterFacts;
 use mooring_redact::{identifier, is_plain_word};
 use mooring_workflow::published::SourceName;
 
 use super::common::not_found;
 use crate::answers::arguments::ReadArguments;
 use crate::arguments::suggest;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Ensures that the pool, the image and the cause of the flags exist. `command` is that of the hint.
 pub(super) fn ensure_known(
     arguments: &ReadArguments,
-    facts: &Facts,
+    facts: &ClusterFacts,
     command: &str,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let known = Known::of(facts);
     let ensure = |kind: &str, name: Option<&String>, names: &BTreeSet<String>, list: &str| {
         let Some(name) = name else { return Ok(()) };
@@ -52,11 +52,11 @@ struct Known {
 }
 
 impl Known {
-    fn of(facts: &Facts) -> Self {
+    fn of(facts: &ClusterFacts) -> Self {
         let mut known = Self::default();
         known.pools.extend(facts.node_pools.iter().cloned());
         known.causes.extend(cause_pages().iter().map(|page| page.reason.to_owned()));
-        known.causes.extend(Cause::ALL.map(|cause| cause.as_str().to_owned()));
+        known.causes.extend(RegistrationCause::ALL.map(|cause| cause.as_str().to_owned()));
         for node in &facts.inventory.nodes {
             known.pools.extend(node.pool.as_deref().map(str::to_owned));
             known.add_image(node.image.as_deref());
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{facts, failed_node, node, read_arguments};
 
-    fn check(facts: &Facts, words: &[&str]) -> Option<(&'static str, String)> {
+    fn check(facts: &ClusterFacts, words: &[&str]) -> Option<(&'static str, String)> {
         let checked = ensure_known(&read_arguments(words), facts, "why");
         checked.err().map(|failure| (failure.code(), failure.text().to_owned()))
     }

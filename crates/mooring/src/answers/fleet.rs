@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
-use mooring_inventory::{Facts, Fleet, FleetRow, FleetVerdict, Node, percent};
+use mooring_inventory::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Node, percent};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
@@ -16,13 +16,13 @@ use super::filters::ensure_known;
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::FleetArguments;
 use crate::cluster::read;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
 
 /// Exits with 1 if an image is at fault.
-pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, CommandFailure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
     if is_former(arguments.schema.as_deref(), FLEET_SCHEMA) {
@@ -57,7 +57,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
 
 fn screen(
     arguments: &FleetArguments,
-    facts: &Facts,
+    facts: &ClusterFacts,
     fleet: &Fleet,
     findings: &[ImageFinding],
 ) -> Screen {
@@ -152,7 +152,7 @@ fn short_since(seconds: u64) -> String {
 }
 
 /// "None" is true only for what was read.
-fn add_nothing(screen: &mut Screen, facts: &Facts, fleet: &Fleet) {
+fn add_nothing(screen: &mut Screen, facts: &ClusterFacts, fleet: &Fleet) {
     let nodes = counted(fleet.ready + fleet.not_ready + fleet.joining, "node");
     let text = format!("No failures among the {nodes} that exist now.");
     match caveat(facts, fleet.joining) {
@@ -161,7 +161,7 @@ fn add_nothing(screen: &mut Screen, facts: &Facts, fleet: &Fleet) {
     }
 }
 
-fn cells(row: &FleetRow, facts: &Facts) -> [Text; 9] {
+fn cells(row: &FleetRow, facts: &ClusterFacts) -> [Text; 9] {
     let here = row.here;
     let (mark, verdict) = verdict(row.verdict);
     let time = |at: Option<jiff::Timestamp>| at.map_or_else(String::new, |at| clock(at, facts.now));
@@ -186,7 +186,7 @@ fn verdict(verdict: FleetVerdict) -> (Mark, &'static str) {
     }
 }
 
-fn markdown(facts: &Facts, fleet: &Fleet, findings: &[ImageFinding]) -> String {
+fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> String {
     let mut text = String::new();
     for node in &facts.lost {
         let _ = writeln!(text, "**{}**\n", escape(&node.finding()));
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{facts, failed_node, node, piped, read_arguments};
 
-    fn shown(facts: &Facts) -> String {
+    fn shown(facts: &ClusterFacts) -> String {
         let arguments = FleetArguments {
             read: read_arguments(&["--since", "90m"]),
             output: AnswerFormat::Table,

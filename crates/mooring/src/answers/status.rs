@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use mooring_inventory::status::{Finding, STATUS_SCHEMA, Status};
-use mooring_inventory::{Facts, Fleet, Pool};
+use mooring_inventory::status::{ClusterStatus, STATUS_SCHEMA, StatusFinding};
+use mooring_inventory::{ClusterFacts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
@@ -15,28 +15,28 @@ use super::common::{
 };
 use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
-use crate::cluster::{Cluster, read};
-use crate::output::failure::Failure;
+use crate::cluster::{ConnectedCluster, read};
+use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
 use crate::ui::runs;
-use crate::workflows::runs::{Frame, Row};
+use crate::workflows::runs::{Frame, WatchRow};
 
 /// Returns the unfinished repairs of the cluster; none if their journals cannot be read.
-pub(super) async fn read_runs(cluster: &Cluster, limit: Duration) -> Vec<RunStatus> {
+pub(super) async fn read_runs(cluster: &ConnectedCluster, limit: Duration) -> Vec<RunStatus> {
     let namespace = &cluster.facts.controller.namespace;
     let read = runs::read_with(&cluster.api, &cluster.client, namespace);
     let runs = tokio::time::timeout(limit, read).await.ok().flatten().unwrap_or_default();
     runs.into_iter().filter(|run| run.step.is_some()).collect()
 }
 
-fn status_of(facts: &Facts, runs: &[RunStatus], arguments: &ReadArguments) -> Status {
+fn status_of(facts: &ClusterFacts, runs: &[RunStatus], arguments: &ReadArguments) -> ClusterStatus {
     let filter = filter(arguments, facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
-    let mut status = Status::of(facts, &inventory, &fleet);
+    let mut status = ClusterStatus::of(facts, &inventory, &fleet);
     let is_wanted =
         |run: &&RunStatus| filter.pool.as_ref().is_none_or(|pool| pool == run.subject.name());
     for run in runs.iter().filter(is_wanted).rev() {
@@ -48,7 +48,7 @@ fn status_of(facts: &Facts, runs: &[RunStatus], arguments: &ReadArguments) -> St
     status
 }
 
-fn run_finding(run: &RunStatus, facts: &Facts) -> Option<Finding> {
+fn run_finding(run: &RunStatus, facts: &ClusterFacts) -> Option<StatusFinding> {
     let step = run.step.as_ref()?;
     let (severity, state) = if run.is_stopped() {
         ("error", "was stopped".to_owned())
@@ -59,20 +59,20 @@ fn run_finding(run: &RunStatus, facts: &Facts) -> Option<Finding> {
     let pool = run.subject.name();
     let (number, count, name) = (step.number, run.step_count, step.name);
     let message = format!("The repair of pool {pool} {state}: step {number} of {count}, {name}.");
-    Some(Finding { kind: "run-unfinished", severity, message })
+    Some(StatusFinding { kind: "run-unfinished", severity, message })
 }
 
-fn mark(finding: &Finding) -> Mark {
+fn mark(finding: &StatusFinding) -> Mark {
     if finding.severity == "error" { Mark::Bad } else { Mark::Warning }
 }
 
 /// Exits with 1 if something is wrong.
-pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure> {
     let sources = &arguments.read.sources;
     let (facts, runs) = build_runtime()?.block_on(async {
         let cluster = read(sources).await?;
         let runs = read_runs(&cluster, sources.timeout).await;
-        Ok::<_, Failure>((cluster.facts, runs))
+        Ok::<_, CommandFailure>((cluster.facts, runs))
     })?;
     ensure_known(&arguments.read, &facts, "status")?;
     let status = status_of(&facts, &runs, &arguments.read);
@@ -101,9 +101,9 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
 /// Returns a frame of `--watch`, and true if something is wrong.
 pub(super) fn frame(
     arguments: &StatusArguments,
-    facts: &Facts,
+    facts: &ClusterFacts,
     runs: &[RunStatus],
-) -> Result<(Frame, bool), Failure> {
+) -> Result<(Frame, bool), CommandFailure> {
     ensure_known(&arguments.read, facts, "status")?;
     let status = status_of(facts, runs, &arguments.read);
     let line = published::line(&facts.document(STATUS_SCHEMA, &status))?;
@@ -112,7 +112,7 @@ pub(super) fn frame(
         let mut screen = Screen::default();
         screen.sentence(mark(finding), &finding.message);
         let (key, state) = (finding.message.clone(), String::new());
-        rows.push(Row { key, state, plain: screen, with_heads: None });
+        rows.push(WatchRow { key, state, plain: screen, with_heads: None });
     }
     for pool in &status.pools {
         let row = |has_heads: bool| {
@@ -123,13 +123,13 @@ pub(super) fn frame(
         };
         let key = format!("pool {} {}", pool.kind.as_str(), pool.name);
         let state = format!("{pool:?}");
-        rows.push(Row { key, state, plain: row(false), with_heads: Some(row(true)) });
+        rows.push(WatchRow { key, state, plain: row(false), with_heads: Some(row(true)) });
     }
     let screen = screen(arguments, facts, &status);
     Ok((Frame { screen, line, rows }, status.is_wrong()))
 }
 
-fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen {
+fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterStatus) -> Screen {
     let mut screen = Screen::default();
     screen.ends(heading(facts), Text::new(format!("{} UTC", clock(facts.now, facts.now))));
     screen.blank();
@@ -152,7 +152,7 @@ fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen
     screen
 }
 
-fn heading(facts: &Facts) -> Text {
+fn heading(facts: &ClusterFacts) -> Text {
     let mut parts = vec![String::new()];
     parts.extend(facts.region.clone());
     let version = facts.version.as_deref();
@@ -162,7 +162,7 @@ fn heading(facts: &Facts) -> Text {
     Text::default().bold_link(facts.cluster_name(), portal.as_deref()).plain(parts.join(" · "))
 }
 
-fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
+fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> Table {
     use mooring_inventory::{PoolKind, PoolState};
     let mut table = Table::new([
         Column::left("POOL").truncated(8),
@@ -206,7 +206,7 @@ fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
     table.wide(arguments.output == AnswerFormat::Wide)
 }
 
-fn controller(facts: &Facts) -> Text {
+fn controller(facts: &ClusterFacts) -> Text {
     let state = &facts.controller;
     let version = state.version.as_ref().map_or_else(String::new, |version| format!("{version}, "));
     let leader = state.leader.as_deref().unwrap_or("unknown");
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{facts, node, piped, read_arguments};
 
-    fn shown(facts: &Facts) -> String {
+    fn shown(facts: &ClusterFacts) -> String {
         let arguments = StatusArguments {
             read: read_arguments(&[]),
             watch: false,

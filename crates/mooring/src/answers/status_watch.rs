@@ -7,18 +7,18 @@ use tokio::time::Instant;
 
 use super::status::{frame, read_runs};
 use crate::answers::arguments::StatusArguments;
-use crate::cluster::{Lists, Reports, Request, connect, read_followed};
+use crate::cluster::{Lists, Reports, VmRequest, connect, read_followed};
 use crate::output::AnswerFormat;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
-use crate::workflows::runs::{Ended, Watched, watch};
+use crate::workflows::runs::{WatchEnd, Watched, watch};
 
 const CLUSTER: Watched = Watched { name: "the cluster", interval: Duration::from_secs(3) };
 /// Azure is read less often than the cluster; its results are kept in between.
 const AZURE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Exits with 1 if something is wrong.
-pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure> {
     if arguments.watch {
         return watch_status(arguments);
     }
@@ -26,12 +26,12 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
 }
 
 /// Shows the state until the user ends it. Exits with 1 if something is wrong at the end.
-fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure> {
     let is_json = match arguments.output {
         AnswerFormat::Table | AnswerFormat::Wide => false,
         AnswerFormat::Json => true,
         AnswerFormat::Yaml | AnswerFormat::Markdown | AnswerFormat::Name => {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
             ));
         }
@@ -46,12 +46,13 @@ fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
         let connection = connect::connect_cluster(&sources.cluster).await?;
         let lists = Lists::follow(&connection.client);
         let read = async || {
-            let text =
-                |failure: Failure| failure.text().lines().next().unwrap_or_default().to_owned();
+            let text = |failure: CommandFailure| {
+                failure.text().lines().next().unwrap_or_default().to_owned()
+            };
             let read = read_followed(&connection, &lists, sources);
             let mut cluster = read.await.map_err(text)?;
             if asked_at.is_none_or(|at| at.elapsed() >= AZURE_INTERVAL) {
-                let request = Request::of_cluster(&cluster.facts);
+                let request = VmRequest::of_cluster(&cluster.facts);
                 reports = cluster.ask_azure(sources, &request).await.map_err(text)?;
                 pools.clone_from(&cluster.facts.inventory.aks_pools);
                 azure = cluster.facts.sources.last().cloned();
@@ -73,7 +74,7 @@ fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
         watch(read, CLUSTER, is_json).await
     })?;
     Ok(match ended {
-        Ended::Interrupted => ExitCode::from(130),
-        Ended::Quit => ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)),
+        WatchEnd::Interrupted => ExitCode::from(130),
+        WatchEnd::Quit => ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)),
     })
 }

@@ -8,7 +8,7 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use super::parser::Cli;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 /// Flags whose values are names.
@@ -34,7 +34,7 @@ const COMMANDS: [(&str, &str); 6] = [
     ("schema", "schemas"),
 ];
 
-pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
+pub(super) fn completions(shell: Shell) -> Result<(), CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "mooring", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();

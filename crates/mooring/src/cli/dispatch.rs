@@ -17,7 +17,7 @@ use crate::evidence::trace;
 use crate::explain;
 use crate::explain::codes;
 use crate::output::AnswerFormat;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::simulate::demo;
 use crate::simulate::sim;
@@ -42,7 +42,7 @@ pub(crate) fn run_without_command() -> ExitCode {
 }
 
 /// Ends a command that answers. If the reader has closed the pipe, the exit code is 0.
-fn end(answered: Result<ExitCode, Failure>) -> ExitCode {
+fn end(answered: Result<ExitCode, CommandFailure>) -> ExitCode {
     match answered {
         Ok(_) if show::is_closed() => ExitCode::SUCCESS,
         Ok(code) => code,

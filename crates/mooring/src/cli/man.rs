@@ -8,10 +8,10 @@ use clap::CommandFactory as _;
 
 use super::man_page::ManPage;
 use super::parser::{Cli, ManArguments};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show::print_raw;
 
-pub(super) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
+pub(super) fn manual(arguments: &ManArguments) -> Result<(), CommandFailure> {
     if let Some(directory) = &arguments.out {
         return write_all(directory);
     }
@@ -20,7 +20,7 @@ pub(super) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
     let pages = pages();
     let Some((_, page)) = pages.iter().find(|(name, _)| name == wanted) else {
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "unknown page `{wanted}`\nhint: valid pages: {}",
             names.join(", ")
         )));
@@ -28,9 +28,9 @@ pub(super) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
     print_raw(&page.render()?)
 }
 
-fn write_all(directory: &Path) -> Result<(), Failure> {
+fn write_all(directory: &Path) -> Result<(), CommandFailure> {
     let failed = |error: std::io::Error| {
-        Failure::io(format!("cannot write to {}: {error}", directory.display()))
+        CommandFailure::io(format!("cannot write to {}: {error}", directory.display()))
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
     for (name, page) in pages() {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use clap::Command;
 use clap_mangen::Man;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 const EXIT_STATUS: &str = "\
 0  success, or nothing to do
@@ -45,7 +45,7 @@ impl ManPage {
         Self { command }
     }
 
-    pub(super) fn render(&self) -> Result<Vec<u8>, Failure> {
+    pub(super) fn render(&self) -> Result<Vec<u8>, CommandFailure> {
         let notes = self.command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let man = Man::new(self.command.clone());
         let mut page = Vec::new();
@@ -67,7 +67,7 @@ impl ManPage {
         Ok(page)
     }
 
-    fn see_also(&self, page: &mut Vec<u8>) -> Result<(), Failure> {
+    fn see_also(&self, page: &mut Vec<u8>) -> Result<(), CommandFailure> {
         let name = self.command.get_display_name().unwrap_or_else(|| self.command.get_name());
         let inner = self.command.get_subcommands().filter(|inner| !inner.is_hide_set());
         let mut others: Vec<String> =
@@ -97,7 +97,7 @@ fn split_examples(help: &str) -> (String, String) {
 }
 
 /// Adds a section whose lines are kept as they are.
-fn section(page: &mut Vec<u8>, title: &str, text: &str) -> Result<(), Failure> {
+fn section(page: &mut Vec<u8>, title: &str, text: &str) -> Result<(), CommandFailure> {
     if text.trim().is_empty() {
         return Ok(());
     }

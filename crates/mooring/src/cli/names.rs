@@ -10,7 +10,7 @@ use mooring_simulator::scenario::Scenario;
 use crate::about::schema;
 use crate::arguments::{AzureMode, ClusterArguments, SourceArguments};
 use crate::cluster::read_cluster;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::process::build_runtime;
 
@@ -33,7 +33,7 @@ pub(crate) enum Names {
 }
 
 /// Prints names, one per line. Without a cluster there are none.
-pub(crate) fn complete(what: Names, cluster: ClusterArguments) -> Result<(), Failure> {
+pub(crate) fn complete(what: Names, cluster: ClusterArguments) -> Result<(), CommandFailure> {
     let names = names(what, cluster);
     show::print_names(names.iter().map(String::as_str).filter(|name| is_plain(name)))
 }

@@ -15,7 +15,7 @@ use crate::answers::{
 use crate::arguments::ClusterArguments;
 use crate::controller::{CONTROLLER_HELP, ControllerArguments};
 use crate::output::error_document;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::output::{OutputArguments, is_plugin};
 
@@ -90,7 +90,7 @@ fn report(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && error_document::requested().is_some() {
         let text = error.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
-        return Failure::usage(usage_text(text)).report();
+        return CommandFailure::usage(usage_text(text)).report();
     }
     // A closed pipe is not an error.
     let _ = error.print();

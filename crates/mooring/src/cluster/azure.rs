@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use mooring_arm::{Client, Limits, ResourceId};
+use mooring_arm::{BudgetLimits, Client, ResourceId};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::{Scope, Settings};
-use mooring_inventory::{AksPool, Facts, Inventory, JoinState, Node};
+use mooring_inventory::{AksPool, ClusterFacts, Inventory, JoinState, Node};
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 
 use super::azure_limit::AzureLimit;
 use super::cache::find_known_cluster;
 use super::discovery::two_clusters;
-use super::facts::Cluster;
+use super::facts::ConnectedCluster;
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// A Run Command takes up to three minutes.
 const COMMAND_LIMIT: Duration = Duration::from_secs(220);
@@ -30,7 +30,7 @@ const CONCURRENT: usize = 8;
 
 /// VMs to read.
 #[derive(Debug, Default)]
-pub(crate) struct Request {
+pub(crate) struct VmRequest {
     /// Uids and names of NodeClaims.
     pub(crate) claims: Vec<(String, String)>,
     /// Reads the AKS pools as well.
@@ -45,7 +45,7 @@ pub(crate) struct Request {
     pub(crate) run_command: bool,
 }
 
-impl Request {
+impl VmRequest {
     /// Requests the NodeClaims whose outcome or cause only Azure knows.
     pub(crate) fn unknown<'a>(nodes: impl IntoIterator<Item = &'a Node>, now: Timestamp) -> Self {
         let is_old = |node: &Node| {
@@ -63,7 +63,7 @@ impl Request {
     }
 
     /// Requests the same, and the AKS pools.
-    pub(crate) fn of_cluster(facts: &Facts) -> Self {
+    pub(crate) fn of_cluster(facts: &ClusterFacts) -> Self {
         let unknown = Self::unknown(&facts.inventory.nodes, facts.now);
         Self { with_pools: true, signs_in_for_pools: connect::has_sign_in(), ..unknown }
     }
@@ -78,13 +78,13 @@ impl Request {
 /// Reports by the uid of their node.
 pub(crate) type Reports = BTreeMap<String, NodeReport>;
 
-impl Cluster {
+impl ConnectedCluster {
     /// Reads VMs and adds the results. Without Azure there are none, and a warning.
     pub(crate) async fn ask_azure(
         &mut self,
         arguments: &SourceArguments,
-        request: &Request,
-    ) -> Result<Reports, Failure> {
+        request: &VmRequest,
+    ) -> Result<Reports, CommandFailure> {
         if arguments.azure == AzureMode::Never || request.is_empty(arguments.azure) {
             return Ok(Reports::new());
         }
@@ -123,15 +123,15 @@ impl Cluster {
     async fn read_azure(
         &self,
         arguments: &SourceArguments,
-        request: &Request,
-    ) -> Result<AzureRead, Failure> {
+        request: &VmRequest,
+    ) -> Result<AzureRead, CommandFailure> {
         let limit = if request.run_command {
             AzureLimit::start_required(COMMAND_LIMIT.max(arguments.timeout))
         } else {
             AzureLimit::start(arguments)
         };
         let endpoint = arguments.cluster.arm_endpoint.as_ref();
-        let arm = connect::azure_client(endpoint, Limits::default())?;
+        let arm = connect::azure_client(endpoint, BudgetLimits::default())?;
         limit.sign_in(&arm).await?;
         let arm = limit.client(&arm);
         limit.read(Box::pin(self.read_vms(arm, arguments, request))).await?
@@ -142,18 +142,18 @@ impl Cluster {
         &self,
         arm: Client,
         arguments: &SourceArguments,
-        request: &Request,
-    ) -> Result<AzureRead, Failure> {
+        request: &VmRequest,
+    ) -> Result<AzureRead, CommandFailure> {
         let cluster = match &self.scope {
             // Without it, only the name is a guess.
             Some(scope) => match find_known_cluster(&arm, scope, &self.facts.identity).await {
-                Err(error) if error.is_throttled() => return Err(Failure::azure(&error)),
+                Err(error) if error.is_throttled() => return Err(CommandFailure::azure(&error)),
                 found => found.ok().flatten().map(|found| found.id),
             },
             None => None,
         };
         let pools = match cluster.as_ref().filter(|_| request.with_pools) {
-            Some(id) => arm.agent_pools(id).await.map_err(|error| Failure::azure(&error)),
+            Some(id) => arm.agent_pools(id).await.map_err(|error| CommandFailure::azure(&error)),
             None => Ok(Vec::new()),
         };
         let pools =
@@ -184,18 +184,19 @@ impl Cluster {
         }
         let mut named = Vec::new();
         if let Some(pool) = &request.pool {
-            named = query.instances(pool, None).await.map_err(|error| Failure::query(&error))?;
+            named =
+                query.instances(pool, None).await.map_err(|error| CommandFailure::query(&error))?;
         }
         if let Some(name) = &request.name {
             named = match query.why(name).await {
                 Err(QueryError::NotFound(_)) => Vec::new(),
                 Err(error) if self.is_known(&error) => Vec::new(),
-                read => read.map_err(|error| Failure::query(&error))?,
+                read => read.map_err(|error| CommandFailure::query(&error))?,
             };
         }
         found.extend(named.into_iter().map(|report| Found { uid: None, report }));
         match last_error {
-            Some(error) if !any_read => Err(Failure::query(&error)),
+            Some(error) if !any_read => Err(CommandFailure::query(&error)),
             _ => Ok(AzureRead { found, cluster, pools }),
         }
     }
@@ -213,7 +214,7 @@ impl Cluster {
         arguments: &SourceArguments,
         run_command: bool,
         cluster: Option<&ResourceId>,
-    ) -> Result<NodeQuery, Failure> {
+    ) -> Result<NodeQuery, CommandFailure> {
         let cluster = cluster.map(|id| id.as_str().to_owned()).or(self.facts.identity.id.clone());
         let scope = match &self.scope {
             Some(scope) => Scope { cluster, ..scope.clone() },
@@ -253,7 +254,7 @@ impl Cluster {
 struct AzureRead {
     found: Vec<Found>,
     cluster: Option<ResourceId>,
-    pools: Result<Vec<AksPool>, Failure>,
+    pools: Result<Vec<AksPool>, CommandFailure>,
 }
 
 /// Parses a pool. A stopped pool has no nodes, even if its count is not zero.
@@ -318,26 +319,26 @@ mod tests {
             Node { exists: false, ..failed_node("gone", "X") },
             diagnosed,
         ];
-        let request = Request::unknown(&nodes, now());
+        let request = VmRequest::unknown(&nodes, now());
         let claims: Vec<&str> = request.claims.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(claims, ["joining", "old", "undated", "failed"]);
         assert_eq!(request.claims[0].0, "uid-joining");
         let many: Vec<Node> =
             (0..100).map(|at| node(&at.to_string(), JoinState::Joining)).collect();
-        assert_eq!(Request::unknown(&many, now()).claims.len(), MAX_VMS);
+        assert_eq!(VmRequest::unknown(&many, now()).claims.len(), MAX_VMS);
     }
 
     #[tokio::test]
     async fn azure_is_not_read_without_a_request_or_against_the_flag() {
         let some = || Some("x".to_owned());
-        assert!(Request::default().is_empty(AzureMode::Always));
-        let pools = Request { with_pools: true, ..Request::default() };
+        assert!(VmRequest::default().is_empty(AzureMode::Always));
+        let pools = VmRequest { with_pools: true, ..VmRequest::default() };
         assert!(pools.is_empty(AzureMode::Auto) && !pools.is_empty(AzureMode::Always));
-        assert!(!Request { signs_in_for_pools: true, ..pools }.is_empty(AzureMode::Auto));
+        assert!(!VmRequest { signs_in_for_pools: true, ..pools }.is_empty(AzureMode::Auto));
         let requests = [
-            Request { claims: vec![(String::new(), String::new())], ..Request::default() },
-            Request { pool: some(), ..Request::default() },
-            Request { name: some(), ..Request::default() },
+            VmRequest { claims: vec![(String::new(), String::new())], ..VmRequest::default() },
+            VmRequest { pool: some(), ..VmRequest::default() },
+            VmRequest { name: some(), ..VmRequest::default() },
         ];
         let mut cluster = cluster(facts([]));
         for request in requests {
@@ -346,7 +347,7 @@ mod tests {
             assert!(cluster.ask_azure(&never, &request).await.unwrap().is_empty());
         }
         let always = source_arguments(&["--azure", "always"]);
-        assert!(cluster.ask_azure(&always, &Request::default()).await.unwrap().is_empty());
+        assert!(cluster.ask_azure(&always, &VmRequest::default()).await.unwrap().is_empty());
     }
 
     #[test]

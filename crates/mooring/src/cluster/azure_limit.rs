@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::connect;
 use super::waiting::wait;
 use crate::arguments::{AzureMode, SourceArguments};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Without a response, a command continues without Azure.
 const OPTIONAL: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ impl AzureLimit {
     }
 
     /// Signs in to Azure. Returns the credential that succeeded; the error names each that was tried.
-    pub(crate) async fn sign_in(&self, arm: &Client) -> Result<Option<Credential>, Failure> {
+    pub(crate) async fn sign_in(&self, arm: &Client) -> Result<Option<Credential>, CommandFailure> {
         let ways = connect::credentials();
         let what = format!("signing in to Azure by {ways}");
         let signed_in = wait(&what, self.remaining(), self.then, connect::sign_in(arm)).await;
@@ -60,7 +60,7 @@ impl AzureLimit {
     }
 
     /// Awaits reads of Azure.
-    pub(crate) async fn read<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+    pub(crate) async fn read<T>(&self, work: impl Future<Output = T>) -> Result<T, CommandFailure> {
         let read = wait("waiting for Azure", self.remaining(), self.then, work).await;
         read.ok_or_else(|| self.late("Azure did not respond"))
     }
@@ -69,7 +69,7 @@ impl AzureLimit {
         self.end.saturating_duration_since(Instant::now())
     }
 
-    fn late(&self, what: &str) -> Failure {
-        Failure::io(format!("{what} within {}s", self.limit.as_secs()))
+    fn late(&self, what: &str) -> CommandFailure {
+        CommandFailure::io(format!("{what} within {}s", self.limit.as_secs()))
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::user_directory;
 use super::discovery::{FoundCluster, find_cluster};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::{outfile, show};
 
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(24);
@@ -73,7 +73,7 @@ fn path(server: &str, uid: &str) -> Option<PathBuf> {
     Some(directory.join(format!("cluster-{name}.json")))
 }
 
-fn store(path: &Path, entry: &CachedCluster) -> Result<(), Failure> {
+fn store(path: &Path, entry: &CachedCluster) -> Result<(), CommandFailure> {
     std::fs::create_dir_all(path.parent().unwrap_or(path))?;
     outfile::write(path, show::json(entry)?.as_bytes())
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use mooring_arm::ResourceId;
 use serde::Deserialize;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -64,20 +64,20 @@ pub(super) fn directory(variable: &str, in_home: &str) -> Option<PathBuf> {
 }
 
 /// Reads the settings of a context; none without a file or such a context.
-pub(crate) fn context(name: Option<&str>) -> Result<ContextEntry, Failure> {
+pub(crate) fn context(name: Option<&str>) -> Result<ContextEntry, CommandFailure> {
     let Some(name) = name else { return Ok(ContextEntry::default()) };
     Ok(read()?.contexts.remove(name).unwrap_or_default())
 }
 
 /// Reads the file; empty without one.
-pub(crate) fn read() -> Result<Config, Failure> {
+pub(crate) fn read() -> Result<Config, CommandFailure> {
     let Some(path) = path() else { return Ok(Config::default()) };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
-        Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
+        Err(error) => return Err(CommandFailure::usage(format!("{}: {error}", path.display()))),
     };
-    parse(&text).map_err(|why| Failure::usage(format!("invalid {}: {why}", path.display())))
+    parse(&text).map_err(|why| CommandFailure::usage(format!("invalid {}: {why}", path.display())))
 }
 
 fn parse(text: &str) -> Result<Config, String> {

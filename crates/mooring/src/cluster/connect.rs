@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mooring_arm::identity::{Credential, Settings as Identity};
-use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
+use mooring_arm::identity::{Credential, IdentitySettings};
+use mooring_arm::{Budget, BudgetLimits, Client, Cloud, CloudSettings, Real, ResourceId};
 use mooring_controller::Scope;
 use mooring_controller::run::ApiError;
 use mooring_kube::kubeconfig::Connection;
@@ -14,7 +14,7 @@ use crate::arguments::suggest;
 use crate::arguments::{ClusterArguments, ClusterName, KubeArguments};
 use crate::cluster::config::{self, ContextEntry};
 use crate::cluster::discovery::NamedCluster;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Variables that name a cluster, the first one first.
 pub(crate) const SUBSCRIPTION: [&str; 3] =
@@ -34,26 +34,29 @@ fn flag_or_env(flag: Option<&String>, names: &[&str]) -> Option<String> {
 }
 
 /// Returns a client of Azure for `endpoint`, or for that of the environment.
-pub(crate) fn azure_client(endpoint: Option<&String>, limits: Limits) -> Result<Client, Failure> {
-    let environment = Settings::from_env();
+pub(crate) fn azure_client(
+    endpoint: Option<&String>,
+    limits: BudgetLimits,
+) -> Result<Client, CommandFailure> {
+    let environment = CloudSettings::from_env();
     let endpoint = endpoint.cloned().or(environment.endpoint);
-    let cloud = Cloud::new(Settings { endpoint, ..environment })
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let world =
-        Real::new(&cloud, &Identity::from_env()).map_err(|error| Failure::io(error.to_string()))?;
+    let cloud = Cloud::new(CloudSettings { endpoint, ..environment })
+        .map_err(|error| CommandFailure::usage(error.to_string()))?;
+    let world = Real::new(&cloud, &IdentitySettings::from_env())
+        .map_err(|error| CommandFailure::io(error.to_string()))?;
     Ok(Client::new(cloud, Arc::new(world), Budget::new(limits)))
 }
 
 /// Returns true if signing in to Azure is likely to work: a credential is configured, or `az` has a profile.
 pub(crate) fn has_sign_in() -> bool {
     let profile = config::directory("AZURE_CONFIG_DIR", ".azure");
-    Identity::from_env().is_configured()
+    IdentitySettings::from_env().is_configured()
         || profile.is_some_and(|directory| directory.join("azureProfile.json").is_file())
 }
 
 /// Returns the ways to sign in to Azure that are tried.
 pub(crate) fn credentials() -> String {
-    let ways: Vec<String> = match Identity::from_env().choose() {
+    let ways: Vec<String> = match IdentitySettings::from_env().choose() {
         Ok(ways) => ways.iter().map(ToString::to_string).collect(),
         Err(_) => Vec::new(),
     };
@@ -61,10 +64,10 @@ pub(crate) fn credentials() -> String {
 }
 
 /// Signs in to Azure. Returns the credential that succeeded; the error names each that was tried.
-pub(crate) async fn sign_in(arm: &Client) -> Result<Option<Credential>, Failure> {
+pub(crate) async fn sign_in(arm: &Client) -> Result<Option<Credential>, CommandFailure> {
     let token = arm.token(&arm.cloud().scope()).await;
     token.map(|token| token.credential).map_err(|error| {
-        Failure::io(format!("not signed in: {error}\nhint: `az login` signs in; AZURE_TOKEN_CREDENTIALS selects one way"))
+        CommandFailure::io(format!("not signed in: {error}\nhint: `az login` signs in; AZURE_TOKEN_CREDENTIALS selects one way"))
     })
 }
 
@@ -72,7 +75,7 @@ pub(crate) async fn sign_in(arm: &Client) -> Result<Option<Credential>, Failure>
 pub(crate) async fn connect_kube(
     kubeconfig: Option<&Path>,
     context: Option<&String>,
-) -> Result<Connection, Failure> {
+) -> Result<Connection, CommandFailure> {
     let context = flag_or_env(context, &CONTEXT);
     if let Some(context) = &context {
         ensure_context(kubeconfig, context)?;
@@ -80,9 +83,9 @@ pub(crate) async fn connect_kube(
     let connected = mooring_kube::kubeconfig::connect(kubeconfig, context.as_deref()).await;
     connected.map_err(|error| {
         if error.contains("\nhint: ") {
-            return Failure::io(format!("cannot connect to the Kubernetes API: {error}"));
+            return CommandFailure::io(format!("cannot connect to the Kubernetes API: {error}"));
         }
-        Failure::io(format!(
+        CommandFailure::io(format!(
             "cannot connect to the Kubernetes API: {error}\nhint: set `--context NAME`, `--kubeconfig FILE` or KUBECONFIG; `az aks get-credentials` writes a kubeconfig"
         ))
     })
@@ -97,7 +100,7 @@ pub(crate) fn has_context(arguments: &KubeArguments) -> bool {
 }
 
 /// Ensures that a context exists; a typo is a usage error with suggestions.
-fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), Failure> {
+fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), CommandFailure> {
     let known = mooring_kube::kubeconfig::contexts(kubeconfig);
     if known.is_empty() || known.iter().any(|name| name == context) {
         return Ok(());
@@ -106,19 +109,21 @@ fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), Failur
     let hint = suggest::hint(context, names, "mooring status --context")
         .unwrap_or_else(|| "hint: `kubectl config get-contexts` lists them".to_owned());
     let context = mooring_redact::identifier(context);
-    Err(Failure::unknown_name(format!(
+    Err(CommandFailure::unknown_name(format!(
         "context `{context}` not found; contexts: {}\n{hint}",
         known.join(", ")
     )))
 }
 
-pub(crate) async fn connect_cluster(arguments: &ClusterArguments) -> Result<Connection, Failure> {
+pub(crate) async fn connect_cluster(
+    arguments: &ClusterArguments,
+) -> Result<Connection, CommandFailure> {
     let kube = &arguments.kube;
     connect_kube(kube.kubeconfig.as_deref(), kube.context.as_ref()).await
 }
 
 /// Returns the error of a cluster whose nodes cannot be read.
-pub(crate) fn unreadable(connection: &Connection, error: &ApiError) -> Failure {
+pub(crate) fn unreadable(connection: &Connection, error: &ApiError) -> CommandFailure {
     let server = &connection.server;
     let (place, flag) = match &connection.context {
         Some(context) => {
@@ -127,7 +132,7 @@ pub(crate) fn unreadable(connection: &Connection, error: &ApiError) -> Failure {
         None => (server.clone(), String::new()),
     };
     let why = &error.what;
-    Failure::io(match error.status {
+    CommandFailure::io(match error.status {
         Some(401) => format!("{place} rejected the credentials: {why}\n{SIGN_IN}"),
         Some(_) => format!(
             "cannot read nodes: {why}\nhint: `kubectl {flag}auth can-i list nodes` shows your permissions"
@@ -196,7 +201,7 @@ pub(crate) fn is_named(arguments: &ClusterArguments) -> bool {
 pub(crate) async fn read_scope(
     arm: &Client,
     arguments: &ClusterArguments,
-) -> Result<Scope, Failure> {
+) -> Result<Scope, CommandFailure> {
     let NamedCluster { subscription, resource_group: group, cluster, .. } =
         named_cluster(&arguments.name, None);
     let nodes = node_resource_group(arguments);
@@ -205,14 +210,14 @@ pub(crate) async fn read_scope(
     let cluster = match (group, cluster) {
         (Some(group), Some(cluster)) => Some(
             ResourceId::cluster(&subscription, &group, &cluster)
-                .map_err(|error| Failure::usage(error.to_string()))?,
+                .map_err(|error| CommandFailure::usage(error.to_string()))?,
         ),
         _ => None,
     };
     let node_resource_group = match (nodes, &cluster) {
         (Some(nodes), _) => nodes,
         (None, Some(id)) => {
-            let cluster = arm.cluster(id).await.map_err(|error| Failure::azure(&error))?;
+            let cluster = arm.cluster(id).await.map_err(|error| CommandFailure::azure(&error))?;
             cluster.properties.node_resource_group.clone().ok_or_else(unknown)?
         }
         (None, None) => return Err(unknown()),
@@ -221,8 +226,8 @@ pub(crate) async fn read_scope(
     Ok(Scope { subscription, node_resource_group, cluster })
 }
 
-pub(crate) fn no_cluster() -> Failure {
-    Failure::usage(
+pub(crate) fn no_cluster() -> CommandFailure {
+    CommandFailure::usage(
         "no cluster specified: the node resource group is unknown\nhint: set --subscription, --resource-group and --cluster (or SUBSCRIPTION_ID, RESOURCE_GROUP and CLUSTER_NAME), or --subscription and --node-resource-group".to_owned(),
     )
 }

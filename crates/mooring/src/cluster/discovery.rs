@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::list::list;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// A cluster in Azure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,11 +100,12 @@ pub(crate) struct NodesCluster {
 
 impl NodesCluster {
     /// Reads nodes and the namespace `kube-system`.
-    pub(crate) async fn read(api: &Api) -> Result<Self, Failure> {
+    pub(crate) async fn read(api: &Api) -> Result<Self, CommandFailure> {
         let nodes = list(api, "/api/v1/nodes", NodeItem::parse);
         let system = api.get("/api/v1/namespaces/kube-system");
         let (nodes, system) = tokio::join!(nodes, system);
-        let nodes = nodes.map_err(|error| Failure::io(format!("cannot read nodes: {error}")))?;
+        let nodes =
+            nodes.map_err(|error| CommandFailure::io(format!("cannot read nodes: {error}")))?;
         let system: Option<Value> = system.ok().and_then(|text| serde_json::from_str(&text).ok());
         let uid = system.as_ref().and_then(|system| system["metadata"]["uid"].as_str());
         Ok(Self { scope: find_scope(&[], &nodes.unwrap_or_default()), uid: uid.map(str::to_owned) })

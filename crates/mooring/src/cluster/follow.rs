@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::list::{self, Listed};
+use super::list::{self, VersionedList};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
@@ -62,21 +62,23 @@ impl Lists {
 }
 
 /// An object that can be listed and watched.
-pub(crate) trait Item: Clone + Send + 'static {
+pub(crate) trait Listable: Clone + Send + 'static {
     const PATH: &'static str;
 
     /// Lists all objects; none if the resource does not exist.
-    fn list(api: &Api) -> impl Future<Output = Result<Option<Listed<Self>>, ApiError>> + Send;
+    fn list(
+        api: &Api,
+    ) -> impl Future<Output = Result<Option<VersionedList<Self>>, ApiError>> + Send;
 
     fn parse(json: &RawValue) -> Option<Self>;
 
     fn uid(&self) -> &str;
 }
 
-impl Item for ClaimItem {
+impl Listable for ClaimItem {
     const PATH: &'static str = CLAIMS;
 
-    async fn list(api: &Api) -> Result<Option<Listed<Self>>, ApiError> {
+    async fn list(api: &Api) -> Result<Option<VersionedList<Self>>, ApiError> {
         let condition_type = Settings::default().condition_type;
         let mut interner = Interner::default();
         let claim = |item: &RawValue| Self::parse(item, &condition_type, &mut interner);
@@ -92,10 +94,10 @@ impl Item for ClaimItem {
     }
 }
 
-impl Item for NodeItem {
+impl Listable for NodeItem {
     const PATH: &'static str = list::NODES;
 
-    async fn list(api: &Api) -> Result<Option<Listed<Self>>, ApiError> {
+    async fn list(api: &Api) -> Result<Option<VersionedList<Self>>, ApiError> {
         list::list_nodes(api).await
     }
 
@@ -145,7 +147,7 @@ impl<T> Drop for Followed<T> {
     }
 }
 
-impl<T: Item> Followed<T> {
+impl<T: Listable> Followed<T> {
     fn start(client: &kube::Client) -> Self {
         let state = Mutex::new(Items::Starting);
         let shared = Arc::new(Shared { state, started: Notify::new() });
@@ -169,11 +171,11 @@ impl<T: Item> Followed<T> {
 }
 
 /// Lists and watches, endlessly.
-async fn follow<T: Item>(client: kube::Client, shared: Arc<Shared<T>>) {
+async fn follow<T: Listable>(client: kube::Client, shared: Arc<Shared<T>>) {
     let api = Api::new(client.clone());
     loop {
         let pause = match T::list(&api).await {
-            Ok(Some(Listed { items, mut version })) => {
+            Ok(Some(VersionedList { items, mut version })) => {
                 let by_uid = |item: T| (item.uid().to_owned(), item);
                 shared.set(Items::Current(items.into_iter().map(by_uid).collect()));
                 // The server ends a watch every few minutes; the next one continues it.
@@ -224,7 +226,11 @@ struct Metadata {
     resource_version: String,
 }
 
-async fn watch<T: Item>(client: &kube::Client, shared: &Shared<T>, version: &mut String) -> Ended {
+async fn watch<T: Listable>(
+    client: &kube::Client,
+    shared: &Shared<T>,
+    version: &mut String,
+) -> Ended {
     let path = T::PATH;
     let request = http::Request::get(format!(
         "{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={version}"
@@ -249,7 +255,7 @@ async fn watch<T: Item>(client: &kube::Client, shared: &Shared<T>, version: &mut
 }
 
 /// Applies an event and returns its version; none for an error.
-fn apply<T: Item>(state: &mut Items<T>, line: &str) -> Option<String> {
+fn apply<T: Listable>(state: &mut Items<T>, line: &str) -> Option<String> {
     let event: Event = serde_json::from_str(line).ok()?;
     let Items::Current(items) = state else { return None };
     if event.kind == "ERROR" {

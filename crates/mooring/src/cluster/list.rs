@@ -32,7 +32,7 @@ struct Metadata {
 }
 
 /// All items of a list, and its version, from which a watch continues.
-pub(crate) struct Listed<T> {
+pub(crate) struct VersionedList<T> {
     pub(crate) items: Vec<T>,
     pub(crate) version: String,
 }
@@ -51,7 +51,7 @@ pub(crate) async fn list_cached<T>(
     api: &Api,
     path: &str,
     item: impl FnMut(&RawValue) -> Option<T>,
-) -> Result<Option<Listed<T>>, ApiError> {
+) -> Result<Option<VersionedList<T>>, ApiError> {
     list_by(api, path, CACHED, item).await
 }
 
@@ -60,7 +60,7 @@ async fn list_by<T>(
     path: &str,
     query: &str,
     mut item: impl FnMut(&RawValue) -> Option<T>,
-) -> Result<Option<Listed<T>>, ApiError> {
+) -> Result<Option<VersionedList<T>>, ApiError> {
     let mut items = Vec::new();
     let mut page = query.to_owned();
     let mut is_restarted = false;
@@ -83,14 +83,14 @@ async fn list_by<T>(
         })?;
         items.extend(read.items.into_iter().filter_map(&mut item));
         if read.metadata.follow.is_empty() {
-            return Ok(Some(Listed { items, version: read.metadata.version }));
+            return Ok(Some(VersionedList { items, version: read.metadata.version }));
         }
         page = format!("{PAGES}&continue={}", query_value(&read.metadata.follow));
     }
 }
 
 /// Reads all Nodes, in the binary format if the API server has it.
-pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Listed<NodeItem>>, ApiError> {
+pub(crate) async fn list_nodes(api: &Api) -> Result<Option<VersionedList<NodeItem>>, ApiError> {
     let (mut nodes, mut labels) = (Vec::new(), Interner::default());
     let mut page = PAGES.to_owned();
     loop {
@@ -113,7 +113,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Listed<NodeItem>>, Ap
             node
         }));
         if read.next.is_empty() {
-            return Ok(Some(Listed { items: nodes, version: read.version }));
+            return Ok(Some(VersionedList { items: nodes, version: read.version }));
         }
         page = format!("{PAGES}&continue={}", query_value(&read.next));
     }
@@ -149,7 +149,7 @@ mod tests {
         let cached = Server::default().with("/x?resourceVersion=0", 200, page("4", ""));
         let api = Api::new(cached.client());
         let read = list_cached(&api, "/x", |item| item.get().parse::<u32>().ok()).await;
-        let Listed { items, version } = read.unwrap().unwrap();
+        let VersionedList { items, version } = read.unwrap().unwrap();
         assert_eq!((items, version.as_str()), (vec![4], "77"));
         assert_eq!(numbers(&Server::default()).await, Ok(None), "no such resource");
         let failed = numbers(&Server::default().with("/x?limit=500", 500, "no")).await;
@@ -182,7 +182,7 @@ mod tests {
         let names = async |server: Server| {
             let nodes = list_nodes(&Api::new(server.client())).await;
             nodes.map(|nodes| {
-                let names = |nodes: Listed<NodeItem>| {
+                let names = |nodes: VersionedList<NodeItem>| {
                     assert_eq!(nodes.version, "77");
                     nodes.items.into_iter().map(|node| node.name).collect::<Vec<_>>().join(" ")
                 };

@@ -13,7 +13,7 @@ mod list;
 mod read;
 mod waiting;
 
-pub(crate) use azure::{Reports, Request};
+pub(crate) use azure::{Reports, VmRequest};
 pub(crate) use azure_limit::AzureLimit;
 pub(crate) use cache::find_known_cluster;
 pub(crate) use controller_state::{NAMESPACE, read_controller};
@@ -21,7 +21,7 @@ pub(crate) use discovery::{
     FoundCluster, NamedCluster, NodesCluster, about_the_nodes, by_group_name, conflict,
     find_cluster, find_scope,
 };
-pub(crate) use facts::Cluster;
+pub(crate) use facts::ConnectedCluster;
 pub(crate) use follow::Lists;
 pub(crate) use list::{NODES, list, list_nodes};
 pub(crate) use read::{read, read_cluster, read_connected, read_followed};

@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 
 use mooring_arm::calls::Permission;
-use mooring_arm::{Client, Limits, Raw, ResourceId};
+use mooring_arm::{BudgetLimits, Client, Raw, ResourceId};
 use tokio::time::Instant;
 
-use super::check::{Check, CheckState};
+use super::check::{CheckState, DoctorCheck};
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
-use crate::cluster::{AzureLimit, Cluster, FoundCluster, conflict, find_cluster};
-use crate::output::failure::Failure;
+use crate::cluster::{AzureLimit, ConnectedCluster, FoundCluster, conflict, find_cluster};
+use crate::output::failure::CommandFailure;
 
 /// Actions at one scope.
 struct Need {
@@ -68,9 +68,12 @@ const NEEDS: [Need; 3] = [
 ];
 
 /// Checks Azure; `cluster` is missing if it cannot be read.
-pub(super) async fn checks(arguments: &SourceArguments, cluster: Option<&Cluster>) -> Vec<Check> {
+pub(super) async fn checks(
+    arguments: &SourceArguments,
+    cluster: Option<&ConnectedCluster>,
+) -> Vec<DoctorCheck> {
     if arguments.azure == AzureMode::Never {
-        return vec![Check::new("azure", "sign-in", CheckState::Skipped, "not asked")];
+        return vec![DoctorCheck::new("azure", "sign-in", CheckState::Skipped, "not asked")];
     }
     let limit = AzureLimit::start(arguments);
     let (arm, mut checks) = match sign_in(arguments, &limit).await {
@@ -81,7 +84,7 @@ pub(super) async fn checks(arguments: &SourceArguments, cluster: Option<&Cluster
     match limit.read(cluster_checks(&arm, cluster)).await {
         Ok(more) => checks.extend(more),
         Err(failure) => {
-            checks.push(Check::new("azure", "response", CheckState::Failed, failure.text()));
+            checks.push(DoctorCheck::new("azure", "response", CheckState::Failed, failure.text()));
         }
     }
     checks
@@ -90,19 +93,20 @@ pub(super) async fn checks(arguments: &SourceArguments, cluster: Option<&Cluster
 async fn sign_in(
     arguments: &SourceArguments,
     limit: &AzureLimit,
-) -> Result<(Client, Vec<Check>), Failure> {
-    let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), Limits::default())?;
+) -> Result<(Client, Vec<DoctorCheck>), CommandFailure> {
+    let arm =
+        connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), BudgetLimits::default())?;
     let started = Instant::now();
     let credential = limit.sign_in(&arm).await?;
     let took = started.elapsed().as_secs_f64();
     let way = credential.map_or_else(connect::credentials, |credential| credential.to_string());
     let message = format!("signed in by {way} in {took:.1}s");
-    Ok((arm, vec![Check::new("azure", "sign-in", CheckState::Ok, message)]))
+    Ok((arm, vec![DoctorCheck::new("azure", "sign-in", CheckState::Ok, message)]))
 }
 
-fn not_signed_in(failure: &Failure) -> Check {
+fn not_signed_in(failure: &CommandFailure) -> DoctorCheck {
     let first = failure.text().lines().next().unwrap_or_default();
-    Check::new("azure", "sign-in", CheckState::Failed, first)
+    DoctorCheck::new("azure", "sign-in", CheckState::Failed, first)
         .used_by(&["why", "fleet", "status", "repair"])
         .fix(Some(login(std::env::var_os("PATH").as_deref())))
 }
@@ -116,7 +120,7 @@ fn login(directories: Option<&OsStr>) -> String {
     "az login, after installing the Azure CLI: https://aka.ms/azure-cli".to_owned()
 }
 
-async fn cluster_checks(arm: &Client, read: &Cluster) -> Vec<Check> {
+async fn cluster_checks(arm: &Client, read: &ConnectedCluster) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     let found = match &read.scope {
         Some(scope) => find_cluster(arm, scope).await.ok().flatten(),
@@ -137,7 +141,7 @@ async fn cluster_checks(arm: &Client, read: &Cluster) -> Vec<Check> {
                 Ok(granted) => permission(need, granted, &scope, assignee.as_deref()),
                 Err(error) => {
                     let message = format!("permissions of {} were not read: {error}", scope.name());
-                    Check::new("azure", need.name, CheckState::Skipped, message)
+                    DoctorCheck::new("azure", need.name, CheckState::Skipped, message)
                         .used_by(need.used_by)
                 }
             });
@@ -147,8 +151,8 @@ async fn cluster_checks(arm: &Client, read: &Cluster) -> Vec<Check> {
 }
 
 /// Checks that the API server is that of the cluster of the nodes.
-fn which(read: &Cluster, found: Option<&FoundCluster>) -> Check {
-    let new = |state, message: String| Check::new("cluster", "aks", state, message);
+fn which(read: &ConnectedCluster, found: Option<&FoundCluster>) -> DoctorCheck {
+    let new = |state, message: String| DoctorCheck::new("cluster", "aks", state, message);
     let Some(found) = found else {
         let text = "the AKS cluster was not found from the nodes";
         return new(CheckState::Skipped, text.to_owned()).used_by(&["repair --context"]);
@@ -174,7 +178,7 @@ fn permission(
     granted: &[Raw<Permission>],
     scope: &ResourceId,
     assignee: Option<&str>,
-) -> Check {
+) -> DoctorCheck {
     let is_granted = |action: &&str| granted.iter().any(|one| one.covers(action));
     let lacks: Vec<String> = need
         .actions
@@ -185,7 +189,7 @@ fn permission(
     let at = scope.name();
     if lacks.is_empty() {
         let message = format!("{} in {at}", need.allowed);
-        return Check::new("azure", need.name, CheckState::Ok, message).used_by(need.used_by);
+        return DoctorCheck::new("azure", need.name, CheckState::Ok, message).used_by(need.used_by);
     }
     let state = if need.is_optional { CheckState::Skipped } else { CheckState::Failed };
     let who = assignee.map_or_else(
@@ -197,7 +201,7 @@ fn permission(
         need.role,
         mooring_redact::shell_word(scope.as_str())
     );
-    Check::new("azure", need.name, state, format!("{} in {at}", need.denied))
+    DoctorCheck::new("azure", need.name, state, format!("{} in {at}", need.denied))
         .used_by(need.used_by)
         .lacks(lacks)
         .fix(Some(fix))

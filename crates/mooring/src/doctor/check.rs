@@ -28,7 +28,7 @@ impl CheckState {
 /// One thing that must be true.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Check {
+pub(super) struct DoctorCheck {
     /// `cluster`, `azure`, `karpenter`, `controller` or `config`.
     pub(super) area: &'static str,
     pub(super) name: &'static str,
@@ -42,7 +42,7 @@ pub(super) struct Check {
     pub(super) fix: Option<String>,
 }
 
-impl Check {
+impl DoctorCheck {
     pub(super) fn new(
         area: &'static str,
         name: &'static str,
@@ -110,11 +110,11 @@ pub(super) struct Report {
     pub(super) warnings: usize,
     pub(super) ok: usize,
     pub(super) seconds: f64,
-    pub(super) checks: Vec<Check>,
+    pub(super) checks: Vec<DoctorCheck>,
 }
 
 impl Report {
-    pub(super) fn new(checks: Vec<Check>, seconds: f64) -> Self {
+    pub(super) fn new(checks: Vec<DoctorCheck>, seconds: f64) -> Self {
         let count = |state| checks.iter().filter(|check| check.state == state).count();
         Self {
             failed: count(CheckState::Failed),
@@ -166,14 +166,14 @@ mod tests {
             ("controller", "running", "Controller"),
             ("config", "file", "Config"),
         ] {
-            assert_eq!(Check::new(area, name, CheckState::Ok, "").label(), label);
+            assert_eq!(DoctorCheck::new(area, name, CheckState::Ok, "").label(), label);
         }
     }
 
     #[test]
     fn commands_are_shown_unless_a_check_is_optional() {
         let shown = |state, used_by: &[&'static str], fix: Option<&str>| {
-            let check = Check::new("azure", "vms", state, "m").used_by(used_by);
+            let check = DoctorCheck::new("azure", "vms", state, "m").used_by(used_by);
             let mut screen = Screen::default();
             check.fix(fix.map(str::to_owned)).add(&mut screen, "");
             let text = screen.render(&Style::PIPE);
@@ -194,12 +194,12 @@ mod tests {
     #[test]
     fn failed_check_names_permission_commands_and_fix() {
         let checks = vec![
-            Check::new("azure", "sign-in", CheckState::Ok, "signed in").used_by(&["why"]),
-            Check::new("azure", "pools", CheckState::Failed, "pools cannot be written")
+            DoctorCheck::new("azure", "sign-in", CheckState::Ok, "signed in").used_by(&["why"]),
+            DoctorCheck::new("azure", "pools", CheckState::Failed, "pools cannot be written")
                 .used_by(&["repair"])
                 .lacks(vec!["Microsoft.ContainerService/x/write".to_owned()])
                 .fix(Some("az role assignment create".to_owned())),
-            Check::new("cluster", "clock", CheckState::Warning, "12s from the API server"),
+            DoctorCheck::new("cluster", "clock", CheckState::Warning, "12s from the API server"),
         ];
         let report = Report::new(checks, 1.44);
         assert_eq!(

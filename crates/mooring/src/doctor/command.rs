@@ -8,12 +8,12 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::arguments::{Area, DoctorArguments};
-use super::check::{Check, CheckState, Report};
+use super::check::{CheckState, DoctorCheck, Report};
 use super::config::{configuration, settings};
 use super::{azure, cluster, hooks};
 use crate::arguments::SourceArguments;
-use crate::cluster::{Cluster, read_cluster};
-use crate::output::failure::Failure;
+use crate::cluster::{ConnectedCluster, read_cluster};
+use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
@@ -22,7 +22,7 @@ use crate::process::{build_runtime, env_var};
 const SCHEMA: &str = "mooring.doctor/v1";
 
 /// Exits with 1 if a check failed.
-pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFailure> {
     let DoctorArguments { area, sources, send_test, exit_zero, output } = arguments;
     let started = Instant::now();
     let runtime = build_runtime()?;
@@ -32,13 +32,14 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
         let identity = facts.as_ref().map(|facts| &facts.identity);
         checks.extend(runtime.block_on(hooks::send_test(identity)));
     }
-    let wanted = |check: &Check| area.is_none_or(|area| check.area == area.as_str());
-    let checks: Vec<Check> = checks.into_iter().filter(wanted).collect();
+    let wanted = |check: &DoctorCheck| area.is_none_or(|area| check.area == area.as_str());
+    let checks: Vec<DoctorCheck> = checks.into_iter().filter(wanted).collect();
     let report = Report::new(checks, started.elapsed().as_secs_f64());
     let identity =
         facts.as_ref().map_or_else(ClusterIdentity::default, |facts| facts.identity.clone());
-    let name =
-        facts.as_ref().map_or_else(|| "cluster".to_owned(), mooring_inventory::Facts::cluster_name);
+    let name = facts
+        .as_ref()
+        .map_or_else(|| "cluster".to_owned(), mooring_inventory::ClusterFacts::cluster_name);
     match output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let sources = facts.as_ref().map_or(&[][..], |facts| facts.sources.as_slice());
@@ -58,7 +59,10 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(report.failed > 0 && !exit_zero)))
 }
 
-async fn checks(arguments: &SourceArguments, area: Option<Area>) -> (Option<Cluster>, Vec<Check>) {
+async fn checks(
+    arguments: &SourceArguments,
+    area: Option<Area>,
+) -> (Option<ConnectedCluster>, Vec<DoctorCheck>) {
     match read_cluster(arguments).await {
         Ok(cluster) => {
             let checks = checks_of(arguments, area, Some(&cluster)).await;
@@ -75,21 +79,21 @@ async fn checks(arguments: &SourceArguments, area: Option<Area>) -> (Option<Clus
 /// Returns the document about a cluster that was read; none if it cannot be read.
 pub(crate) async fn document(
     arguments: &SourceArguments,
-    cluster: Option<&Cluster>,
-) -> Result<Value, Failure> {
+    cluster: Option<&ConnectedCluster>,
+) -> Result<Value, CommandFailure> {
     let report = Report::new(checks_of(arguments, None, cluster).await, 0.0);
     let facts = cluster.map(|cluster| &cluster.facts);
     let identity = facts.map(|facts| facts.identity.clone()).unwrap_or_default();
     let sources = facts.map_or(&[][..], |facts| facts.sources.as_slice());
     serde_json::to_value(published::document(SCHEMA, &identity, sources, &report))
-        .map_err(|error| Failure::io(error.to_string()))
+        .map_err(|error| CommandFailure::io(error.to_string()))
 }
 
 async fn checks_of(
     arguments: &SourceArguments,
     area: Option<Area>,
-    cluster: Option<&Cluster>,
-) -> Vec<Check> {
+    cluster: Option<&ConnectedCluster>,
+) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     if let Some(cluster) = cluster {
         let (connection, permissions, controller) = tokio::join!(
@@ -104,7 +108,7 @@ async fn checks_of(
     } else {
         checks.extend(UNREAD.map(|(area, name)| {
             let message = "not checked: the cluster cannot be read";
-            Check::new(area, name, CheckState::Skipped, message)
+            DoctorCheck::new(area, name, CheckState::Skipped, message)
         }));
     }
     let needs_azure = area.is_none_or(|area| matches!(area, Area::Azure | Area::Cluster));
@@ -115,7 +119,7 @@ async fn checks_of(
     checks.push(configuration(context));
     checks.extend(settings(&arguments.cluster, env_var));
     // The order of the screen; the order within a part remains.
-    let rank = |check: &Check| match (check.area, check.name) {
+    let rank = |check: &DoctorCheck| match (check.area, check.name) {
         ("cluster", "aks") => 1,
         ("cluster", "clock") => 6,
         ("cluster", _) => 0,
@@ -128,11 +132,11 @@ async fn checks_of(
     checks
 }
 
-fn unreadable(failure: &Failure) -> Check {
+fn unreadable(failure: &CommandFailure) -> DoctorCheck {
     let mut lines = failure.text().lines();
     let first = lines.next().unwrap_or_default();
     let hint = lines.find_map(|line| line.strip_prefix("hint: "));
-    Check::new("cluster", "connection", CheckState::Failed, first)
+    DoctorCheck::new("cluster", "connection", CheckState::Failed, first)
         .used_by(&["status", "fleet", "why"])
         .fix(hint.map(str::to_owned))
 }

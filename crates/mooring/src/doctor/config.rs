@@ -1,20 +1,20 @@
 //! Configuration file, flags and variables.
 
-use super::check::{Check, CheckState};
+use super::check::{CheckState, DoctorCheck};
 use crate::arguments::ClusterArguments;
 use crate::cluster::config;
 use crate::cluster::connect;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Shows the configuration file. It is read without a context as well: an invalid file may be the reason why no
 /// cluster was read.
-pub(super) fn configuration(context: Option<&str>) -> Check {
+pub(super) fn configuration(context: Option<&str>) -> DoctorCheck {
     let path = config::path();
     let file = path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     match config::read() {
         Err(failure) => unreadable_config(&failure),
         Ok(_) if !path.is_some_and(|path| path.exists()) => {
-            Check::new("config", "file", CheckState::Skipped, format!("no {file}"))
+            DoctorCheck::new("config", "file", CheckState::Skipped, format!("no {file}"))
         }
         Ok(mut config) => {
             let entry = context.and_then(|name| config.contexts.remove(name)).unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn configuration(context: Option<&str>) -> Check {
                 entry.namespace.unwrap_or_else(none),
                 entry.protected
             );
-            Check::new("config", "file", CheckState::Ok, message)
+            DoctorCheck::new("config", "file", CheckState::Ok, message)
         }
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn configuration(context: Option<&str>) -> Check {
 pub(super) fn settings(
     arguments: &ClusterArguments,
     variable: impl Fn(&str) -> Option<String>,
-) -> Option<Check> {
+) -> Option<DoctorCheck> {
     let ClusterArguments { kube, name, node_resource_group, .. } = arguments;
     let kubeconfig = kube.kubeconfig.as_ref().map(|file| file.display().to_string());
     let settings: [(&str, Option<&String>, &[&str]); 8] = [
@@ -58,12 +58,12 @@ pub(super) fn settings(
         }
     }
     let message = format!("from flags and variables: {}", shown.join(", "));
-    (!shown.is_empty()).then(|| Check::new("config", "variables", CheckState::Ok, message))
+    (!shown.is_empty()).then(|| DoctorCheck::new("config", "variables", CheckState::Ok, message))
 }
 
-fn unreadable_config(failure: &Failure) -> Check {
+fn unreadable_config(failure: &CommandFailure) -> DoctorCheck {
     let first = failure.text().lines().next().unwrap_or_default();
-    Check::new("config", "file", CheckState::Failed, first)
+    DoctorCheck::new("config", "file", CheckState::Failed, first)
 }
 
 #[cfg(test)]

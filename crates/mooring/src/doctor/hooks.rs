@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use mooring_controller::notify::{RunNotification, RunState};
 use mooring_workflow::published::ClusterIdentity;
 
-use super::check::{Check, CheckState};
+use super::check::{CheckState, DoctorCheck};
 use crate::workflows::runs::Hooks;
 
 /// Sends a test to every hook of the environment.
-pub(super) async fn send_test(cluster: Option<&ClusterIdentity>) -> Vec<Check> {
+pub(super) async fn send_test(cluster: Option<&ClusterIdentity>) -> Vec<DoctorCheck> {
     let check = |state, message: String| {
-        Check::new("config", "send-test", state, message).used_by(&["repair", "finalizers"])
+        DoctorCheck::new("config", "send-test", state, message).used_by(&["repair", "finalizers"])
     };
     let hooks = match Hooks::from_environment() {
         Ok(hooks) => hooks,

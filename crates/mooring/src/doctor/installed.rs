@@ -4,7 +4,7 @@ use mooring_controller::run::{Api, ApiError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::check::{Check, CheckState};
+use super::check::{CheckState, DoctorCheck};
 
 /// Permissions that the chart grants.
 const RULES: &str = include_str!("../../../../charts/mooring/files/rules.yaml");
@@ -39,13 +39,13 @@ struct Role {
 }
 
 /// Checks the objects of a controller in this namespace.
-pub(super) async fn checks(api: &Api, namespace: &str) -> Vec<Check> {
+pub(super) async fn checks(api: &Api, namespace: &str) -> Vec<DoctorCheck> {
     let (permissions, add_ons) = tokio::join!(permissions(api, namespace), add_ons(api, namespace));
     vec![permissions, add_ons]
 }
 
-async fn permissions(api: &Api, namespace: &str) -> Check {
-    let new = |state, message: &str| Check::new("controller", "rules", state, message);
+async fn permissions(api: &Api, namespace: &str) -> DoctorCheck {
+    let new = |state, message: &str| DoctorCheck::new("controller", "rules", state, message);
     let of_cluster = format!("{RBAC}/clusterroles?{LABEL}");
     let of_release = format!("{RBAC}/namespaces/{namespace}/roles?{LABEL}");
     let (of_cluster, of_release) = tokio::join!(rules(api, &of_cluster), rules(api, &of_release));
@@ -121,8 +121,8 @@ impl Rule {
     }
 }
 
-async fn add_ons(api: &Api, namespace: &str) -> Check {
-    let new = |state, message: &str| Check::new("controller", "alerts", state, message);
+async fn add_ons(api: &Api, namespace: &str) -> DoctorCheck {
+    let new = |state, message: &str| DoctorCheck::new("controller", "alerts", state, message);
     let alerts =
         format!("/apis/monitoring.coreos.com/v1/namespaces/{namespace}/prometheusrules?{LABEL}");
     let dashboard = format!("/api/v1/namespaces/{namespace}/configmaps?{LABEL}");

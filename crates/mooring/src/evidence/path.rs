@@ -4,15 +4,17 @@ use std::path::Path;
 
 use mooring_redact::identifier;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Rejects `--run-command` for a path.
-pub(super) fn ensure_node(run_command: bool, what: &str) -> Result<(), Failure> {
+pub(super) fn ensure_node(run_command: bool, what: &str) -> Result<(), CommandFailure> {
     if !run_command {
         return Ok(());
     }
     let what = identifier(what);
-    Err(Failure::usage(format!("--run-command needs the name of a node, and `{what}` is a path")))
+    Err(CommandFailure::usage(format!(
+        "--run-command needs the name of a node, and `{what}` is a path"
+    )))
 }
 
 /// Returns true for a text that cannot be the name of a node: a path that does not exist.

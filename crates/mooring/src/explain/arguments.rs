@@ -62,7 +62,7 @@ pub(crate) enum CodesCommand {
         os: Option<Os>,
         /// Owner of the next step
         #[arg(long, value_enum)]
-        owner: Option<Owner>,
+        owner: Option<OwnerFilter>,
         /// Include past, raw, proposed and image-build codes
         #[arg(long)]
         all: bool,
@@ -96,7 +96,7 @@ pub(crate) enum CodesCommand {
         os: Option<Os>,
         /// Owner of the next step
         #[arg(long, value_enum)]
-        owner: Option<Owner>,
+        owner: Option<OwnerFilter>,
         /// Output format
         #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
         output: AnswerFormat,
@@ -125,20 +125,20 @@ impl From<Os> for mooring_codes::Os {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Owner {
+pub(crate) enum OwnerFilter {
     Operator,
     Image,
     Platform,
     Network,
 }
 
-impl From<Owner> for mooring_codes::Owner {
-    fn from(owner: Owner) -> Self {
+impl From<OwnerFilter> for mooring_codes::Owner {
+    fn from(owner: OwnerFilter) -> Self {
         match owner {
-            Owner::Operator => Self::Operator,
-            Owner::Image => Self::Image,
-            Owner::Platform => Self::Platform,
-            Owner::Network => Self::Network,
+            OwnerFilter::Operator => Self::Operator,
+            OwnerFilter::Image => Self::Image,
+            OwnerFilter::Platform => Self::Platform,
+            OwnerFilter::Network => Self::Network,
         }
     }
 }

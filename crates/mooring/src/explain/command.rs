@@ -10,10 +10,10 @@ use super::subject::{explain_argument, explain_text};
 use super::{document, occurrences};
 use crate::about::schema::is_former;
 use crate::output::AnswerFormat;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
-pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
+pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure> {
     let schema = arguments.schema.as_deref().unwrap_or(document::SCHEMA);
     let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
     let explanation = match arguments.what.as_deref() {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use mooring_diagnosis::{DiagnosisStream, Hints, StreamDiagnoses};
 use mooring_redact::identifier;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Bounds the time; memory does not grow with the input. The logs of a fleet fit, a disk image does not.
 const MAX_BYTES: u64 = 256 << 20;
@@ -16,7 +16,7 @@ pub(super) fn read(
     source: &mut dyn Read,
     name: &str,
     hints: Hints,
-) -> Result<(StreamDiagnoses, bool), Failure> {
+) -> Result<(StreamDiagnoses, bool), CommandFailure> {
     read_up_to(MAX_BYTES, source, name, hints)
 }
 
@@ -25,7 +25,7 @@ fn read_up_to(
     source: &mut dyn Read,
     name: &str,
     hints: Hints,
-) -> Result<(StreamDiagnoses, bool), Failure> {
+) -> Result<(StreamDiagnoses, bool), CommandFailure> {
     let mut stream = DiagnosisStream::new(hints);
     let mut chunk = vec![0; CHUNK];
     let (mut total, mut is_blank) = (0_u64, true);
@@ -50,9 +50,9 @@ fn read_up_to(
 }
 
 /// Returns the error for input that cannot be read.
-pub(super) fn unreadable(name: &str, why: &str) -> Failure {
+pub(super) fn unreadable(name: &str, why: &str) -> CommandFailure {
     let name = identifier(name);
-    Failure::io(format!(
+    CommandFailure::io(format!(
         "cannot explain `{name}`: {why}\nhint: `mooring explain --help` lists the supported input"
     ))
 }

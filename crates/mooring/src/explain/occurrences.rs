@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use mooring_inventory::{Facts, Filter, Fleet, FleetRow};
+use mooring_inventory::{ClusterFacts, Filter, Fleet, FleetRow};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::common::{caveat, moment, short_image};
 use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
 use crate::cluster::{connect, read_cluster};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
 
 /// A page waits this long for the cluster.
@@ -19,7 +19,7 @@ const MAX_IMAGES: usize = 3;
 #[derive(Debug)]
 pub(super) enum Occurrences {
     Read {
-        facts: Box<Facts>,
+        facts: Box<ClusterFacts>,
         rows: Vec<FleetRow>,
     },
     /// The cluster as a source that failed.
@@ -27,7 +27,10 @@ pub(super) enum Occurrences {
 }
 
 /// Reads the failures of a cause; none without a context. A context that does not exist is an error.
-pub(super) fn read(kube: &KubeArguments, cause: &str) -> Result<Option<Occurrences>, Failure> {
+pub(super) fn read(
+    kube: &KubeArguments,
+    cause: &str,
+) -> Result<Option<Occurrences>, CommandFailure> {
     if !connect::has_context(kube) {
         return Ok(None);
     }
@@ -50,7 +53,7 @@ pub(super) fn read(kube: &KubeArguments, cause: &str) -> Result<Option<Occurrenc
 }
 
 impl Occurrences {
-    fn of(facts: Facts, cause: &str) -> Self {
+    fn of(facts: ClusterFacts, cause: &str) -> Self {
         let inventory = facts.inventory.filtered(&Filter::default());
         let mut rows = Fleet::of(&inventory, None).rows;
         rows.retain(|row| row.cause.eq_ignore_ascii_case(cause));
@@ -108,7 +111,7 @@ impl Occurrences {
 }
 
 /// Returns `37 of 37 nodes on 202601.27.0, last 09:13`.
-fn part(row: &FleetRow, facts: &Facts) -> String {
+fn part(row: &FleetRow, facts: &ClusterFacts) -> String {
     let (here, image) = (row.here, short_image(&row.image));
     let last = row.last_at.map(|at| format!(", last {}", moment(at, facts.now)));
     format!("{} of {} nodes on {image}{}", here.failed, here.nodes, last.unwrap_or_default())

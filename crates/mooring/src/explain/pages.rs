@@ -5,10 +5,11 @@ use mooring_diagnosis::{ANOTHER_IMAGE, BootstrapOutcome, CausePage, Diagnosis, R
 use mooring_redact::Lines;
 use mooring_terminal::{Mark, Text};
 
-use crate::output::page::Page;
+use crate::output::page::TextPage;
 
-pub(crate) fn cause(cause: &CausePage) -> Page {
-    let mut page = Page::new(Text::default().bold(cause.reason).plain(": ").plain(cause.summary));
+pub(crate) fn cause(cause: &CausePage) -> TextPage {
+    let mut page =
+        TextPage::new(Text::default().bold(cause.reason).plain(": ").plain(cause.summary));
     page.row("You see", Text::new(&cause.symptom));
     if !cause.known_by.is_empty() {
         let signs: Vec<String> = cause.known_by.iter().map(|phrases| quote(phrases)).collect();
@@ -34,7 +35,7 @@ fn quote(phrases: &[String]) -> String {
     }
 }
 
-fn steps(page: &mut Page, actions: &[impl AsRef<str>]) {
+fn steps(page: &mut TextPage, actions: &[impl AsRef<str>]) {
     for (at, action) in actions.iter().enumerate() {
         page.row(if at == 0 { "Do first" } else { "Then" }, Text::new(action));
     }
@@ -52,9 +53,9 @@ fn list_codes(codes: &[&ExitCode]) -> Text {
     text
 }
 
-pub(crate) fn code(code: &ExitCode) -> Page {
+pub(crate) fn code(code: &ExitCode) -> TextPage {
     let sentence = Text::default().bold(title(code)).plain(": ").plain(code.meaning);
-    let mut page = Page::new(sentence);
+    let mut page = TextPage::new(sentence);
     for (section, texts) in sections(code) {
         let label = match section {
             Section::Cause => "Cause",
@@ -76,20 +77,20 @@ pub(crate) fn code(code: &ExitCode) -> Page {
     page
 }
 
-pub(crate) fn known_image(image: &KnownImage) -> Page {
+pub(crate) fn known_image(image: &KnownImage) -> TextPage {
     let sentence = format!("Known-bad image: {} {}", image.name, image.fault);
-    let mut page = Page::new(Text::new(sentence)).marked(Mark::Warning);
+    let mut page = TextPage::new(Text::new(sentence)).marked(Mark::Warning);
     page.row("Do first", Text::new(ANOTHER_IMAGE));
     page
 }
 
-pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> Page {
+pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> TextPage {
     let mark = match diagnosis.outcome {
         BootstrapOutcome::Failed | BootstrapOutcome::NoCode => Mark::Bad,
         BootstrapOutcome::Succeeded => Mark::Good,
         BootstrapOutcome::NotABootstrap => Mark::None,
     };
-    let mut page = Page::new(Text::new(&diagnosis.summary)).marked(mark);
+    let mut page = TextPage::new(Text::new(&diagnosis.summary)).marked(mark);
     let cause = Text::default().bold(&diagnosis.reason);
     page.row("Cause", cause.plain(format!(" ({} confidence)", diagnosis.confidence)));
     page.row("Reported", Text::new(reported(diagnosis)));

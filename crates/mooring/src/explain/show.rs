@@ -9,8 +9,8 @@ use super::arguments::ExplainArguments;
 use super::explanation::Explanation;
 use super::occurrences::Occurrences;
 use super::{document, pages};
-use crate::output::failure::Failure;
-use crate::output::page::{Page, markdown, screen};
+use crate::output::failure::CommandFailure;
+use crate::output::page::{TextPage, markdown, screen};
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
@@ -19,7 +19,7 @@ pub(super) fn print(
     explanation: &Explanation,
     arguments: &ExplainArguments,
     schema: &str,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let what = arguments.what.as_deref().unwrap_or("-");
     match arguments.output {
         AnswerFormat::Json if schema == mooring_diagnosis::SCHEMA => {
@@ -28,7 +28,7 @@ pub(super) fn print(
         AnswerFormat::Yaml if schema == mooring_diagnosis::SCHEMA => {
             let document: serde_json::Value =
                 serde_json::from_str(&to_json(&explanation.diagnoses))
-                    .map_err(|error| Failure::io(error.to_string()))?;
+                    .map_err(|error| CommandFailure::io(error.to_string()))?;
             print_document(&document, true)
         }
         AnswerFormat::Json | AnswerFormat::Yaml => {
@@ -49,8 +49,9 @@ pub(super) fn print(
     }
 }
 
-fn print_pages(what: &str, explanation: &Explanation) -> Result<(), Failure> {
-    let mut all: Vec<Page> = explanation.known_image.map(pages::known_image).into_iter().collect();
+fn print_pages(what: &str, explanation: &Explanation) -> Result<(), CommandFailure> {
+    let mut all: Vec<TextPage> =
+        explanation.known_image.map(pages::known_image).into_iter().collect();
     all.extend(cause_pages(explanation));
     all.extend(explanation.codes.iter().map(|code| pages::code(code)));
     if explanation.causes.is_empty() && explanation.codes.is_empty() {
@@ -78,7 +79,7 @@ fn print_pages(what: &str, explanation: &Explanation) -> Result<(), Failure> {
 }
 
 /// Returns the pages of causes, with their failures in the cluster.
-fn cause_pages(explanation: &Explanation) -> impl Iterator<Item = Page> {
+fn cause_pages(explanation: &Explanation) -> impl Iterator<Item = TextPage> {
     explanation.causes.iter().map(|cause| {
         let mut page = pages::cause(cause);
         if let Some(occurrences) = &explanation.occurrences {

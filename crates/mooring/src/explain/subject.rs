@@ -17,14 +17,14 @@ use super::input::unreadable;
 use super::{document, input};
 use crate::arguments::suggest;
 use crate::output::AnswerFormat;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 pub(super) fn explain_argument(
     what: &str,
     format: AnswerFormat,
     hints: Hints,
-) -> Result<Option<Explanation>, Failure> {
+) -> Result<Option<Explanation>, CommandFailure> {
     if let Some(code) = parse_code(what) {
         let codes = likely_meanings(code, hints.os, hints.image_date);
         if codes.is_empty() {
@@ -49,7 +49,7 @@ pub(super) fn explain_argument(
     explain_name(what, hints).map(Some)
 }
 
-fn explain_name(what: &str, hints: Hints) -> Result<Explanation, Failure> {
+fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure> {
     if let Some(page) = cause_page(what) {
         let diagnoses = vec![document::diagnose_cause(&page)];
         return Ok(Explanation { diagnoses, causes: vec![page], ..Explanation::default() });
@@ -87,7 +87,7 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, Failure> {
 }
 
 /// Returns the error for a name of nothing, with similar names.
-fn unknown_name(what: &str) -> Failure {
+fn unknown_name(what: &str) -> CommandFailure {
     let causes: Vec<&str> =
         mooring_diagnosis::cause_pages().iter().map(|page| page.reason).collect();
     let names = causes.into_iter().chain(mooring_codes::code_names());
@@ -95,7 +95,7 @@ fn unknown_name(what: &str) -> Failure {
         "hint: `mooring codes search WORDS` finds codes and causes by their texts".to_owned()
     });
     let what = identifier(what);
-    Failure::unknown_name(format!(
+    CommandFailure::unknown_name(format!(
         "cannot explain `{what}`: no file, exit code or cause has this name\n{hint}"
     ))
 }
@@ -107,7 +107,7 @@ pub(super) fn explain_text(
     file: Option<&str>,
     format: AnswerFormat,
     hints: Hints,
-) -> Result<Option<Explanation>, Failure> {
+) -> Result<Option<Explanation>, CommandFailure> {
     let (read, is_blank) = input::read(source, name, hints)?;
     let is_document = matches!(format, AnswerFormat::Json | AnswerFormat::Yaml);
     if is_blank && !is_document && format != AnswerFormat::Name {

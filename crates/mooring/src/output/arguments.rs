@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
-use mooring_terminal::{Choice, Environment, Style};
+use mooring_terminal::{Choice, Style, TerminalEnvironment};
 
 /// Flags of every command.
 #[derive(Debug, Clone, Copy, Args)]
@@ -72,7 +72,7 @@ fn style_of(
     const DEFAULT: usize = 80;
     let width = size.map_or(DEFAULT, |(width, _)| usize::from(width.0));
     let environment =
-        Environment::read(is_terminal.then_some(width), |name| std::env::var(name).ok());
+        TerminalEnvironment::read(is_terminal.then_some(width), |name| std::env::var(name).ok());
     let (color, links) = ARGUMENTS.get().map_or((Choice::Auto, Choice::Auto), |arguments| {
         (arguments.color.into(), arguments.hyperlinks.into())
     });

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::output;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 const SCHEMA: &str = "mooring.error/v1";
@@ -86,7 +86,7 @@ pub(crate) fn generated_at() -> String {
     format!("{:.0}", Timestamp::now())
 }
 
-impl Failure {
+impl CommandFailure {
     /// Prints the error, as a document if the command prints documents.
     pub(crate) fn report(&self) -> ExitCode {
         match requested() {

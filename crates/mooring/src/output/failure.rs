@@ -6,14 +6,14 @@ use mooring_controller::query::QueryError;
 
 /// Message and exit code. The message is `what failed: why`, and may have lines that start with `hint: `.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct CommandFailure {
     pub(super) text: String,
     pub(super) exit_code: u8,
     /// True if a name does not exist.
     is_unknown_name: bool,
 }
 
-impl Failure {
+impl CommandFailure {
     pub(crate) fn io(text: String) -> Self {
         Self { text, exit_code: 3, is_unknown_name: false }
     }
@@ -69,7 +69,7 @@ impl Failure {
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for CommandFailure {
     fn from(error: io::Error) -> Self {
         Self::io(error.to_string())
     }
@@ -77,27 +77,27 @@ impl From<io::Error> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use mooring_arm::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
+    use mooring_arm::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};
 
-    use super::{Failure, QueryError};
+    use super::{CommandFailure, QueryError};
 
     #[test]
     fn exit_codes_have_names() {
         let text = || "x: y".to_owned();
         for (failure, exit_code, name) in [
-            (Failure::io(text()), 3, "io"),
-            (Failure::from(std::io::Error::other("x: y")), 3, "io"),
-            (Failure::usage(text()), 2, "usage"),
-            (Failure::unknown_name(text()), 2, "not-found"),
-            (Failure::blocked(text()), 4, "blocked"),
-            (Failure::resumable(text()), 5, "interrupted"),
-            (Failure::io(text()).with_code(6), 6, "throttled"),
+            (CommandFailure::io(text()), 3, "io"),
+            (CommandFailure::from(std::io::Error::other("x: y")), 3, "io"),
+            (CommandFailure::usage(text()), 2, "usage"),
+            (CommandFailure::unknown_name(text()), 2, "not-found"),
+            (CommandFailure::blocked(text()), 4, "blocked"),
+            (CommandFailure::resumable(text()), 5, "interrupted"),
+            (CommandFailure::io(text()).with_code(6), 6, "throttled"),
         ] {
             let found = (failure.exit_code, failure.code(), failure.text());
             assert_eq!(found, (exit_code, name, "x: y"));
         }
         let missing = QueryError::NotFound("n".to_owned());
-        assert_eq!(Failure::query(&missing).code(), "not-found");
+        assert_eq!(CommandFailure::query(&missing).code(), "not-found");
     }
 
     #[test]
@@ -108,9 +108,9 @@ mod tests {
                 write_status: WriteStatus::NotApplied,
                 call: Box::new(CallInfo::default()),
             };
-            Failure::azure(&error).exit_code
+            CommandFailure::azure(&error).exit_code
         };
-        let refusal = Refusal::default;
+        let refusal = AzureError::default;
         assert_eq!(code(ErrorKind::Throttled { refusal: refusal(), retry_after: None }), 6);
         assert_eq!(code(ErrorKind::BudgetFull), 6);
         assert_eq!(code(ErrorKind::Conflict(refusal())), 3);

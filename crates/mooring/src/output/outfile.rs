@@ -5,10 +5,10 @@ use std::path::Path;
 
 use mooring_redact::identifier;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Writes a file with mode 0600, replacing an existing file atomically.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandFailure> {
     let directory = path
         .parent()
         .filter(|directory| !directory.as_os_str().is_empty())
@@ -20,6 +20,6 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     });
     written.map(drop).map_err(|error| {
         let name = identifier(&path.to_string_lossy());
-        Failure::io(format!("cannot write `{name}`: {error}"))
+        CommandFailure::io(format!("cannot write `{name}`: {error}"))
     })
 }

@@ -7,7 +7,7 @@ use mooring_terminal::{Mark, Screen, Text};
 
 /// A page, shown as a screen or as Markdown.
 #[derive(Debug, Default)]
-pub(crate) struct Page {
+pub(crate) struct TextPage {
     mark: Option<Mark>,
     sentence: Text,
     rows: Vec<Row>,
@@ -27,7 +27,7 @@ enum Kind {
     Literal,
 }
 
-impl Page {
+impl TextPage {
     pub(crate) fn new(sentence: Text) -> Self {
         Self { sentence, ..Self::default() }
     }
@@ -80,7 +80,7 @@ impl Page {
 }
 
 /// Returns a screen with pages, separated by a blank line.
-pub(crate) fn screen(pages: &[Page]) -> Screen {
+pub(crate) fn screen(pages: &[TextPage]) -> Screen {
     let mut screen = Screen::default();
     for (at, page) in pages.iter().enumerate() {
         if at > 0 {
@@ -91,8 +91,8 @@ pub(crate) fn screen(pages: &[Page]) -> Screen {
     screen
 }
 
-pub(crate) fn markdown(pages: &[Page]) -> String {
-    pages.iter().map(Page::markdown).collect::<Vec<_>>().join("\n")
+pub(crate) fn markdown(pages: &[TextPage]) -> String {
+    pages.iter().map(TextPage::markdown).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -101,8 +101,8 @@ mod tests {
 
     use super::*;
 
-    fn page() -> Page {
-        let mut page = Page::new(Text::new("The node failed.")).marked(Mark::Bad);
+    fn page() -> TextPage {
+        let mut page = TextPage::new(Text::new("The node failed.")).marked(Mark::Bad);
         page.row("Then", Text::new("one two three"));
         page.row("Then", Text::new("<b>"));
         page.literal("Evidence", "a line that is not wrapped");

@@ -1,10 +1,10 @@
 //! JSON and YAML documents of the commands.
 
 use jiff::Timestamp;
-use mooring_workflow::published::{ClusterIdentity, Document, Source};
+use mooring_workflow::published::{ClusterIdentity, PublishedDocument, Source};
 use serde::Serialize;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 /// Returns a document of now.
@@ -13,20 +13,23 @@ pub(crate) fn document<'a, T: Serialize>(
     cluster: impl Into<Option<&'a ClusterIdentity>>,
     sources: &'a [Source],
     content: T,
-) -> Document<'a, T> {
-    Document::new(schema, Timestamp::now(), cluster, sources, content)
+) -> PublishedDocument<'a, T> {
+    PublishedDocument::new(schema, Timestamp::now(), cluster, sources, content)
 }
 
 /// Returns a document of now that needs no cluster.
 pub(crate) fn without_cluster<T: Serialize>(
     schema: &'static str,
     content: T,
-) -> Document<'static, T> {
+) -> PublishedDocument<'static, T> {
     document(schema, Option::<&ClusterIdentity>::None, &[], content)
 }
 
 /// Returns a document as one line, for `--watch`.
-pub(crate) fn line<T: Serialize>(document: &Document<'_, T>) -> Result<String, Failure> {
-    let text = serde_json::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
+pub(crate) fn line<T: Serialize>(
+    document: &PublishedDocument<'_, T>,
+) -> Result<String, CommandFailure> {
+    let text =
+        serde_json::to_string(document).map_err(|error| CommandFailure::io(error.to_string()))?;
     Ok(show::escape_hidden(&text) + "\n")
 }

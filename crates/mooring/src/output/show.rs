@@ -9,16 +9,18 @@ use serde::Serialize;
 
 use super::arguments::{is_quiet, message_style, style};
 use super::plugin::with_commands;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Prints text to stdout, without terminal control characters, since much of it comes from elsewhere. A closed pipe is
 /// not an error.
-pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
+pub(crate) fn print(text: &[u8]) -> Result<(), CommandFailure> {
     print_raw(printable_lines(&String::from_utf8_lossy(text)).as_bytes())
 }
 
 /// Prints names to stdout, one per line.
-pub(crate) fn print_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+pub(crate) fn print_names<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<(), CommandFailure> {
     let mut text = String::new();
     for name in names {
         text.push_str(name);
@@ -36,7 +38,7 @@ pub(crate) fn is_closed() -> bool {
 }
 
 /// Prints binary data, or text that is already safe, to stdout.
-pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), CommandFailure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -48,12 +50,12 @@ pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Prints a screen to stdout.
-pub(crate) fn print_screen(screen: &Screen) -> Result<(), Failure> {
+pub(crate) fn print_screen(screen: &Screen) -> Result<(), CommandFailure> {
     print_raw(with_commands(&screen.render(&style())).as_bytes())
 }
 
 /// Prints a screen as Markdown.
-pub(crate) fn print_markdown(screen: &Screen) -> Result<(), Failure> {
+pub(crate) fn print_markdown(screen: &Screen) -> Result<(), CommandFailure> {
     print_raw(with_commands(&code_block(&screen.render(&Style::PIPE))).as_bytes())
 }
 
@@ -68,14 +70,18 @@ fn longest_run(text: &str, wanted: char) -> usize {
 }
 
 /// Prints a document as JSON or YAML.
-pub(crate) fn print_document(document: &impl Serialize, is_yaml: bool) -> Result<(), Failure> {
+pub(crate) fn print_document(
+    document: &impl Serialize,
+    is_yaml: bool,
+) -> Result<(), CommandFailure> {
     let text = if is_yaml { yaml(document)? } else { json(document)? };
     print_raw(text.as_bytes())
 }
 
 /// Returns YAML with the same members as the JSON document.
-pub(crate) fn yaml(document: &impl Serialize) -> Result<String, Failure> {
-    let text = serde_saphyr::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
+pub(crate) fn yaml(document: &impl Serialize) -> Result<String, CommandFailure> {
+    let text =
+        serde_saphyr::to_string(document).map_err(|error| CommandFailure::io(error.to_string()))?;
     Ok(mooring_redact::printable_lines(&text))
 }
 
@@ -97,8 +103,9 @@ pub(crate) fn print_warning(text: &str) {
     print_note(&format!("warning: {text}"));
 }
 
-pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
-    mooring_workflow::published::to_json(value).map_err(|error| Failure::io(error.to_string()))
+pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandFailure> {
+    mooring_workflow::published::to_json(value)
+        .map_err(|error| CommandFailure::io(error.to_string()))
 }
 
 pub(crate) use mooring_workflow::published::escape_hidden;

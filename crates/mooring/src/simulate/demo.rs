@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use mooring_demo::{DemoError, Options, Output, Scenario, Style};
+use mooring_demo::{DemoError, DemoOptions, DemoStyle, Output, Scenario};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show::print;
 use crate::simulate::scenarios::print_scenarios;
 
@@ -52,17 +52,17 @@ pub(crate) struct DemoArguments {
     seed: u64,
 }
 
-pub(crate) fn demo(arguments: DemoArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn demo(arguments: DemoArguments) -> Result<ExitCode, CommandFailure> {
     if arguments.list {
         print_scenarios(Scenario::list())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let usage = |error: mooring_demo::ScenarioError| Failure::usage(error.to_string());
+    let usage = |error: mooring_demo::ScenarioError| CommandFailure::usage(error.to_string());
     if let Some(name) = &arguments.show {
         print(Scenario::text_of(name).map_err(usage)?.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let options = Options {
+    let options = DemoOptions {
         scenario: Scenario::find(&arguments.scenario).map_err(usage)?,
         name: arguments.scenario,
         mooring: std::env::current_exe()?,
@@ -76,7 +76,7 @@ pub(crate) fn demo(arguments: DemoArguments) -> Result<ExitCode, Failure> {
     runtime.block_on(run(&options)).map(|()| ExitCode::SUCCESS)
 }
 
-async fn run(options: &Options) -> Result<(), Failure> {
+async fn run(options: &DemoOptions) -> Result<(), CommandFailure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let stop = async move {
@@ -85,9 +85,9 @@ async fn run(options: &Options) -> Result<(), Failure> {
             _ = terminated.recv() => {}
         }
     };
-    let mut output = Output::new(Box::new(std::io::stdout()), Style::of_stdout());
+    let mut output = Output::new(Box::new(std::io::stdout()), DemoStyle::of_stdout());
     let result = Box::pin(mooring_demo::run(options, &mut output, stop)).await;
     result.map_err(|error: DemoError| {
-        Failure::io(format!("demo: {error}")).with_code(error.exit_code())
+        CommandFailure::io(format!("demo: {error}")).with_code(error.exit_code())
     })
 }

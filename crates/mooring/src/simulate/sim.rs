@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::sim::{self, Settings, Simulation};
+use mooring_simulator::sim::{self, Simulation, SimulationSettings};
 use rustix::process::{Pid, test_kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::scenarios::print_scenarios;
 use super::speed::parse_speed;
 use crate::arguments::suggest;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show::print;
 
 pub(crate) const SIM_EXAMPLES: &str = "\
@@ -72,7 +72,7 @@ pub(crate) struct SimArguments {
     pub(crate) seed: u64,
 }
 
-pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
+pub(crate) fn sim(arguments: &SimArguments) -> Result<(), CommandFailure> {
     if arguments.list {
         return list();
     }
@@ -80,40 +80,40 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
         return print(Scenario::text_of(name).map_err(|error| unknown(name, &error))?.as_bytes());
     }
     ensure_unused(&arguments.state)?;
-    let settings = Settings {
+    let settings = SimulationSettings {
         scenario: load_scenario(&arguments.scenario)?,
         address: SocketAddr::new(arguments.address, arguments.port),
         state: arguments.state.clone(),
         speed: arguments.speed,
         seed: arguments.seed,
         kube_port: arguments.kube_port,
-        karpenter: arguments.karpenter.then(karpenter::Options::default),
+        karpenter: arguments.karpenter.then(karpenter::KarpenterOptions::default),
     };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(serve(settings))
 }
 
-fn list() -> Result<(), Failure> {
+fn list() -> Result<(), CommandFailure> {
     let description = |name| Scenario::named(name).map(|scenario| (name, scenario.description));
     let scenarios: Result<Vec<_>, _> = Scenario::names().map(description).collect();
-    print_scenarios(scenarios.map_err(|error| Failure::io(error.to_string()))?)
+    print_scenarios(scenarios.map_err(|error| CommandFailure::io(error.to_string()))?)
 }
 
-fn unknown(name: &str, error: &impl std::fmt::Display) -> Failure {
+fn unknown(name: &str, error: &impl std::fmt::Display) -> CommandFailure {
     let hint = suggest::hint(name, Scenario::names(), "mooring sim --scenario");
-    Failure::unknown_name(match hint {
+    CommandFailure::unknown_name(match hint {
         Some(hint) => format!("{error}\n{hint}"),
         None => error.to_string(),
     })
 }
 
 /// Returns an error if another simulator uses the directory: its clients would trust the wrong certificate.
-fn ensure_unused(state: &Path) -> Result<(), Failure> {
+fn ensure_unused(state: &Path) -> Result<(), CommandFailure> {
     let other = sim::owner(state).filter(|pid| *pid != std::process::id());
     let pid = other.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
     match pid.filter(|pid| test_kill_process(*pid).is_ok()) {
-        Some(pid) => Err(Failure::io(format!(
+        Some(pid) => Err(CommandFailure::io(format!(
             "directory {} is in use by another simulator (pid {})\nhint: stop it, or set --state DIR",
             state.display(),
             pid.as_raw_nonzero()
@@ -123,22 +123,22 @@ fn ensure_unused(state: &Path) -> Result<(), Failure> {
 }
 
 /// Returns a built-in scenario, or reads a file if the name has a `/` or a `.`.
-fn load_scenario(wanted: &str) -> Result<Scenario, Failure> {
+fn load_scenario(wanted: &str) -> Result<Scenario, CommandFailure> {
     let is_file = wanted.contains(['/', '.']);
     if !is_file {
         return Scenario::named(wanted).map_err(|error| unknown(wanted, &error));
     }
     let text = std::fs::read_to_string(wanted)
-        .map_err(|error| Failure::io(format!("cannot read {wanted}: {error}")))?;
-    Scenario::parse(wanted, &text).map_err(|error| Failure::usage(error.to_string()))
+        .map_err(|error| CommandFailure::io(format!("cannot read {wanted}: {error}")))?;
+    Scenario::parse(wanted, &text).map_err(|error| CommandFailure::usage(error.to_string()))
 }
 
-async fn serve(settings: Settings) -> Result<(), Failure> {
+async fn serve(settings: SimulationSettings) -> Result<(), CommandFailure> {
     let state = settings.state.clone();
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let simulation: Simulation =
-        sim::start(settings).await.map_err(|error| Failure::io(error.to_string()))?;
+        sim::start(settings).await.map_err(|error| CommandFailure::io(error.to_string()))?;
     print(format!("ready {}\n", simulation.url()).as_bytes())?;
     tokio::select! {
         _ = interrupted.recv() => {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use futures::future::LocalBoxFuture;
 use mooring_kube::kubeconfig::Connection;
-use mooring_page::{Access, Live};
+use mooring_page::{Live, PageAccess};
 use mooring_terminal::{Mark, Screen, Text};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::net::TcpListener;
@@ -17,17 +17,17 @@ use super::leader::Leader;
 use super::{browser, local};
 use crate::cluster::config;
 use crate::cluster::connect;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::print_screen;
 use crate::output::show;
 
-pub(crate) fn ui(arguments: UiArguments) -> Result<(), Failure> {
+pub(crate) fn ui(arguments: UiArguments) -> Result<(), CommandFailure> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(run(arguments))
 }
 
-async fn run(arguments: UiArguments) -> Result<(), Failure> {
+async fn run(arguments: UiArguments) -> Result<(), CommandFailure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let connection = connect::connect_cluster(&arguments.sources.cluster).await?;
@@ -35,7 +35,7 @@ async fn run(arguments: UiArguments) -> Result<(), Failure> {
     let address = listener.local_addr()?;
     let key = new_key()?;
     let url = format!("http://{address}/?key={key}");
-    let access = Access::Key { key, port: address.port() };
+    let access = PageAccess::Key { key, port: address.port() };
     let user = connection.context.clone().unwrap_or_else(|| connection.server.clone());
     let leader = if arguments.local { None } else { find_leader(&arguments, &connection).await };
     let screen = screen(&user, leader.as_ref());
@@ -59,7 +59,7 @@ async fn run(arguments: UiArguments) -> Result<(), Failure> {
     tokio::select! {
         _ = interrupted.recv() => {}
         _ = terminated.recv() => {}
-        () = page => return Err(Failure::io("the page ended".to_owned())),
+        () = page => return Err(CommandFailure::io("the page ended".to_owned())),
     }
     Ok(())
 }
@@ -94,20 +94,20 @@ fn screen(user: &str, leader: Option<&Leader>) -> Screen {
     screen
 }
 
-async fn listen(port: u16) -> Result<TcpListener, Failure> {
+async fn listen(port: u16) -> Result<TcpListener, CommandFailure> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     TcpListener::bind(address).await.map_err(|error| {
-        Failure::io(format!(
+        CommandFailure::io(format!(
             "cannot listen on {address}: {error}\nhint: without `--port` a free port is used"
         ))
     })
 }
 
 /// Returns a key that other users of this host cannot guess.
-fn new_key() -> Result<String, Failure> {
+fn new_key() -> Result<String, CommandFailure> {
     let mut bytes = [0; 16];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| Failure::io("cannot create a key: no random numbers".to_owned()))?;
+    filled.map_err(|_| CommandFailure::io("cannot create a key: no random numbers".to_owned()))?;
     Ok(HEXLOWER.encode(&bytes))
 }
 

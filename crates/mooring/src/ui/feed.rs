@@ -7,9 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use mooring_controller::notify::Notifications;
 use mooring_controller::record::{self, counts};
-use mooring_controller::run::{Api, Clock, Health, View, ViewRequest};
-use mooring_inventory::{ClaimItem, ControllerState, Facts, Inventory, NodeItem};
-use mooring_page::{ControllerDetails, Live, Mode, Snapshot};
+use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
+use mooring_inventory::{ClaimItem, ClusterFacts, ControllerState, Inventory, NodeItem};
+use mooring_page::{ControllerDetails, Live, PageMode, Snapshot};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use mooring_workflow::status::RunStatus;
 use serde_json::Value;
@@ -46,14 +46,14 @@ pub(crate) struct Feed {
 #[derive(Default)]
 struct Known {
     /// Without its NodeClaims.
-    view: Option<View>,
+    view: Option<StateView>,
     claims: Vec<ClaimItem>,
     lease: Option<Value>,
     lease_at: Option<Instant>,
-    record: Option<Arc<record::Document>>,
+    record: Option<Arc<record::RecordDocument>>,
     record_error: Option<String>,
     record_at: Option<Instant>,
-    counts: Option<Arc<counts::Document>>,
+    counts: Option<Arc<counts::CountsDocument>>,
     nodes: Vec<NodeItem>,
     version: Option<String>,
     slow_at: Option<Instant>,
@@ -133,7 +133,7 @@ impl Feed {
         known.record_at = Some(Instant::now());
         let read = self.get(&record::path(&self.namespace)).await;
         let parsed = read.and_then(|object| {
-            let document = object.map(|object| record::Document::from_config_map(&object));
+            let document = object.map(|object| record::RecordDocument::from_config_map(&object));
             document.transpose().map_err(|error| error.to_string())
         });
         (known.record, known.record_error) = match parsed {
@@ -145,7 +145,8 @@ impl Feed {
     async fn read_slow(&self, known: &mut Known) {
         known.slow_at = Some(Instant::now());
         let counts = self.get(&counts::path(&self.namespace)).await.ok().flatten();
-        let counts = counts.and_then(|object| counts::Document::from_config_map(&object).ok());
+        let counts =
+            counts.and_then(|object| counts::CountsDocument::from_config_map(&object).ok());
         known.counts = counts.map(Arc::new).or_else(|| known.counts.take());
         if let Ok(Some(listed)) = list_nodes(&self.api).await {
             known.nodes = listed.items;
@@ -164,7 +165,7 @@ impl Feed {
         let controller = self.controller(known, now);
         let region =
             |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
-        let facts = Facts {
+        let facts = ClusterFacts {
             identity: self.identity.clone(),
             region: known.nodes.iter().find_map(region),
             version: known.version.clone(),
@@ -182,7 +183,7 @@ impl Feed {
             warnings: Vec::new(),
             now,
         };
-        let mode = if view.leads { Mode::Leader } else { Mode::Follower };
+        let mode = if view.leads { PageMode::Leader } else { PageMode::Follower };
         let details = Some(self.details(view, now));
         Some(Snapshot { facts, runs: known.runs.clone(), mode, details })
     }
@@ -198,7 +199,7 @@ impl Feed {
         state
     }
 
-    fn details(&self, view: &View, now: Timestamp) -> ControllerDetails {
+    fn details(&self, view: &StateView, now: Timestamp) -> ControllerDetails {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -248,7 +249,7 @@ fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<S
 #[cfg(test)]
 mod tests {
     use mooring_controller::Claim;
-    use mooring_controller::record::Document;
+    use mooring_controller::record::RecordDocument;
     use serde_json::value::RawValue;
 
     use super::*;
@@ -277,10 +278,10 @@ mod tests {
         (feed, requests)
     }
 
-    fn view(generation: u64) -> View {
+    fn view(generation: u64) -> StateView {
         let claim = Claim::placeholder(&"u".into(), "c", None, Some("of-claim"), now());
         let (lengths, arm) = Default::default();
-        View { generation, leads: true, claims: vec![claim.into()], lengths, arm }
+        StateView { generation, leads: true, claims: vec![claim.into()], lengths, arm }
     }
 
     #[test]
@@ -309,7 +310,7 @@ mod tests {
         assert!(!feed.refresh(&mut known).await, "nothing changed");
         assert!(feed.refresh(&mut known).await, "a view changed");
         let snapshot = feed.snapshot(&known).unwrap();
-        assert_eq!(snapshot.mode, Mode::Leader);
+        assert_eq!(snapshot.mode, PageMode::Leader);
         let controller = &snapshot.facts.controller;
         assert_eq!((controller.state, controller.namespace.as_str()), ("running", "ops"));
         assert_eq!(controller.version.as_deref(), Some(env!("CARGO_PKG_VERSION")));
@@ -361,7 +362,7 @@ mod tests {
     #[test]
     fn sources_have_the_state_of_the_record() {
         let record = facts([]).record;
-        let state = |record: &Option<Arc<Document>>, error: Option<&str>, state| {
+        let state = |record: &Option<Arc<RecordDocument>>, error: Option<&str>, state| {
             let known = Known {
                 record: record.clone(),
                 record_error: error.map(str::to_owned),

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_inventory::Facts;
+use mooring_inventory::ClusterFacts;
 use mooring_kube::kubeconfig::Connection;
-use mooring_page::{Live, Mode, Snapshot};
+use mooring_page::{Live, PageMode, Snapshot};
 use mooring_workflow::published::Source;
 use mooring_workflow::status::RunStatus;
 use tokio::time::Instant;
 
 use super::runs;
 use crate::arguments::{AzureMode, SourceArguments};
-use crate::cluster::{Lists, Reports, Request, read_connected};
-use crate::output::failure::Failure;
+use crate::cluster::{Lists, Reports, VmRequest, read_connected};
+use crate::output::failure::CommandFailure;
 
 /// Pause between reads; longer if a read takes long, since large lists cost the API server much.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -65,20 +65,23 @@ impl Reader {
         }
     }
 
-    async fn read(&mut self) -> Result<Snapshot, Failure> {
+    async fn read(&mut self) -> Result<Snapshot, CommandFailure> {
         let is_due = self.azure_at.is_none_or(|at| at.elapsed() >= AZURE_PAUSE);
         self.arguments.azure = if is_due { self.azure } else { AzureMode::Never };
         let limit = self.arguments.timeout;
         let read = async {
             let read = read_connected(&self.connection, &self.lists, &self.arguments);
             let mut read = Box::pin(read).await?;
-            let request = Request::unknown(&read.facts.inventory.nodes, read.facts.now);
+            let request = VmRequest::unknown(&read.facts.inventory.nodes, read.facts.now);
             let reports = read.ask_azure(&self.arguments, &request).await?;
-            Ok::<_, Failure>((read.facts, reports))
+            Ok::<_, CommandFailure>((read.facts, reports))
         };
         let read = tokio::time::timeout(limit, read);
         let (mut facts, reports) = read.await.map_err(|_| {
-            Failure::io(format!("the Kubernetes API did not respond within {}s", limit.as_secs()))
+            CommandFailure::io(format!(
+                "the Kubernetes API did not respond within {}s",
+                limit.as_secs()
+            ))
         })??;
         if is_due {
             self.azure_at = Some(Instant::now());
@@ -89,11 +92,11 @@ impl Reader {
         }
         self.read_runs(&facts).await;
         let runs = self.runs.clone();
-        Ok(Snapshot { facts, runs, mode: Mode::Local, details: None })
+        Ok(Snapshot { facts, runs, mode: PageMode::Local, details: None })
     }
 
     /// Adds the results of the last read of Azure.
-    fn restore(&self, facts: &mut Facts) {
+    fn restore(&self, facts: &mut ClusterFacts) {
         for (uid, report) in &self.reports {
             facts.inventory.add_report(uid, report);
         }
@@ -102,7 +105,7 @@ impl Reader {
         }
     }
 
-    async fn read_runs(&mut self, facts: &Facts) {
+    async fn read_runs(&mut self, facts: &ClusterFacts) {
         let is_running = self.runs.iter().flatten().any(|run| run.step.is_some());
         if !is_running && self.runs_at.is_some_and(|at| at.elapsed() < RUNS_PAUSE) {
             return;
@@ -114,7 +117,7 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::Reason;
+    use mooring_controller::ConditionReason;
     use mooring_inventory::JoinState;
     use mooring_workflow::published::{SourceName, SourceState};
 
@@ -142,7 +145,7 @@ mod tests {
         reader.azure_source = Some(read);
         let again = reader.read().await.unwrap();
         assert_eq!(again.facts.sources.last().unwrap().state, SourceState::Read);
-        let failed = report("aks-a", None, Reason::CseTimedOut);
+        let failed = report("aks-a", None, ConditionReason::CseTimedOut);
         let failure = mooring_controller::verdict::failure::Failure {
             code: None,
             name: None,
@@ -153,7 +156,7 @@ mod tests {
             owner: "image",
             confidence: "high",
             evidence: None,
-            source: mooring_controller::verdict::failure::Source::InstanceView,
+            source: mooring_controller::verdict::failure::FailureSource::InstanceView,
         };
         let verdict = mooring_controller::Verdict { failure: Some(failure), ..failed.verdict };
         let failed = mooring_controller::query::NodeReport { verdict, ..failed };

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::html::escape;
-use crate::model::Model;
-use crate::snapshot::Mode;
-use crate::view::{Since, View};
+use crate::model::PageModel;
+use crate::snapshot::PageMode;
+use crate::view::{PageView, TimeRange};
 
 const PATTERNS: &str = r#"<svg width="0" height="0" class="defs" aria-hidden="true" focusable="false"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hg" width="6" height="6"/><rect class="hl" width="3" height="6"/></pattern><pattern id="dots" width="5" height="5" patternUnits="userSpaceOnUse"><rect class="dg" width="5" height="5"/><circle class="dd" cx="2.5" cy="2.5" r="1.3"/></pattern></defs></svg>"#;
 
@@ -26,7 +26,7 @@ pub(super) fn head(title: &str, refresh: u32) -> String {
     )
 }
 
-pub(super) fn header(model: &Model<'_>, name: &str) -> String {
+pub(super) fn header(model: &PageModel<'_>, name: &str) -> String {
     let facts = model.facts;
     let mut about: Vec<String> = Vec::new();
     about.extend(facts.region.clone());
@@ -34,14 +34,14 @@ pub(super) fn header(model: &Model<'_>, name: &str) -> String {
     about.extend(version.map(|text| format!("Kubernetes {}", text.trim_start_matches('v'))));
     about.extend(facts.identity.context.as_ref().map(|context| format!("context {context}")));
     let mut range = String::new();
-    for since in Since::ALL {
+    for since in TimeRange::ALL {
         let current = if since == model.view.since { " aria-current=\"true\"" } else { "" };
         let address = escape(&model.view.with_since(since));
         let _ = write!(range, "<a href=\"{address}\"{current}>{}</a>", since.label());
     }
     let (state, live) = match (&model.snapshot.mode, &facts.record) {
-        (Mode::Local, None) => ("partial", "Live, no record"),
-        (Mode::Follower, _) => ("partial", "Live, not the leader"),
+        (PageMode::Local, None) => ("partial", "Live, no record"),
+        (PageMode::Follower, _) => ("partial", "Live, not the leader"),
         _ => ("live", "Live"),
     };
     format!(
@@ -53,7 +53,7 @@ pub(super) fn header(model: &Model<'_>, name: &str) -> String {
     )
 }
 
-pub(super) fn footer(view: &View) -> String {
+pub(super) fn footer(view: &PageView) -> String {
     let since = view.since.as_str();
     format!(
         "<footer><p>Read-only: nothing on this page changes the cluster. The same as JSON: <a href=\"/api/v1/status?since={since}\">status</a>, \

@@ -9,13 +9,13 @@ use super::sections::{
 };
 use super::{subject, verdict};
 use crate::html::escape;
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::snapshot::Snapshot;
-use crate::view::{Route, View};
+use crate::view::{PageView, Route};
 
 /// Renders a page. Returns false with a page about something that does not exist.
-pub fn render(snapshot: &Snapshot, view: &View) -> (bool, String) {
-    let model = Model::new(snapshot, view);
+pub fn render(snapshot: &Snapshot, view: &PageView) -> (bool, String) {
+    let model = PageModel::new(snapshot, view);
     let subject = subject::section(&model);
     let exists = subject.is_some();
     let parts = sections(&model, &subject.unwrap_or_else(|| subject::not_found(&model)));
@@ -46,13 +46,13 @@ pub fn render_loading(why: Option<&str>) -> String {
         html,
         "<header class=\"top\"><a class=\"brand\" href=\"/\" aria-label=\"Mooring, overview\">{BRAND}</a><div class=\"who\"><h1>Mooring</h1></div><span class=\"pill\" id=\"pill\"><i></i><span id=\"live\">Reading</span></span>{THEME}</header>\n\
          <main id=\"main\" tabindex=\"-1\" data-loading data-now=\"0\"><div id=\"offline\" class=\"strip stale\" role=\"alert\" hidden></div>{text}</main>\n{}",
-        footer(&View::new(Route::Overview))
+        footer(&PageView::new(Route::Overview))
     );
     html
 }
 
 /// Joins the sections that a page has, in their order.
-fn sections(model: &Model<'_>, subject: &str) -> String {
+fn sections(model: &PageModel<'_>, subject: &str) -> String {
     let is_about_nodes = !matches!(model.view.route, Route::Node(_) | Route::Run(_));
     let is_list = matches!(model.view.route, Route::Failures | Route::Code(_));
     let mut html = part("strips", &strips::section(model));

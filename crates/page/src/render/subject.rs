@@ -11,11 +11,11 @@ use super::sections::runs;
 use crate::html::{
     cause_link, command, duration, escape, exact_clock, image_link, link, pool_link, word,
 };
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::view::Route;
 
 /// Returns the section about the subject, empty on the overview; none if it does not exist.
-pub(super) fn section(model: &Model<'_>) -> Option<String> {
+pub(super) fn section(model: &PageModel<'_>) -> Option<String> {
     let (kind, html) = match &model.view.route {
         Route::Overview => return Some(String::new()),
         Route::Failures => ("Failures", String::new()),
@@ -44,13 +44,13 @@ pub(super) fn section(model: &Model<'_>) -> Option<String> {
     Some(breadcrumb(model, kind) + &html)
 }
 
-pub(super) fn not_found(model: &Model<'_>) -> String {
+pub(super) fn not_found(model: &PageModel<'_>) -> String {
     let html = "<p>Nothing in this cluster or its failure record has this name.</p>";
     breadcrumb(model, "Not found") + &card("h-subject", "Not found", "", html)
 }
 
 /// Renders a breadcrumb to the overview.
-fn breadcrumb(model: &Model<'_>, kind: &str) -> String {
+fn breadcrumb(model: &PageModel<'_>, kind: &str) -> String {
     format!(
         "<nav aria-label=\"Breadcrumb\" class=\"crumb\">{} › {}</nav>",
         link(model.view, Route::Overview, "Overview"),
@@ -62,7 +62,7 @@ fn subject(title: &str, html: &str) -> String {
     format!("<div class=\"subject\"><h2>{}</h2>{html}</div>", escape(title))
 }
 
-fn find_node<'a>(model: &'a Model<'_>, name: &str) -> Option<&'a Node> {
+fn find_node<'a>(model: &'a PageModel<'_>, name: &str) -> Option<&'a Node> {
     let nodes = &model.facts.inventory.nodes;
     // The newest: a name may be used again.
     nodes.iter().rev().find(|node| node.is_named(name) || node.uid == name)
@@ -91,7 +91,7 @@ impl Facts {
     }
 }
 
-fn node_card(model: &Model<'_>, node: &Node) -> String {
+fn node_card(model: &PageModel<'_>, node: &Node) -> String {
     let mut facts = Facts::new();
     let (severity, state) = match (node.state, node.exists) {
         (JoinState::Ready, _) => ("good", "ready"),
@@ -143,7 +143,7 @@ fn node_card(model: &Model<'_>, node: &Node) -> String {
     card("h-subject", &format!("Node {}", node.name()), "", &facts.finish())
 }
 
-fn cause_card(model: &Model<'_>, name: &str) -> Option<String> {
+fn cause_card(model: &PageModel<'_>, name: &str) -> Option<String> {
     let Some(page) = cause_page(name) else {
         let is_known = !find_codes(name).is_empty()
             || model.facts.inventory.nodes.iter().any(|node| {
@@ -180,7 +180,7 @@ fn cause_card(model: &Model<'_>, name: &str) -> Option<String> {
     Some(card("h-subject", &format!("Cause {}", page.reason), "", &facts.finish()))
 }
 
-fn code_card(model: &Model<'_>, code: i32) -> Option<String> {
+fn code_card(model: &PageModel<'_>, code: i32) -> Option<String> {
     let rows = mooring_codes::lookup(mooring_codes::Os::Linux, code, None);
     let row = rows.first();
     if row.is_none() && model.failures().is_empty() {

@@ -5,13 +5,13 @@ use std::io::Write as _;
 use super::part::revision;
 use super::render;
 use crate::fixture::{healthy, hostile, large, local, morning, snapshot};
-use crate::snapshot::{Mode, Snapshot};
-use crate::view::View;
+use crate::snapshot::{PageMode, Snapshot};
+use crate::view::PageView;
 use crate::{SCRIPT, stylesheet};
 
 fn page(snapshot: &Snapshot, address: &str) -> String {
     let (path, query) = address.split_once('?').map_or((address, None), |(a, b)| (a, Some(b)));
-    let html = render(snapshot, &View::parse(path, query).unwrap()).1;
+    let html = render(snapshot, &PageView::parse(path, query).unwrap()).1;
     // `MOORING_WRITE_PAGES=DIR` keeps the pages.
     if let Some(directory) = std::env::var_os("MOORING_WRITE_PAGES") {
         let mode = format!("{:?}", snapshot.mode);
@@ -79,7 +79,7 @@ fn states_have_sentences() {
     assert!(alone.contains("Live, no record") && alone.contains("deleted nodes are not known"));
     assert!(alone.contains("Four nodes on each side are needed"), "{alone}");
     let mut follower = morning();
-    follower.mode = Mode::Follower;
+    follower.mode = PageMode::Follower;
     let html = page(&follower, "/");
     assert!(
         html.contains("This replica does not lead.</b> <code>mooring-6c9f7d-x2x8k-1</code> leads.")
@@ -111,7 +111,7 @@ fn each_address_has_its_subject() {
     let pool = page(&morning, "/pools/gpu");
     assert!(!pool.contains("default-hq7tm") && pool.contains("gpu-5nnxq"));
     for address in ["/pools/x", "/nodes/x", "/images/1", "/causes/X", "/codes/9999", "/runs/x"] {
-        let view = View::parse(address, None).unwrap();
+        let view = PageView::parse(address, None).unwrap();
         let (exists, html) = render(&morning, &view);
         assert!(!exists && html.contains("Not found"), "{address}");
     }

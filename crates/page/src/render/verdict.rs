@@ -4,20 +4,20 @@ use std::fmt::Write as _;
 
 use mooring_controller::claim::image;
 use mooring_diagnosis::cause_page;
-use mooring_inventory::{FleetRow, FleetVerdict, Group, JoinState};
+use mooring_inventory::{FailureGroup, FleetRow, FleetVerdict, JoinState};
 use mooring_redact::shell_word;
 use mooring_workflow::plural::counted;
 
 use crate::html::{cause_link, clock, command, elapsed, escape, image_link, pool_link, sign, word};
-use crate::model::Model;
-use crate::view::View;
+use crate::model::PageModel;
+use crate::view::PageView;
 
 /// Verdicts with evidence; further ones take a line each.
 const MAX_LARGE: usize = 2;
 const MAX_SMALL: usize = 6;
 
 /// Returns the mark of the title: the worst of all verdicts.
-pub(super) fn mark(model: &Model<'_>) -> &'static str {
+pub(super) fn mark(model: &PageModel<'_>) -> &'static str {
     let severities = || model.status.findings.iter().map(|finding| finding.severity);
     if severities().any(|severity| severity == "error") {
         "✗"
@@ -28,12 +28,12 @@ pub(super) fn mark(model: &Model<'_>) -> &'static str {
     }
 }
 
-fn is_running(model: &Model<'_>) -> bool {
+fn is_running(model: &PageModel<'_>) -> bool {
     let mut runs = model.snapshot.runs.iter().flatten();
     runs.any(|run| run.step.is_some())
 }
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(super) fn section(model: &PageModel<'_>) -> String {
     let mut large: Vec<String> = Vec::new();
     let mut small: Vec<String> = Vec::new();
     for node in &model.facts.lost {
@@ -44,7 +44,7 @@ pub(super) fn section(model: &Model<'_>) -> String {
     for row in &blamed {
         large.push(image_verdict(model, row));
     }
-    let is_blamed = |group: &Group| {
+    let is_blamed = |group: &FailureGroup| {
         blamed
             .iter()
             .any(|row| row.cause == group.cause && Some(&*row.image) == group.image.as_deref())
@@ -82,7 +82,7 @@ fn line(severity: &str, html: &str) -> String {
     )
 }
 
-fn image_verdict(model: &Model<'_>, row: &FleetRow) -> String {
+fn image_verdict(model: &PageModel<'_>, row: &FleetRow) -> String {
     let view = model.view;
     let title = format!(
         "Image {} fails with {}",
@@ -113,7 +113,7 @@ fn image_verdict(model: &Model<'_>, row: &FleetRow) -> String {
 }
 
 /// Returns the image that most nodes of the same pools joined on, without a failure.
-fn last_good(model: &Model<'_>, row: &FleetRow) -> Option<(String, usize)> {
+fn last_good(model: &PageModel<'_>, row: &FleetRow) -> Option<(String, usize)> {
     let mut counts = std::collections::BTreeMap::<&str, (usize, usize)>::new();
     for node in &model.inventory.nodes {
         let is_same =
@@ -131,7 +131,7 @@ fn last_good(model: &Model<'_>, row: &FleetRow) -> Option<(String, usize)> {
         .map(|(name, (joined, _))| (image::version(name).to_owned(), joined))
 }
 
-fn group_verdict(model: &Model<'_>, group: &Group) -> String {
+fn group_verdict(model: &PageModel<'_>, group: &FailureGroup) -> String {
     let view = model.view;
     let mut title =
         format!("{} failed with {}", counted(group.failed, "node"), cause_link(view, &group.cause));
@@ -168,7 +168,7 @@ fn group_verdict(model: &Model<'_>, group: &Group) -> String {
     verdict(model, Some(group), &title, &why, (&advice, pool, &group.cause))
 }
 
-fn group_sentence(view: &View, group: &Group) -> String {
+fn group_sentence(view: &PageView, group: &FailureGroup) -> String {
     let mut text =
         format!("{} failed with {}", counted(group.failed, "node"), cause_link(view, &group.cause));
     if let Some(pool) = &group.pool {
@@ -179,8 +179,8 @@ fn group_sentence(view: &View, group: &Group) -> String {
 
 /// Renders a verdict with its evidence and commands. Title, reason and advice are HTML.
 fn verdict(
-    model: &Model<'_>,
-    group: Option<&Group>,
+    model: &PageModel<'_>,
+    group: Option<&FailureGroup>,
     title: &str,
     why: &str,
     (advice, pool, cause): (&str, &str, &str),
@@ -217,7 +217,7 @@ fn verdict(
     )
 }
 
-fn quote(group: &Group) -> String {
+fn quote(group: &FailureGroup) -> String {
     let Some(line) = group.evidence.first() else { return String::new() };
     let mut notes = vec![match (group.with_evidence, group.failed) {
         (1, 1) => String::new(),
@@ -243,7 +243,7 @@ fn quote(group: &Group) -> String {
     )
 }
 
-fn no_problem(model: &Model<'_>) -> String {
+fn no_problem(model: &PageModel<'_>) -> String {
     let joined = crate::series::Series::of(model).joined();
     let ready = model.fleet.ready;
     let has_record = model.facts.record.is_some() && model.facts.controller.is_running();
@@ -274,7 +274,7 @@ fn no_problem(model: &Model<'_>) -> String {
     )
 }
 
-fn runs(model: &Model<'_>) -> Vec<String> {
+fn runs(model: &PageModel<'_>) -> Vec<String> {
     let runs = model.snapshot.runs.iter().flatten();
     let current = runs.filter_map(|run| run.step.as_ref().map(|step| (run, step)));
     let text = current.map(|(run, step)| {

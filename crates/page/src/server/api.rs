@@ -1,13 +1,15 @@
 //! JSON documents: those of `status` and `fleet` are what the commands print.
 
-use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding, STATUS_SCHEMA, Status};
+use mooring_inventory::status::{
+    ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding, STATUS_SCHEMA,
+};
 use mooring_inventory::{ControllerState, Fleet, Node, Pool};
 use mooring_workflow::published::to_json;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 use crate::snapshot::{ControllerDetails, Snapshot};
-use crate::view::{Route, View};
+use crate::view::{PageView, Route};
 
 #[derive(Serialize)]
 struct Failures<'a> {
@@ -45,7 +47,7 @@ struct Controller<'a> {
 pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> Option<String> {
     let path = path.strip_prefix("/api/v1/")?;
     let facts = &snapshot.facts;
-    let mut view = View::new(Route::Overview);
+    let mut view = PageView::new(Route::Overview);
     view.add_query(query);
     let filter = view.filter(facts);
     let inventory = || facts.inventory.filtered(&filter);
@@ -54,7 +56,9 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
             "status" => {
                 let inventory = inventory();
                 let fleet = Fleet::of(&inventory, filter.since);
-                to_json(&facts.document(STATUS_SCHEMA, Status::of(facts, &inventory, &fleet)))
+                to_json(
+                    &facts.document(STATUS_SCHEMA, ClusterStatus::of(facts, &inventory, &fleet)),
+                )
             }
             "fleet" => {
                 let fleet = Fleet::of(&inventory(), filter.since);
@@ -77,7 +81,7 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
             "pools" => {
                 let inventory = inventory();
                 let fleet = Fleet::of(&inventory, filter.since);
-                let pools = Status::of(facts, &inventory, &fleet).pools;
+                let pools = ClusterStatus::of(facts, &inventory, &fleet).pools;
                 to_json(&facts.document("mooring.page.pools/v1", Pools { pools }))
             }
             "runs" => {
@@ -94,7 +98,7 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
             _ => return None,
         },
         Some(("nodes", _)) => {
-            let Route::Node(name) = View::parse(&format!("/{path}"), None)?.route else {
+            let Route::Node(name) = PageView::parse(&format!("/{path}"), None)?.route else {
                 return None;
             };
             let node = facts.inventory.nodes.iter().rev().find(|node| node.is_named(&name))?;

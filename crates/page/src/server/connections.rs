@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::events::MAX_STREAMS;
-use super::guard::Access;
-use super::handler::Handler;
+use super::guard::PageAccess;
+use super::handler::PageHandler;
 use super::live::Live;
 use super::response::Body;
 
@@ -25,8 +25,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REQUESTS: usize = 48;
 
 /// Serves the page on a listener of the loopback interface. Never ends; when dropped, it closes all connections.
-pub async fn serve(listener: TcpListener, live: Arc<Live>, access: Access) {
-    let handler = Handler::new(live, access);
+pub async fn serve(listener: TcpListener, live: Arc<Live>, access: PageAccess) {
+    let handler = PageHandler::new(live, access);
     accept(listener, move |request: Request<Incoming>| {
         let handler = handler.clone();
         async move { handler.respond(&request).await }

@@ -13,7 +13,7 @@ use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 
 use super::connections::accept;
-use super::guard::{self, Access, Decision};
+use super::guard::{self, Decision, PageAccess};
 use super::response::{Body, TEXT, add_headers, empty, redirect, text};
 
 pub type Connecting = Pin<Box<dyn Future<Output = Result<DuplexStream, String>> + Send>>;
@@ -22,7 +22,7 @@ pub type Connecting = Pin<Box<dyn Future<Output = Result<DuplexStream, String>> 
 pub type Connect = Arc<dyn Fn() -> Connecting + Send + Sync>;
 
 /// Serves the page of another server, with a connection for each request. Never ends.
-pub async fn serve_forwarded(listener: TcpListener, access: Access, connect: Connect) {
+pub async fn serve_forwarded(listener: TcpListener, access: PageAccess, connect: Connect) {
     accept(listener, move |request: Request<hyper::body::Incoming>| {
         let (access, connect) = (access.clone(), Arc::clone(&connect));
         async move { respond(&access, &connect, &request).await }
@@ -30,7 +30,11 @@ pub async fn serve_forwarded(listener: TcpListener, access: Access, connect: Con
     .await;
 }
 
-async fn respond<B>(access: &Access, connect: &Connect, request: &Request<B>) -> Response<Body> {
+async fn respond<B>(
+    access: &PageAccess,
+    connect: &Connect,
+    request: &Request<B>,
+) -> Response<Body> {
     let mut response = match guard::decide(access, request) {
         Decision::Refuse(status, why) => text(status, TEXT, format!("{why}\n")),
         Decision::SetCookie(cookie, location) => redirect(&cookie, &location),
@@ -86,7 +90,7 @@ fn end_on_error(body: hyper::body::Incoming) -> Body {
 mod tests {
     use super::*;
     use crate::fixture::morning;
-    use crate::server::handler::Handler;
+    use crate::server::handler::PageHandler;
     use crate::server::live::Live;
     use crate::server::response::CSP;
     use hyper::service::service_fn;
@@ -95,7 +99,7 @@ mod tests {
     fn page() -> Connect {
         let live = Arc::new(Live::default());
         live.publish(morning());
-        let handler = Handler::new(live, Access::Port);
+        let handler = PageHandler::new(live, PageAccess::Port);
         Arc::new(move || {
             let (near, far) = tokio::io::duplex(4096);
             let handler = handler.clone();
@@ -118,7 +122,7 @@ mod tests {
 
     #[tokio::test]
     async fn page_of_the_controller_is_forwarded_to_clients_with_the_key() {
-        let access = Access::Key { key: "k".to_owned(), port: 41873 };
+        let access = PageAccess::Key { key: "k".to_owned(), port: 41873 };
         let connect = page();
         let response =
             respond(&access, &connect, &request("/failures?since=7d", "mooring-41873=k")).await;
@@ -136,7 +140,7 @@ mod tests {
     #[tokio::test]
     async fn failed_connection_is_an_error_of_the_server() {
         let connect: Connect = Arc::new(|| Box::pin(std::future::ready(Err("no pod".to_owned()))));
-        let response = respond(&Access::Port, &connect, &request("/", "")).await;
+        let response = respond(&PageAccess::Port, &connect, &request("/", "")).await;
         assert_eq!(response.status(), 502);
     }
 }

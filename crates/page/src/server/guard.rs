@@ -5,7 +5,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 
 /// Who may read the page, apart from being on the loopback interface.
 #[derive(Clone)]
-pub enum Access {
+pub enum PageAccess {
     /// Everyone who reaches the port, which a port-forward of the API server guards.
     Port,
     /// Clients that know a key. The cookie has the name of the port: cookies are shared by all ports of a host.
@@ -19,7 +19,7 @@ pub(super) enum Decision {
     SetCookie(String, String),
 }
 
-pub(super) fn decide<B>(access: &Access, request: &Request<B>) -> Decision {
+pub(super) fn decide<B>(access: &PageAccess, request: &Request<B>) -> Decision {
     let headers = request.headers();
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Decision::Refuse(StatusCode::METHOD_NOT_ALLOWED, "read-only: GET and HEAD only");
@@ -33,7 +33,7 @@ pub(super) fn decide<B>(access: &Access, request: &Request<B>) -> Decision {
     if site == Some("cross-site") {
         return Decision::Refuse(StatusCode::FORBIDDEN, "requests of other sites are refused");
     }
-    let Access::Key { key, port } = access else { return Decision::Allow };
+    let PageAccess::Key { key, port } = access else { return Decision::Allow };
     let name = format!("mooring-{port}");
     if let Some(given) = key_of(request.uri().query()) {
         if !is_same(given, key) {

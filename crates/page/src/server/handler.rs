@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode};
 
-use super::guard::{self, Access, Decision};
+use super::guard::{self, Decision, PageAccess};
 use super::live::Live;
 use super::response::{Body, TEXT, add_headers, empty, redirect, text};
 use super::{api, events};
 use crate::render::{render, render_loading};
-use crate::view::View;
+use crate::view::PageView;
 
 const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
 
 /// Answers requests with the latest snapshot.
 #[derive(Clone)]
-pub(super) struct Handler {
+pub(super) struct PageHandler {
     pub(super) live: Arc<Live>,
-    pub(super) access: Access,
+    pub(super) access: PageAccess,
     pub(super) streams: events::Streams,
 }
 
-impl Handler {
-    pub(super) fn new(live: Arc<Live>, access: Access) -> Self {
+impl PageHandler {
+    pub(super) fn new(live: Arc<Live>, access: PageAccess) -> Self {
         Self { live, access, streams: events::Streams::default() }
     }
 
@@ -71,7 +71,7 @@ impl Handler {
     }
 
     async fn page(&self, path: &str, query: Option<&str>) -> Response<Body> {
-        let Some(view) = View::parse(path, query) else { return not_found() };
+        let Some(view) = PageView::parse(path, query) else { return not_found() };
         let Some(published) = self.live.current().await else {
             let why = self.live.error();
             return text(StatusCode::OK, HTML, render_loading(why.as_deref()));

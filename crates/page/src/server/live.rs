@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mooring_inventory::status::Status;
+use mooring_inventory::status::ClusterStatus;
 use mooring_inventory::{Fleet, JoinState};
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::snapshot::Snapshot;
-use crate::view::Since;
+use crate::view::TimeRange;
 
 /// Snapshots are not built longer than this after the last request.
 const INTEREST: Duration = Duration::from_secs(30);
@@ -170,11 +170,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Returns a hash of the content of each topic, without times of reads.
 fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     let facts = &snapshot.facts;
-    let since = Since::Week.start(facts.now);
+    let since = TimeRange::Week.start(facts.now);
     let filter = mooring_inventory::Filter { since: Some(since), ..Default::default() };
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, None);
-    let status = Status::of(facts, &inventory, &fleet);
+    let status = ClusterStatus::of(facts, &inventory, &fleet);
     let failures: Vec<_> = inventory.nodes.iter().filter(|node| node.is_failed()).collect();
     let joining: Vec<_> =
         inventory.nodes.iter().filter(|node| node.state == JoinState::Joining).collect();

@@ -12,7 +12,7 @@ mod response;
 pub use connections::serve;
 pub use events::MAX_STREAMS;
 pub use forward::{Connect, Connecting, serve_forwarded};
-pub use guard::Access;
+pub use guard::PageAccess;
 pub use live::Live;
 
 #[cfg(test)]

@@ -10,16 +10,16 @@ use mooring_controller::notify::hook::HookFormat;
 use mooring_testbed::schema::validate_named;
 use serde_json::Value;
 
-use super::handler::Handler;
+use super::handler::PageHandler;
 use super::response::{Body, CSP};
-use super::{Access, Live, MAX_STREAMS};
+use super::{Live, MAX_STREAMS, PageAccess};
 use crate::fixture::{BAD, before, failed, healthy, hostile, local, morning};
 use crate::snapshot::{ControllerDetails, Snapshot};
 
-fn handler(access: Access) -> Handler {
+fn handler(access: PageAccess) -> PageHandler {
     let live = Arc::new(Live::default());
     live.publish(morning());
-    Handler::new(live, access)
+    PageHandler::new(live, access)
 }
 
 fn request(method: &str, address: &str, headers: &[(&str, &str)]) -> Request<()> {
@@ -33,7 +33,7 @@ fn request(method: &str, address: &str, headers: &[(&str, &str)]) -> Request<()>
     request.body(()).unwrap()
 }
 
-async fn get(handler: &Handler, address: &str, headers: &[(&str, &str)]) -> (u16, String) {
+async fn get(handler: &PageHandler, address: &str, headers: &[(&str, &str)]) -> (u16, String) {
     let response = handler.respond(&request("GET", address, headers)).await;
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
@@ -42,7 +42,7 @@ async fn get(handler: &Handler, address: &str, headers: &[(&str, &str)]) -> (u16
 
 #[tokio::test(start_paused = true)]
 async fn every_response_has_the_headers() {
-    let handler = handler(Access::Port);
+    let handler = handler(PageAccess::Port);
     for (method, address) in [
         ("GET", "/"),
         ("GET", "/x"),
@@ -62,7 +62,7 @@ async fn every_response_has_the_headers() {
 
 #[tokio::test(start_paused = true)]
 async fn writes_other_hosts_and_other_sites_are_refused() {
-    let handler = handler(Access::Port);
+    let handler = handler(PageAccess::Port);
     for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
         let response = handler.respond(&request(method, "/", &[])).await;
         assert_eq!(response.status(), 405, "{method}");
@@ -82,7 +82,7 @@ async fn writes_other_hosts_and_other_sites_are_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn key_is_needed_once_and_then_a_cookie() {
-    let handler = handler(Access::Key { key: "9f2c".to_owned(), port: 41873 });
+    let handler = handler(PageAccess::Key { key: "9f2c".to_owned(), port: 41873 });
     for address in ["/", "/api/v1/status", "/page.js", "/?key=9f2d", "/?key="] {
         assert_eq!(get(&handler, address, &[]).await.0, 403, "{address}");
     }
@@ -127,7 +127,7 @@ fn detailed() -> Snapshot {
 
 #[tokio::test(start_paused = true)]
 async fn documents_have_their_schema_and_filters() {
-    let handler = handler(Access::Port);
+    let handler = handler(PageAccess::Port);
     for snapshot in [healthy(), local(), hostile(), detailed(), morning()] {
         handler.live.publish(snapshot);
         for address in ADDRESSES {
@@ -163,7 +163,7 @@ async fn documents_have_their_schema_and_filters() {
 #[tokio::test(start_paused = true)]
 async fn page_is_shown_before_the_first_facts() {
     let live = Arc::new(Live::default());
-    let handler = Handler::new(Arc::clone(&live), Access::Port);
+    let handler = PageHandler::new(Arc::clone(&live), PageAccess::Port);
     let (status, html) = get(&handler, "/", &[]).await;
     assert!(status == 200 && html.contains("Reading the cluster…"), "{html}");
     live.fail("<no> kubeconfig".to_owned());
@@ -174,7 +174,7 @@ async fn page_is_shown_before_the_first_facts() {
 
 #[tokio::test(start_paused = true)]
 async fn unreadable_cluster_keeps_the_last_state_with_a_warning() {
-    let handler = handler(Access::Port);
+    let handler = handler(PageAccess::Port);
     handler.live.fail("the API server does not respond".to_owned());
     let (_, html) = get(&handler, "/", &[]).await;
     assert!(html.contains("not current since 09:14:05: the API server does not respond"), "{html}");
@@ -185,7 +185,7 @@ async fn unreadable_cluster_keeps_the_last_state_with_a_warning() {
 struct Reader(Body);
 
 impl Reader {
-    async fn open(handler: &Handler, last: Option<&str>) -> Self {
+    async fn open(handler: &PageHandler, last: Option<&str>) -> Self {
         let headers: Vec<_> = last.map(|last| ("last-event-id", last)).into_iter().collect();
         let response = handler.respond(&request("GET", "/api/v1/events", &headers)).await;
         assert_eq!(response.status(), 200);
@@ -218,7 +218,7 @@ fn id(event: &str) -> u64 {
 
 #[tokio::test(start_paused = true)]
 async fn stream_sends_what_changed_after_the_last_event() {
-    let handler = handler(Access::Port);
+    let handler = handler(PageAccess::Port);
     let mut reader = Reader::open(&handler, None).await;
     let first = reader.event().await.unwrap();
     assert!(first.starts_with("event: status\nid: "), "{first}");
@@ -242,7 +242,7 @@ async fn stream_sends_what_changed_after_the_last_event() {
 
 #[tokio::test(start_paused = true)]
 async fn stream_sends_two_events_per_second_and_comments_when_quiet() {
-    let handler = handler(Access::Port);
+    let handler = handler(PageAccess::Port);
     let mut reader = Reader::open(&handler, None).await;
     reader.event().await.unwrap();
     let start = tokio::time::Instant::now();
@@ -268,7 +268,7 @@ async fn stream_sends_two_events_per_second_and_comments_when_quiet() {
 
 #[tokio::test(start_paused = true)]
 async fn seventeenth_stream_is_refused_until_one_ends() {
-    let handler = handler(Access::Port);
+    let handler = handler(PageAccess::Port);
     let mut open = Vec::new();
     for _ in 0..MAX_STREAMS {
         open.push(Reader::open(&handler, None).await);

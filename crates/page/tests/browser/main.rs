@@ -20,4 +20,4 @@ mod server;
 mod streams;
 mod updates;
 
-use mooring_page::{Mode, Snapshot};
+use mooring_page::{PageMode, Snapshot};

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_page::{Access, Live, Snapshot, serve};
+use mooring_page::{Live, PageAccess, Snapshot, serve};
 use mooring_testbed::devtools::Tab;
 use mooring_testbed::require;
 use tokio::net::TcpListener;
@@ -31,7 +31,7 @@ impl Server {
         let address = listener.local_addr().unwrap().to_string();
         let live = Arc::new(Live::default());
         live.publish(snapshot);
-        runtime.spawn(serve(listener, Arc::clone(&live), Access::Port));
+        runtime.spawn(serve(listener, Arc::clone(&live), PageAccess::Port));
         Self { live, address, _runtime: runtime }
     }
 

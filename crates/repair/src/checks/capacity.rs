@@ -8,7 +8,7 @@ use mooring_workflow::{CheckResult, Outcome, Reading};
 
 use super::{PDB, POOL_LIMIT, POOL_NAME, QUOTA, RECREATIONS, SUBNET, TIME, VM_SIZE};
 use crate::names::temporary_pool;
-use crate::observation::{Cluster, ClusterView, EvictionBlocker, Pool};
+use crate::observation::{ClusterView, EvictionBlocker, ManagedCluster, Pool};
 use crate::pool::pool_body::temporary_count;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::{MAX_RECREATIONS, Settings};
@@ -56,7 +56,7 @@ impl Capacity {
 
 /// Returns the subnets of a temporary pool, with the number of IP addresses that it needs. Empty in the AKS-managed VNet,
 /// which the pool does not reference.
-pub fn subnets(cluster: &Cluster, pool: &Pool) -> Vec<(String, i64)> {
+pub fn subnets(cluster: &ManagedCluster, pool: &Pool) -> Vec<(String, i64)> {
     let subnet = |name: &str| pool.raw["properties"][name].as_str().map(str::to_owned);
     let Some(own) = subnet("vnetSubnetID") else { return Vec::new() };
     let nodes = nodes(pool);
@@ -84,7 +84,7 @@ fn nodes(pool: &Pool) -> i64 {
 pub(crate) struct Planning<'a> {
     pub(crate) view: &'a ClusterView,
     pub(crate) settings: &'a Settings,
-    pub(crate) cluster: &'a Cluster,
+    pub(crate) cluster: &'a ManagedCluster,
     pub(crate) pool: &'a Pool,
     /// Temporary pool of an earlier run.
     pub(crate) left: Option<&'a TemporaryPool>,

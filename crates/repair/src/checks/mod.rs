@@ -23,7 +23,7 @@ mod tolerations;
 pub mod verdict;
 mod wedge;
 
-pub use access::needs::{Actor, Need, needs, place, places_of_locks};
+pub use access::needs::{AccessNeed, Actor, needs, place, places_of_locks};
 pub(crate) use capacity::Planning;
 pub use capacity::{AccessRules, Capacity, subnets};
 pub use cluster::absent;

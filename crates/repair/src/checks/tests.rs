@@ -2,15 +2,15 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::journal::follow;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use mooring_workflow::{CheckResult, Outcome, Reading, Step as _};
 use serde_json::json;
 
 use super::table::preconditions;
 use super::*;
 use crate::common;
-use crate::observation::{ActivityEvent, Cluster, ClusterView, Pool, Query, ScaleSet};
-use crate::operation::Scope;
+use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Pool, Query, ScaleSet};
+use crate::operation::OperationScope;
 use crate::plan::Step;
 use crate::settings::Settings;
 use crate::workflow::Context;
@@ -26,7 +26,7 @@ fn settings() -> Settings {
 
 /// Returns a run of pool `p` that has done all steps before `step`.
 fn run_at(step: Option<Step>) -> Run {
-    let owner = Owner { host: "h".into(), pid: 1, holder: "o".into() };
+    let owner = LockOwner { host: "h".into(), pid: 1, holder: "o".into() };
     let mut records: Vec<Record> = Vec::new();
     let mut add = |entry| records.push(follow(records.last(), "run", NOW, entry));
     add(Entry::RunStarted(common::session(&settings(), owner)));
@@ -100,8 +100,11 @@ fn preconditions_of_each_effect() {
     let (before, after) = (run_at(Some(Step::DrainPool)), run_at(Some(Step::CordonTemporary)));
     let name = |name: &str| (name.to_owned(), String::new());
     let put = |pool: &str| Effect::PutPool { pool: pool.into(), body: json!({}), only: None };
-    let abort =
-        Effect::AbortOperation { scope: Scope::Cluster, operation: "o".into(), judged: None };
+    let abort = Effect::AbortOperation {
+        scope: OperationScope::Cluster,
+        operation: "o".into(),
+        judged: None,
+    };
     let (node, uid) = name("n");
     let cordon = Effect::Cordon { node: node.clone(), uid: uid.clone() };
     let uncordon = Effect::Uncordon { node, uid: uid.clone() };
@@ -146,7 +149,7 @@ fn evidence_names_overrides_of_checks_that_do_not_pass() {
     }
     let cluster = json!({"id": "/c", "properties": {"provisioningState": "Succeeded"}});
     let view = ClusterView {
-        cluster: Some(Reading::Known(Cluster::read(&cluster).unwrap())),
+        cluster: Some(Reading::Known(ManagedCluster::read(&cluster).unwrap())),
         pools: Some(pools(false)),
         scale_sets: Some(scale_sets()),
         instances: [(SET.to_owned(), Reading::Known(Vec::new()))].into(),

@@ -7,7 +7,7 @@ use mooring_workflow::{CheckResult, Outcome};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum WedgeVerdict {
     /// No sign of a wedge.
     Healthy,
     Suspect,
@@ -17,7 +17,7 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl WedgeVerdict {
     /// Returns the position in reports: pools that need attention come first.
     pub fn rank(self) -> u8 {
         match self {
@@ -45,7 +45,7 @@ impl Verdict {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detection {
-    pub verdict: Verdict,
+    pub verdict: WedgeVerdict,
     #[serde(rename = "guards")]
     pub checks: Vec<CheckResult>,
 }
@@ -64,7 +64,7 @@ impl Detection {
 pub(crate) const SIGNS: [&str; 3] = [MISSING_NODES, FAILING_WRITES, POOL_STATE];
 
 /// Returns the verdict that holds regardless of unknown checks; *unknown* if it depends on them. Overrides do not count.
-pub fn verdict(checks: &[CheckResult]) -> Verdict {
+pub fn verdict(checks: &[CheckResult]) -> WedgeVerdict {
     let is_sign = |check: &&CheckResult| SIGNS.contains(&check.name.as_str());
     let is = |outcome| move |check: &CheckResult| check.outcome == outcome;
     let sign_passes = checks.iter().filter(is_sign).any(is(Outcome::Pass));
@@ -72,13 +72,13 @@ pub fn verdict(checks: &[CheckResult]) -> Verdict {
     let any_fails = checks.iter().any(is(Outcome::Fail));
     let all_pass = !checks.is_empty() && checks.iter().all(is(Outcome::Pass));
     if all_pass {
-        Verdict::Confirmed
+        WedgeVerdict::Confirmed
     } else if sign_passes && any_fails {
-        Verdict::Suspect
+        WedgeVerdict::Suspect
     } else if sign_passes || sign_unknown || checks.is_empty() {
-        Verdict::Unknown
+        WedgeVerdict::Unknown
     } else {
-        Verdict::Healthy
+        WedgeVerdict::Healthy
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
     use crate::checks::OTHER_POOLS;
     use Outcome::{Fail, Pass, Unknown};
 
-    fn of(outcomes: [Outcome; 5]) -> Verdict {
+    fn of(outcomes: [Outcome; 5]) -> WedgeVerdict {
         let names = [MISSING_NODES, FAILING_WRITES, CLUSTER_STATE, OTHER_POOLS, POOL_STATE];
         let checks: Vec<_> = names
             .iter()
@@ -99,7 +99,7 @@ mod tests {
     }
 
     /// Tries all values of unknown checks.
-    fn by_enumeration(outcomes: [Outcome; 5]) -> Verdict {
+    fn by_enumeration(outcomes: [Outcome; 5]) -> WedgeVerdict {
         let unknown: Vec<usize> = (0..5).filter(|i| outcomes[*i] == Unknown).collect();
         let mut found = Vec::new();
         for bits in 0..1_u32 << unknown.len() {
@@ -109,14 +109,18 @@ mod tests {
             }
             let signs = [tried[0], tried[1], tried[4]];
             found.push(if tried == [Pass; 5] {
-                Verdict::Confirmed
+                WedgeVerdict::Confirmed
             } else if signs.contains(&Pass) {
-                Verdict::Suspect
+                WedgeVerdict::Suspect
             } else {
-                Verdict::Healthy
+                WedgeVerdict::Healthy
             });
         }
-        if found.iter().all(|verdict| *verdict == found[0]) { found[0] } else { Verdict::Unknown }
+        if found.iter().all(|verdict| *verdict == found[0]) {
+            found[0]
+        } else {
+            WedgeVerdict::Unknown
+        }
     }
 
     #[test]
@@ -126,25 +130,29 @@ mod tests {
             let outcomes = [0, 1, 2, 3, 4].map(|place| all[index / 3_usize.pow(place) % 3]);
             assert_eq!(of(outcomes), by_enumeration(outcomes), "{outcomes:?}");
         }
-        assert_eq!(verdict(&[]), Verdict::Unknown);
+        assert_eq!(verdict(&[]), WedgeVerdict::Unknown);
     }
 
     #[test]
     fn worst_verdict_is_that_of_the_cluster() {
-        use Verdict::{Confirmed, Healthy, Suspect};
-        assert_eq!(Verdict::worst([Healthy, Verdict::Unknown, Confirmed, Suspect]), Confirmed);
-        assert_eq!(Verdict::worst([Healthy, Verdict::Unknown, Suspect]), Suspect);
-        assert_eq!(Verdict::worst([Healthy, Verdict::Unknown]), Verdict::Unknown);
-        assert_eq!(Verdict::worst([Healthy, Healthy]), Healthy);
-        assert_eq!(Verdict::worst([]), Verdict::Unknown);
-        let codes = [Confirmed, Suspect, Healthy, Verdict::Unknown].map(Verdict::exit_code);
+        use WedgeVerdict::{Confirmed, Healthy, Suspect};
+        assert_eq!(
+            WedgeVerdict::worst([Healthy, WedgeVerdict::Unknown, Confirmed, Suspect]),
+            Confirmed
+        );
+        assert_eq!(WedgeVerdict::worst([Healthy, WedgeVerdict::Unknown, Suspect]), Suspect);
+        assert_eq!(WedgeVerdict::worst([Healthy, WedgeVerdict::Unknown]), WedgeVerdict::Unknown);
+        assert_eq!(WedgeVerdict::worst([Healthy, Healthy]), Healthy);
+        assert_eq!(WedgeVerdict::worst([]), WedgeVerdict::Unknown);
+        let codes =
+            [Confirmed, Suspect, Healthy, WedgeVerdict::Unknown].map(WedgeVerdict::exit_code);
         assert_eq!(codes, [1, 1, 0, 3]);
     }
 
     #[test]
     fn cluster_forbids_a_repair_only_by_its_state() {
         let of = |name: &str, outcome| Detection {
-            verdict: Verdict::Unknown,
+            verdict: WedgeVerdict::Unknown,
             checks: vec![
                 CheckResult::new("other-pools", Pass, ""),
                 CheckResult::new(name, outcome, ""),
@@ -162,7 +170,7 @@ mod tests {
         assert!(!check.allows_run());
         check.overridden = Some("ticket".into());
         assert!(check.allows_run());
-        assert_eq!(verdict(&[check]), Verdict::Healthy);
+        assert_eq!(verdict(&[check]), WedgeVerdict::Healthy);
         assert!(CheckResult::new("pool-state", Pass, "").allows_run());
         assert!(!CheckResult::new("pool-state", Unknown, "").allows_run());
     }

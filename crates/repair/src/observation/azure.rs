@@ -9,7 +9,7 @@ use super::error_codes::{ErrorTexts, codes};
 use super::json::{entries, text, texts, time};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cluster {
+pub struct ManagedCluster {
     pub id: String,
     /// `provisioningState`; empty if absent.
     pub state: String,
@@ -26,7 +26,7 @@ pub struct Cluster {
     pub kubelet_identity: Option<String>,
 }
 
-impl Cluster {
+impl ManagedCluster {
     pub fn read(raw: &Value) -> Option<Self> {
         Some(Self {
             id: text(raw, "/id")?,
@@ -92,14 +92,14 @@ fn accelerated(raw: &Value) -> Option<bool> {
 
 /// One status of an instance view.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Status {
+pub struct InstanceStatus {
     /// For example `ProvisioningState/failed/NetworkingInternalOperationError`.
     pub code: String,
     pub at: Option<Timestamp>,
     pub message: String,
 }
 
-impl Status {
+impl InstanceStatus {
     /// Returns the error code of a failed provisioning.
     pub fn failure(&self) -> Option<&str> {
         let (start, code) = self.code.split_at_checked("ProvisioningState/failed/".len())?;
@@ -114,13 +114,13 @@ pub struct Instance {
     pub id: String,
     pub created: Option<Timestamp>,
     /// Statuses of its instance view, if requested.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<InstanceStatus>,
 }
 
 impl Instance {
     pub fn read(raw: &Value) -> Option<Self> {
         let status = |raw: &Value| {
-            Some(Status {
+            Some(InstanceStatus {
                 code: text(raw, "/code")?,
                 at: time(raw, "/time"),
                 message: text(raw, "/message").unwrap_or_default(),
@@ -246,7 +246,7 @@ impl ActivityEvent {
 
 /// A long-running operation of a status endpoint.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Operation {
+pub struct AksOperation {
     pub name: String,
     /// `InProgress`, `Succeeded`, `Failed`, `Canceled`.
     pub status: String,
@@ -257,7 +257,7 @@ pub struct Operation {
     pub codes: Vec<String>,
 }
 
-impl Operation {
+impl AksOperation {
     pub fn read(raw: &Value) -> Option<Self> {
         Some(Self {
             name: text(raw, "/name")?,

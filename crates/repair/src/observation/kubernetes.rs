@@ -98,7 +98,7 @@ impl Replicas {
 
 /// The controller that recreates a pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Controller {
+pub struct PodController {
     /// For example `ReplicaSet`.
     pub kind: String,
     pub name: String,
@@ -116,7 +116,7 @@ pub struct Pod {
     pub phase: String,
     pub ready: bool,
     pub deleting: Option<Timestamp>,
-    pub controller: Option<Controller>,
+    pub controller: Option<PodController>,
     /// Mirror pod of a static pod: cannot be evicted.
     pub mirror: bool,
     /// Has an `emptyDir`, which is lost with the pod.
@@ -143,7 +143,7 @@ impl Pod {
             ready: condition(raw, "Ready"),
             deleting: time(raw, "/metadata/deletionTimestamp"),
             controller: controller.and_then(|owner| {
-                Some(Controller {
+                Some(PodController {
                     kind: text(owner, "/kind")?,
                     name: text(owner, "/name")?,
                     uid: text(owner, "/uid")?,

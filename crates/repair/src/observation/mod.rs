@@ -11,9 +11,11 @@ mod pdbs;
 mod pool;
 mod view;
 
-pub use azure::{ActivityEvent, Addresses, Cluster, Instance, Nic, Operation, ScaleSet, Status};
+pub use azure::{
+    ActivityEvent, Addresses, AksOperation, Instance, InstanceStatus, ManagedCluster, Nic, ScaleSet,
+};
 pub use error_codes::{ErrorTexts, carries, codes};
-pub use kubernetes::{Controller, Node, Pod, Replicas, foreign_node};
+pub use kubernetes::{Node, Pod, PodController, Replicas, foreign_node};
 pub use pdbs::{EvictionBlocker, Pdb, Selector};
 pub(crate) use pool::is_windows;
 pub use pool::{Pool, pool_name_of_id};

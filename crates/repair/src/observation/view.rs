@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use mooring_workflow::workflow::View;
 
 use super::{
-    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Replicas, ScaleSet,
+    ActivityEvent, AksOperation, Instance, ManagedCluster, Nic, Node, Pdb, Pod, Pool, Replicas,
+    ScaleSet,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,14 +36,14 @@ pub enum Query {
 /// The result of the [`Query`] of the same name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    Cluster(Reading<Cluster>),
+    Cluster(Reading<ManagedCluster>),
     Pools(Reading<Vec<Pool>>),
     ScaleSets(Reading<Vec<ScaleSet>>),
     Instances(String, Reading<Vec<Instance>>),
     Nics(String, Reading<Vec<Nic>>),
     Events(Reading<Vec<ActivityEvent>>),
-    LatestOperation(Reading<Option<Operation>>),
-    Operation(String, Reading<Operation>),
+    LatestOperation(Reading<Option<AksOperation>>),
+    Operation(String, Reading<AksOperation>),
     Uid(Reading<String>),
     Nodes(Reading<Vec<Node>>),
     Pods(Reading<Vec<Pod>>),
@@ -87,14 +88,14 @@ impl Answer {
 /// Results since the last change or wait.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClusterView {
-    pub cluster: Option<Reading<Cluster>>,
+    pub cluster: Option<Reading<ManagedCluster>>,
     pub pools: Option<Reading<Vec<Pool>>>,
     pub scale_sets: Option<Reading<Vec<ScaleSet>>>,
     pub instances: BTreeMap<String, Reading<Vec<Instance>>>,
     pub nics: BTreeMap<String, Reading<Vec<Nic>>>,
     pub events: Option<Reading<Vec<ActivityEvent>>>,
-    pub latest_operation: Option<Reading<Option<Operation>>>,
-    pub operations: BTreeMap<String, Reading<Operation>>,
+    pub latest_operation: Option<Reading<Option<AksOperation>>>,
+    pub operations: BTreeMap<String, Reading<AksOperation>>,
     pub uid: Option<Reading<String>>,
     pub nodes: Option<Reading<Vec<Node>>>,
     pub pods: Option<Reading<Vec<Pod>>>,

@@ -14,7 +14,7 @@ use crate::pool::pool_body;
 use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{DOCUMENT_SCHEMA, Document, HashedPlan, Step};
+use crate::workflow::{DOCUMENT_SCHEMA, HashedPlan, PlanDocument, Step};
 use mooring_workflow::Reading;
 use mooring_workflow::canonical;
 use mooring_workflow::{CheckResult, Outcome};
@@ -149,7 +149,7 @@ pub fn build(
     // The deadline belongs to a session, not to the plan.
     let lasting = checks.iter().filter(|check| check.name != TIME);
     let findings = detected.iter().chain(lasting).map(|check| (check.name.as_str(), check.outcome));
-    let document = HashedPlan::new(Document {
+    let document = HashedPlan::new(PlanDocument {
         schema: DOCUMENT_SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         cluster: cluster.id.to_ascii_lowercase(),
@@ -231,7 +231,7 @@ fn lasting(raw: &Value) -> Value {
 }
 
 /// Returns the differences between the old and the recreated pool.
-fn changes(pool: &Value, plan: &Document) -> Vec<String> {
+fn changes(pool: &Value, plan: &PlanDocument) -> Vec<String> {
     let mut changes = Vec::new();
     let body = &plan.pool_body;
     let running = pool.pointer("/properties/currentOrchestratorVersion").and_then(Value::as_str);

@@ -4,15 +4,15 @@ use jiff::Timestamp;
 use mooring_workflow::live::Adapter;
 use mooring_workflow::{EffectResult, Reading};
 
-use super::azure::Azure;
-use super::kubernetes::Cluster;
+use super::azure::AzureRuntime;
+use super::kubernetes::ClusterApi;
 use crate::observation::{Answer, Query};
 use crate::workflow::PoolRepair;
 use crate::workflow::effects::Effect;
 
 pub(super) struct Services {
-    pub(super) azure: Azure,
-    pub(super) kube: Cluster,
+    pub(super) azure: AzureRuntime,
+    pub(super) kube: ClusterApi,
 }
 
 impl Adapter<PoolRepair> for Services {
@@ -44,8 +44,8 @@ impl Adapter<PoolRepair> for Services {
 
 /// Reads from Azure or Kubernetes.
 pub(super) async fn read(
-    azure: &mut Azure,
-    kube: Result<&Cluster, &String>,
+    azure: &mut AzureRuntime,
+    kube: Result<&ClusterApi, &String>,
     query: &Query,
     now: Timestamp,
 ) -> Answer {

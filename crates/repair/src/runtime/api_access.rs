@@ -61,7 +61,7 @@ pub(crate) fn refusal_hint(error: &Error) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_arm::{Refusal, WriteStatus};
+    use mooring_arm::{AzureError, WriteStatus};
     use serde_json::{Value, json};
 
     use super::*;
@@ -119,10 +119,10 @@ mod tests {
                 call: Box::default(),
             })
         };
-        let refusal = |code: &str, message: &str| Refusal {
+        let refusal = |code: &str, message: &str| AzureError {
             code: Some(code.to_owned()),
             message: message.to_owned(),
-            ..Refusal::default()
+            ..AzureError::default()
         };
         let locked = hint(ErrorKind::Locked(refusal("ScopeLocked", "locked"))).unwrap();
         assert!(locked.contains("ReadOnly lock") && locked.contains("--kubeconfig"), "{locked}");

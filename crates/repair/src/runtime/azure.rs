@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{ActivityQuery, DeletePool};
 use mooring_arm::{
-    Client, Document, OperationOutcome, Priority, Progress, ResourceId, ResourceIdError,
+    Client, OperationOutcome, OperationProgress, Priority, RawObject, ResourceId, ResourceIdError,
 };
 use serde_json::Value;
 
@@ -15,11 +15,11 @@ use super::responses::{
     Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused,
 };
 use crate::observation::{
-    ActivityEvent, Answer, Cluster, ClusterView, Instance, Nic, Node, Operation, Pool, Query,
-    ScaleSet, foreign_node,
+    ActivityEvent, AksOperation, Answer, ClusterView, Instance, ManagedCluster, Nic, Node, Pool,
+    Query, ScaleSet, foreign_node,
 };
 use crate::operation;
-use crate::operation::Scope;
+use crate::operation::OperationScope;
 use crate::settings::Settings;
 use crate::workflow::effects::Precondition;
 use mooring_workflow::EffectResult;
@@ -37,17 +37,17 @@ const MAX_WINDOW: SignedDuration = SignedDuration::from_hours(89 * 24);
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 #[derive(Clone)]
-pub(crate) struct Azure {
+pub(crate) struct AzureRuntime {
     client: Client,
     cluster: ResourceId,
     window: SignedDuration,
     /// Node resource group, once known.
     node_group: Option<String>,
     /// Last read of the cluster.
-    last: Option<Cluster>,
+    last: Option<ManagedCluster>,
 }
 
-impl Azure {
+impl AzureRuntime {
     pub(crate) fn new(client: &Client, settings: &Settings) -> Result<Self, ResourceIdError> {
         let target = &settings.target;
         Ok(Self {
@@ -112,7 +112,7 @@ impl Azure {
                 Answer::LatestOperation(if found.as_ref().is_err_and(is_unavailable) {
                     Reading::Known(None)
                 } else {
-                    read(found, |raw| Some(Operation::read(raw)))
+                    read(found, |raw| Some(AksOperation::read(raw)))
                 })
             }
             Query::Operation(token) => {
@@ -124,13 +124,13 @@ impl Azure {
         })
     }
 
-    async fn read_cluster(&mut self) -> Reading<Cluster> {
+    async fn read_cluster(&mut self) -> Reading<ManagedCluster> {
         let found = self.client.within(READ_TIMEOUT).cluster(&self.cluster).await;
         let reading = match found {
             Err(error) if error.is_not_found() && !no_cluster(&error) => {
                 Reading::Failed(error.to_string())
             }
-            found => read(found, Cluster::read),
+            found => read(found, ManagedCluster::read),
         };
         if let Reading::Known(cluster) = &reading {
             self.node_group.clone_from(&cluster.node_resource_group);
@@ -221,23 +221,25 @@ impl Azure {
     }
 
     /// Reads the status of an operation that this run started.
-    async fn operation(&self, token: &str) -> Reading<Operation> {
+    async fn operation(&self, token: &str) -> Reading<AksOperation> {
         let mut operation = match kept(token, self.cluster.subscription()) {
             Ok(operation) => operation,
             Err(why) => return Reading::Failed(why),
         };
         let (status, refusal) = match self.client.within(READ_TIMEOUT).poll(&mut operation).await {
-            Ok(Progress::Running { .. }) => ("InProgress", None),
-            Ok(Progress::Done(OperationOutcome::Succeeded(_))) => ("Succeeded", None),
-            Ok(Progress::Done(OperationOutcome::Failed(refusal))) => ("Failed", Some(refusal)),
-            Ok(Progress::Done(
+            Ok(OperationProgress::Running { .. }) => ("InProgress", None),
+            Ok(OperationProgress::Done(OperationOutcome::Succeeded(_))) => ("Succeeded", None),
+            Ok(OperationProgress::Done(OperationOutcome::Failed(refusal))) => {
+                ("Failed", Some(refusal))
+            }
+            Ok(OperationProgress::Done(
                 OperationOutcome::Canceled(refusal) | OperationOutcome::Replaced { refusal, .. },
             )) => ("Canceled", Some(refusal)),
-            Ok(Progress::Done(OperationOutcome::Lost { .. })) => return Reading::NotFound,
+            Ok(OperationProgress::Done(OperationOutcome::Lost { .. })) => return Reading::NotFound,
             Err(error) => return Missing::of_error(&error).of(),
         };
         let codes = refusal.iter().flat_map(|refusal| refusal.codes().map(str::to_owned));
-        Reading::Known(Operation {
+        Reading::Known(AksOperation {
             name: operation.correlation_id().to_owned(),
             status: status.to_owned(),
             started: Some(operation.started()),
@@ -253,7 +255,7 @@ impl Azure {
         body: &Value,
         only: Option<&Precondition>,
     ) -> EffectResult {
-        let (id, body) = match (self.pool(pool), Document::of(body)) {
+        let (id, body) = match (self.pool(pool), RawObject::of(body)) {
             (Ok(id), Ok(body)) => (id, body),
             (Err(error), _) => return invalid(&error.to_string()),
             (_, Err(error)) => return invalid(&error.to_string()),
@@ -287,7 +289,7 @@ impl Azure {
     /// before: the race is one round trip.
     pub(crate) async fn abort(
         &mut self,
-        scope: &Scope,
+        scope: &OperationScope,
         operation: &str,
         now: Timestamp,
     ) -> EffectResult {
@@ -301,15 +303,20 @@ impl Azure {
         }
         let client = self.client.within(WRITE);
         match scope {
-            Scope::Cluster => began(client.abort_cluster(&self.cluster).await),
-            Scope::Pool(pool) => match self.pool(pool) {
+            OperationScope::Cluster => began(client.abort_cluster(&self.cluster).await),
+            OperationScope::Pool(pool) => match self.pool(pool) {
                 Ok(id) => began(client.abort_agent_pool(&id).await),
                 Err(error) => invalid(&error.to_string()),
             },
         }
     }
 
-    async fn still_runs(&mut self, scope: &Scope, operation: &str, now: Timestamp) -> bool {
+    async fn still_runs(
+        &mut self,
+        scope: &OperationScope,
+        operation: &str,
+        now: Timestamp,
+    ) -> bool {
         let mut view = ClusterView::default();
         // The log is slow and late, so it is read only if the operations endpoint has no result.
         for query in [Query::Cluster, Query::Pools, Query::LatestOperation, Query::Events] {

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::responses::Missing;
 use crate::checks::{Capacity, subnets};
-use crate::observation::{Cluster, Pool};
+use crate::observation::{ManagedCluster, Pool};
 use mooring_workflow::Reading;
 
 /// Reads usages and VM sizes of the region, and the pool's subnets. Failed reads stay unknown.
 pub(crate) async fn read_capacity(
     client: &Client,
     subscription: &str,
-    cluster: &Cluster,
+    cluster: &ManagedCluster,
     pool: &Pool,
 ) -> Capacity {
     let mut capacity = Capacity::unread();

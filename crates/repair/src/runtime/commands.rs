@@ -10,7 +10,7 @@ use mooring_workflow::command::{self, HeldJournal};
 use mooring_workflow::journal::follow;
 use mooring_workflow::live;
 use mooring_workflow::lock::LockWait;
-use mooring_workflow::store::Store;
+use mooring_workflow::store::JournalStore;
 
 use super::adapter::Services;
 use super::operator::Operator;
@@ -225,7 +225,7 @@ impl Operator {
         pointer(&self.settings.journal, &self.settings.target.pool)
     }
 
-    async fn store_or_fail(&mut self) -> Result<Store<Entry>, CommandResult> {
+    async fn store_or_fail(&mut self) -> Result<JournalStore<Entry>, CommandResult> {
         self.store().await.map_err(|error| CommandResult::Failed(error.why().to_owned()))
     }
 

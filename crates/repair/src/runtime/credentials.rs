@@ -16,7 +16,7 @@ use super::responses::no_cluster;
 
 /// Source of credentials for the Kubernetes API. Never `KUBECONFIG`, which may be that of another cluster.
 #[derive(Clone)]
-pub enum Access {
+pub enum CredentialSource {
     /// User credentials of the cluster from Azure.
     Azure,
     File(PathBuf),
@@ -57,13 +57,13 @@ impl From<String> for ApiUnavailable {
 
 /// Connects without a request to the Kubernetes API.
 pub(crate) async fn connect(
-    access: &Access,
+    access: &CredentialSource,
     arm: &mooring_arm::Client,
     cluster: &ResourceId,
 ) -> Result<Client, ApiUnavailable> {
     match access {
-        Access::Given(api) => Ok((**api).clone()),
-        Access::File(path) => {
+        CredentialSource::Given(api) => Ok((**api).clone()),
+        CredentialSource::File(path) => {
             let unusable = |error| format!("the kubeconfig {error}");
             let kubeconfig = kubeconfigs::read(path).map_err(unusable)?;
             let server = server(&kubeconfig);
@@ -71,7 +71,7 @@ pub(crate) async fn connect(
             let client = kubeconfigs::client(kubeconfig).await.map_err(named);
             Ok(Client::new(client.map_err(unusable)?).at(server))
         }
-        Access::Azure => {
+        CredentialSource::Azure => {
             // Failed reads show when the credentials are requested.
             let read = arm.cluster(cluster).await.ok();
             let properties = read.as_ref().map(|read| &read.properties);

@@ -12,9 +12,9 @@ use mooring_workflow::Reading;
 use mooring_workflow::responses::{change, list, read};
 
 #[derive(Clone)]
-pub(crate) struct Cluster(pub(crate) Client);
+pub(crate) struct ClusterApi(pub(crate) Client);
 
-impl Cluster {
+impl ClusterApi {
     /// Reads the uid of the namespace `kube-system`.
     pub(crate) async fn uid(&self) -> Reading<String> {
         let uid = |body: &Value| body["metadata"]["uid"].as_str().map(str::to_owned);
@@ -139,7 +139,7 @@ mod tests {
     use mooring_workflow::Refusal;
 
     /// An API that answers by a script, and what it was asked.
-    fn scripted(answers: Vec<(u16, Value)>) -> (Cluster, Arc<Mutex<Vec<Value>>>) {
+    fn scripted(answers: Vec<(u16, Value)>) -> (ClusterApi, Arc<Mutex<Vec<Value>>>) {
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
         let answers = Arc::new(Mutex::new(answers.into_iter()));
         let asked = Arc::clone(&requests);
@@ -155,7 +155,7 @@ mod tests {
                 )
             }
         });
-        (Cluster(Client::new(kube::Client::new(service, "default"))), requests)
+        (ClusterApi(Client::new(kube::Client::new(service, "default"))), requests)
     }
 
     #[tokio::test]

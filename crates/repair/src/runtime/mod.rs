@@ -24,6 +24,6 @@ mod permissions;
 mod responses;
 
 pub use commands::{CommandResult, LOCK_TIMEOUT, Watcher};
-pub use credentials::{Access, ApiUnavailable};
+pub use credentials::{ApiUnavailable, CredentialSource};
 pub use examine::Examined;
 pub use operator::{JournalStatus, Operator, store};

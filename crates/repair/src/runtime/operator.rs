@@ -9,15 +9,15 @@ use mooring_workflow::Reading;
 use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
-use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, Store};
+use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, JournalStore};
 use mooring_workflow::world::Clock;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::azure::Azure;
-use super::credentials::{self, Access, ApiUnavailable};
+use super::azure::AzureRuntime;
+use super::credentials::{self, ApiUnavailable, CredentialSource};
 use super::grace::Grace;
-use super::kubernetes::Cluster;
+use super::kubernetes::ClusterApi;
 use crate::names::{config_map, config_map_of_0_1};
 use crate::settings::Settings;
 use crate::workflow::Entry;
@@ -27,9 +27,9 @@ pub type JournalStatus = command::JournalStatus<Entry>;
 /// Runs commands on one pool.
 pub struct Operator {
     pub(super) settings: Settings,
-    pub(super) azure: Azure,
-    access: Access,
-    kube: Option<Result<Cluster, ApiUnavailable>>,
+    pub(super) azure: AzureRuntime,
+    access: CredentialSource,
+    kube: Option<Result<ClusterApi, ApiUnavailable>>,
     pub(super) process: Process,
     pub(super) grace: Option<Grace>,
     pub(super) sources: [Source; 2],
@@ -37,21 +37,21 @@ pub struct Operator {
     pub(super) uid: Option<String>,
 }
 
-pub fn store(api: Client, namespace: &str, pool: &str) -> Store<Entry> {
+pub fn store(api: Client, namespace: &str, pool: &str) -> JournalStore<Entry> {
     let about = "Journal of a node pool repair; `mooring repair status` prints it.";
-    Store::ConfigMap(Box::new(ConfigMapStore::new(api, namespace, config_map(pool), about)))
+    JournalStore::ConfigMap(Box::new(ConfigMapStore::new(api, namespace, config_map(pool), about)))
 }
 
 impl Operator {
     /// Makes no request. `stop` is true once a run must stop at the next safe point.
     pub fn new(
         arm: &mooring_arm::Client,
-        access: Access,
+        access: CredentialSource,
         settings: Settings,
         clock: Clock,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, ResourceIdError> {
-        let azure = Azure::new(arm, &settings)?;
+        let azure = AzureRuntime::new(arm, &settings)?;
         let owner = this_process(arm.new_id());
         let process = Process { owner, clock, stop };
         let sources = [SourceName::Cluster, SourceName::Azure].map(Source::new);
@@ -75,8 +75,8 @@ impl Operator {
     /// Returns the name, id, context, server and uid of the cluster, as far as they are known.
     pub async fn identity(&mut self) -> ClusterIdentity {
         let context = match &self.access {
-            Access::File(path) => credentials::current_context(path),
-            Access::Azure | Access::Given(_) => None,
+            CredentialSource::File(path) => credentials::current_context(path),
+            CredentialSource::Azure | CredentialSource::Given(_) => None,
         };
         let uid = self.read_uid().await;
         ClusterIdentity {
@@ -98,19 +98,19 @@ impl Operator {
         pool.clone_into(&mut self.settings.target.pool);
     }
 
-    pub(super) async fn kube(&mut self) -> Result<Cluster, ApiUnavailable> {
+    pub(super) async fn kube(&mut self) -> Result<ClusterApi, ApiUnavailable> {
         if self.kube.is_none() {
             let connected =
                 credentials::connect(&self.access, self.azure.client(), self.azure.cluster_id())
                     .await;
-            self.kube = Some(connected.map(Cluster));
+            self.kube = Some(connected.map(ClusterApi));
         }
         self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned().into()))
     }
 
-    pub(super) async fn store(&mut self) -> Result<Store<Entry>, ApiUnavailable> {
+    pub(super) async fn store(&mut self) -> Result<JournalStore<Entry>, ApiUnavailable> {
         Ok(match self.settings.journal.clone() {
-            JournalPlace::File(path) => Store::File(FileStore::new(Path::new(&path))),
+            JournalPlace::File(path) => JournalStore::File(FileStore::new(Path::new(&path))),
             JournalPlace::ConfigMap(namespace) => {
                 let pool = self.settings.target.pool.clone();
                 store(self.kube().await?.0, &namespace, &pool)

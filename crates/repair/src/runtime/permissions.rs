@@ -6,11 +6,11 @@ use mooring_arm::{Client, Error, Raw, ResourceId};
 use serde::de::DeserializeOwned;
 
 use super::responses::Missing;
-use crate::checks::{AccessRules, Actor, Need, place, places_of_locks};
+use crate::checks::{AccessNeed, AccessRules, Actor, place, places_of_locks};
 use mooring_workflow::Reading;
 
 /// Reads every scope of these needs once.
-pub(crate) async fn read_access_rules(client: &Client, needs: &[Need]) -> AccessRules {
+pub(crate) async fn read_access_rules(client: &Client, needs: &[AccessNeed]) -> AccessRules {
     let mut rights = AccessRules { caller: client.object_id().await, ..AccessRules::default() };
     let own = needs.iter().filter(|need| need.actor == Actor::Caller);
     for scope in own.map(place).collect::<BTreeSet<String>>() {

@@ -21,7 +21,7 @@ impl Missing {
             let refusal = error.refusal();
             let code = refusal.and_then(|refusal| refusal.code.clone());
             let code = code.unwrap_or_else(|| error.reason().to_owned());
-            match refusal.and_then(mooring_arm::Refusal::missing_permission) {
+            match refusal.and_then(mooring_arm::AzureError::missing_permission) {
                 Some(right) => {
                     format!(
                         "{code}: missing permission {}",
@@ -63,7 +63,7 @@ pub(super) fn no_cluster(error: &Error) -> bool {
 /// an error in the request.
 pub(super) fn is_unavailable(error: &Error) -> bool {
     const CODES: [&str; 2] = ["NoRegisteredProviderFound", "InvalidApiVersionParameter"];
-    let is_retired = |refusal: &mooring_arm::Refusal| {
+    let is_retired = |refusal: &mooring_arm::AzureError| {
         refusal.status == 400 && CODES.iter().any(|code| refusal.has_code(code))
     };
     error.is_not_found() || error.refusal().is_some_and(is_retired)
@@ -152,13 +152,13 @@ pub(super) fn invalid(why: &str) -> EffectResult {
 
 #[cfg(test)]
 mod tests {
-    use mooring_arm::Refusal;
+    use mooring_arm::AzureError;
 
     use super::*;
 
     #[test]
     fn permission_is_missing_only_if_azure_denies_access() {
-        let refusal = |code: &str| Refusal { code: Some(code.into()), ..Refusal::default() };
+        let refusal = |code: &str| AzureError { code: Some(code.into()), ..AzureError::default() };
         let denied = |kind| {
             let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
             matches!(Missing::of_error(&error), Missing::Denied(_))
@@ -187,7 +187,7 @@ mod tests {
             (429, "TooManyRequests", false),
         ] {
             let code_sent = (!code.is_empty()).then(|| code.to_owned());
-            let refusal = Refusal { status, code: code_sent, ..Refusal::default() };
+            let refusal = AzureError { status, code: code_sent, ..AzureError::default() };
             let kind = match status {
                 404 => ErrorKind::NotFound(refusal),
                 403 => ErrorKind::Forbidden(refusal),
@@ -209,7 +209,7 @@ mod tests {
             (Some("InvalidResourceType"), false),
             (None, false),
         ] {
-            let refusal = Refusal { code: code.map(str::to_owned), ..Refusal::default() };
+            let refusal = AzureError { code: code.map(str::to_owned), ..AzureError::default() };
             let kind = ErrorKind::NotFound(refusal);
             let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
             assert_eq!(no_cluster(&error), absent, "{code:?}");

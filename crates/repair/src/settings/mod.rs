@@ -9,4 +9,4 @@ pub use error::SettingsError;
 pub use journal_tag::pointer;
 pub(crate) use policy::{BREAKER_PERIOD, MAX_RECREATIONS};
 pub use policy::{BudgetPolicy, Limits, VersionPolicy};
-pub use run_settings::{Settings, Target};
+pub use run_settings::{PoolTarget, Settings};

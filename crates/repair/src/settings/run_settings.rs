@@ -10,7 +10,7 @@ use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
+pub struct PoolTarget {
     pub subscription: String,
     pub resource_group: String,
     pub cluster: String,
@@ -20,7 +20,7 @@ pub struct Target {
 /// Settings of a run, recorded at its start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    pub target: Target,
+    pub target: PoolTarget,
     /// Failed writes required to report a wedge.
     pub fail_threshold: u32,
     pub fail_window: SignedDuration,
@@ -44,7 +44,7 @@ const FAIL_WINDOW: SignedDuration = SignedDuration::from_mins(360);
 impl Settings {
     /// Returns the defaults for a target.
     #[must_use]
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: PoolTarget) -> Self {
         Self {
             target,
             fail_threshold: FAIL_THRESHOLD,
@@ -98,7 +98,8 @@ impl Settings {
         let cluster = required("CLUSTER_NAME")?;
         let resource_group = required("RESOURCE_GROUP")?;
         let subscription = required("SUBSCRIPTION_ID")?;
-        let target = Target { subscription, resource_group, cluster, pool: "system".to_owned() };
+        let target =
+            PoolTarget { subscription, resource_group, cluster, pool: "system".to_owned() };
         let mut settings = Self::new(target);
         if let Some(number) = positive("NRP_FAIL_THRESHOLD", &env)? {
             settings.fail_threshold = number;

@@ -13,7 +13,7 @@ pub use super::errors::ResumeError;
 use super::errors::{StartError, VERSION};
 use super::start_checks::check_new_plan;
 use crate::observation::Pool;
-use crate::plan::{Document, HashedPlan, Plan, Step};
+use crate::plan::{HashedPlan, Plan, PlanDocument, Step};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use crate::workflow::{Record, Run};
@@ -89,7 +89,7 @@ pub struct Grant {
 }
 
 /// Returns the overrides of the command line that the plan does not have.
-pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<String, String> {
+pub fn further_overrides(plan: &PlanDocument, settings: &Settings) -> BTreeMap<String, String> {
     let known = plan.settings.with_current_names().overrides;
     let further =
         settings.overrides.iter().filter(|(name, reason)| known.get(*name) != Some(reason));

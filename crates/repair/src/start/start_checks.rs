@@ -15,7 +15,7 @@ use crate::workflow::{Entry, Record, Run, Session};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::follow;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 
 /// Returns the first record of a run, if it may start.
 ///
@@ -49,7 +49,7 @@ pub fn begin(
 
 /// Owner and approval of a new run.
 pub struct Start {
-    pub owner: Owner,
+    pub owner: LockOwner,
     pub approval: Approval,
 }
 

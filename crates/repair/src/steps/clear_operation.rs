@@ -5,7 +5,7 @@ use crate::workflow::{Context, Halt, Progress, RepairRun as _};
 use crate::checks::{self, LOG_DELAY, OTHER_OPERATION};
 use crate::names::RUN_TAG;
 use crate::observation::Query;
-use crate::operation::{self, Running, Scope};
+use crate::operation::{self, OngoingOperation, OperationScope};
 use crate::plan::pool_hash;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::workflow::effects::Effect;
@@ -51,7 +51,7 @@ pub(super) fn ensure_not_canceling(context: &Context<'_>) -> Result<(), Halt> {
 pub(super) fn settling(context: &Context<'_>) -> Vec<Query> {
     let mut reads = vec![Query::Cluster, Query::Pools];
     let known = ensure_not_canceling(context).is_ok() && context.pools().is_ok();
-    if known && operation::running(context.view) != Running::Nothing {
+    if known && operation::running(context.view) != OngoingOperation::Nothing {
         reads.extend([Query::LatestOperation, Query::Events]);
     }
     reads
@@ -63,9 +63,9 @@ pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
     context.pools()?;
     context.ensure_read(settling(context))?;
     let (id, started, scope) = match operation::running(context.view) {
-        Running::Nothing => return Ok(vec!["no operation in progress".to_owned()]),
-        Running::One { id, started, scope } => (id, started, scope),
-        Running::Unidentified(why) => {
+        OngoingOperation::Nothing => return Ok(vec!["no operation in progress".to_owned()]),
+        OngoingOperation::One { id, started, scope } => (id, started, scope),
+        OngoingOperation::Unidentified(why) => {
             // The log is late, and may show the operation later.
             return Err(if context.run.aborts().next().is_some() || !is_final(context) {
                 context.wait(format!("for the running operation to be identified: {why}"))
@@ -94,7 +94,7 @@ pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
         // The log is late: the operation may have ended, and a newer one may be running.
         return Err(context.wait("for the activity log to show a newer operation".to_owned()));
     }
-    if let Scope::Pool(pool) = &scope
+    if let OperationScope::Pool(pool) = &scope
         && pool != context.run.pool()
         && !context.settings.overrides.contains_key(OTHER_OPERATION)
     {
@@ -118,7 +118,7 @@ fn is_final(context: &Context<'_>) -> bool {
 }
 
 /// Returns true if an abort was accepted and not rejected since: another one could abort a foreign operation.
-fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
+fn aborted(context: &Context<'_>, scope: &OperationScope) -> bool {
     context.run.attempt(&Effect::key_of_abort(scope.clone())).is_some_and(|attempt| {
         matches!(
             attempt.result,

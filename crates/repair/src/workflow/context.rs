@@ -1,7 +1,7 @@
 //! Inputs of a step and of the checks of its effects, and the retry policy of its effects.
 
 use super::effects::{Effect, explain_refusal};
-use super::plan_document::Document;
+use super::plan_document::PlanDocument;
 use super::pool_repair::{Decision, Finish, PoolRepair, Reason, RepairRun as _, Run};
 use crate::check_ids::IP_ADDRESSES;
 use crate::settings::{Settings, pointer};
@@ -16,7 +16,7 @@ use crate::names::{
     approved_plan,
 };
 use crate::observation::{
-    ActivityEvent, Cluster, ClusterView, Nic, Node, Pdb, Pod, Pool, Query, ScaleSet,
+    ActivityEvent, ClusterView, ManagedCluster, Nic, Node, Pdb, Pod, Pool, Query, ScaleSet,
 };
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
         unread.map_or(Ok(()), |query| Err(Unknown::NotRead(query)))
     }
 
-    pub(crate) fn cluster(&self) -> Result<&'a Cluster, Unknown> {
+    pub(crate) fn cluster(&self) -> Result<&'a ManagedCluster, Unknown> {
         value(self.view.cluster.as_ref(), Query::Cluster)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         value(reading, Query::Nics(set.name.clone())).map(Some)
     }
 
-    pub(crate) fn plan(&self) -> &'a Document {
+    pub(crate) fn plan(&self) -> &'a PlanDocument {
         &self.run.session.plan
     }
 

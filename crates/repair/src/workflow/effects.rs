@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::names::RUN_TAG;
-use crate::operation::Scope;
+use crate::operation::OperationScope;
 use mooring_workflow::{Authority, EffectResult, Refusal};
 
 /// Error code of a resource lock.
@@ -19,7 +19,7 @@ const SCOPE_LOCKED: &str = "ScopeLocked";
 pub enum Effect {
     /// Aborts the latest operation of a cluster or pool; `operation` is its observed id.
     AbortOperation {
-        scope: Scope,
+        scope: OperationScope,
         operation: String,
         /// Time of the checks right before; absent in older journals.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub enum Precondition {
 }
 
 impl Effect {
-    pub(crate) fn key_of_abort(scope: Scope) -> String {
+    pub(crate) fn key_of_abort(scope: OperationScope) -> String {
         Self::AbortOperation { scope, operation: String::new(), judged: None }.key()
     }
 
@@ -90,8 +90,12 @@ impl Effect {
 impl mooring_workflow::Effect for Effect {
     fn key(&self) -> String {
         match self {
-            Self::AbortOperation { scope: Scope::Cluster, .. } => "abort cluster".to_owned(),
-            Self::AbortOperation { scope: Scope::Pool(pool), .. } => format!("abort pool {pool}"),
+            Self::AbortOperation { scope: OperationScope::Cluster, .. } => {
+                "abort cluster".to_owned()
+            }
+            Self::AbortOperation { scope: OperationScope::Pool(pool), .. } => {
+                format!("abort pool {pool}")
+            }
             Self::PutPool { pool, .. } => Self::key_of_put(pool),
             Self::DeletePool { pool, .. } => Self::key_of_deletion(pool),
             Self::Cordon { node, .. } => format!("cordon {node}"),
@@ -126,7 +130,7 @@ impl mooring_workflow::Effect for Effect {
 /// Returns why a request was rejected, with the next step if an operator must act. None for other results.
 pub(crate) fn explain_refusal(result: &EffectResult) -> Option<String> {
     let EffectResult::Refused { status, code, message, .. } = result else { return None };
-    let refusal = mooring_arm::Refusal {
+    let refusal = mooring_arm::AzureError {
         status: *status,
         code: Some(code.clone()),
         message: message.clone(),

@@ -25,7 +25,7 @@ const RESUME_PERIOD: SignedDuration = SignedDuration::from_hours(23);
 /// pool are not part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+pub struct PlanDocument {
     pub schema: String,
     pub tool: String,
     /// Resource id of the cluster, in lower case.
@@ -67,7 +67,7 @@ fn known_steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
     Ok(names)
 }
 
-impl Document {
+impl PlanDocument {
     /// Returns the time until which a run can be resumed with an earlier approval.
     pub fn resume_before(&self) -> Timestamp {
         self.expires.checked_add(RESUME_PERIOD).unwrap_or(Timestamp::MAX)
@@ -86,10 +86,10 @@ impl Document {
 
 /// A plan with its hash, which is costly to compute. Clones share both.
 #[derive(Debug, Clone)]
-pub struct HashedPlan(Arc<(Document, PlanHash)>);
+pub struct HashedPlan(Arc<(PlanDocument, PlanHash)>);
 
 impl HashedPlan {
-    pub fn new(document: Document) -> Self {
+    pub fn new(document: PlanDocument) -> Self {
         let hash = hash_document(&document);
         Self(Arc::new((document, hash)))
     }
@@ -109,7 +109,7 @@ impl HashedPlan {
         if overrides.is_empty() {
             return self.clone();
         }
-        let mut plan = Document::clone(self);
+        let mut plan = PlanDocument::clone(self);
         for (name, reason) in overrides {
             plan.settings.apply_override(name, reason);
         }
@@ -118,9 +118,9 @@ impl HashedPlan {
 }
 
 impl Deref for HashedPlan {
-    type Target = Document;
+    type Target = PlanDocument;
 
-    fn deref(&self) -> &Document {
+    fn deref(&self) -> &PlanDocument {
         &self.0.0
     }
 }
@@ -139,6 +139,6 @@ impl Serialize for HashedPlan {
 
 impl<'de> Deserialize<'de> for HashedPlan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Document::deserialize(deserializer).map(Self::new)
+        PlanDocument::deserialize(deserializer).map(Self::new)
     }
 }

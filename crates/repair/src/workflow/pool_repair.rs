@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Replay;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
 use super::effects::Effect;
-use super::plan_document::{Document, HashedPlan};
+use super::plan_document::{HashedPlan, PlanDocument};
 use super::step::Step;
 use crate::names::temporary_pool;
 use crate::observation::{Query, is_windows};
-use crate::operation::Scope;
+use crate::operation::OperationScope;
 use crate::settings::Settings;
 
 pub type Entry = mooring_workflow::Entry<PoolRepair>;
@@ -87,7 +87,7 @@ impl Replay for PoolRepair {
 }
 
 /// Returns the fields that the plan omits.
-fn lost_secrets(plan: &Document) -> impl Iterator<Item = String> {
+fn lost_secrets(plan: &PlanDocument) -> impl Iterator<Item = String> {
     let lost = |path: &String| format!("{path} may be a secret and is not saved; set it again");
     plan.stripped.iter().map(lost)
 }
@@ -100,7 +100,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overrides: BTreeMap<String, String>,
     pub approval: Approval,
-    pub owner: Owner,
+    pub owner: LockOwner,
     pub journal: JournalPlace,
     /// Deadline of the process.
     pub overall: SignedDuration,
@@ -221,7 +221,7 @@ pub trait RepairRun {
     /// Returns the last deletion of the pool that the service may have accepted.
     fn deletion(&self) -> Option<&Attempt>;
     /// Returns the aborts that may have been applied.
-    fn aborts(&self) -> impl Iterator<Item = (&Scope, &Attempt)>;
+    fn aborts(&self) -> impl Iterator<Item = (&OperationScope, &Attempt)>;
     /// Returns the time of the first abort of its cluster's or pool's operation.
     fn first_abort(&self) -> Option<Timestamp>;
     /// Returns the time of the checks right before this run aborted an operation.
@@ -254,7 +254,7 @@ impl RepairRun for Run {
         deletion.filter(|attempt| attempt.may_have_happened())
     }
 
-    fn aborts(&self) -> impl Iterator<Item = (&Scope, &Attempt)> {
+    fn aborts(&self) -> impl Iterator<Item = (&OperationScope, &Attempt)> {
         self.attempts.values().filter_map(|attempt| match &attempt.effect {
             Effect::AbortOperation { scope, .. } if attempt.may_have_happened() => {
                 Some((scope, attempt))
@@ -264,9 +264,9 @@ impl RepairRun for Run {
     }
 
     fn first_abort(&self) -> Option<Timestamp> {
-        let own = |scope: &Scope| match scope {
-            Scope::Cluster => true,
-            Scope::Pool(pool) => pool == self.pool(),
+        let own = |scope: &OperationScope| match scope {
+            OperationScope::Cluster => true,
+            OperationScope::Pool(pool) => pool == self.pool(),
         };
         self.aborts().filter(|(scope, _)| own(scope)).map(|(_, abort)| abort.first).min()
     }

@@ -7,20 +7,20 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use mooring_repair::checks::Capacity;
-use mooring_repair::observation::{Answer, Cluster, ClusterView, Pool};
+use mooring_repair::observation::{Answer, ClusterView, ManagedCluster, Pool};
 use mooring_repair::plan;
 use mooring_repair::pool_body::{
     PoolBodyError, differences, intent_of, pool_body, temporary, temporary_count,
 };
 use mooring_repair::settings::VersionPolicy;
 use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
-use mooring_repair::settings::{BudgetPolicy, Settings, Target};
+use mooring_repair::settings::{BudgetPolicy, PoolTarget, Settings};
 use mooring_repair::start_checks::{Start, StartError, begin};
 use mooring_repair::workflow::{Entry, Finish};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::follow;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::{CheckResult, Outcome};
 use proptest::prelude::*;
@@ -308,12 +308,12 @@ fn planned_in(
     set: impl FnOnce(&mut Settings),
 ) -> plan::Plan {
     let mut seen = ClusterView::default();
-    let cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+    let cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     seen.take(Answer::Cluster(Reading::Known(cluster)));
     seen.take(Answer::Pools(Reading::Known(vec![Pool::read(pool).unwrap()])));
     seen.take(Answer::ScaleSets(Reading::Known(Vec::new())));
     seen.uid = uid.map(|uid| Reading::Known(uid.to_owned()));
-    let target = Target {
+    let target = PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),
         cluster: "c".into(),
@@ -367,7 +367,7 @@ fn plan_applies_a_minute_later_unless_the_pool_is_edited() {
 fn subnet_needs_free_addresses_for_the_temporary_pool() {
     let cluster = |pods_in_subnet: bool| {
         let raw = json!({"id": "/c"});
-        Cluster { pods_in_subnet, ..Cluster::read(&raw).unwrap() }
+        ManagedCluster { pods_in_subnet, ..ManagedCluster::read(&raw).unwrap() }
     };
     let pool = |pods: Option<&str>| {
         let raw = json!({"name": "system", "properties": {"count": 3, "maxPods": 10,
@@ -464,7 +464,7 @@ fn all_formats_of_a_plan_have_the_same_steps() {
 #[test]
 fn run_starts_only_with_the_approved_plan_and_all_checks() {
     let plan = plan_of(&live());
-    let target = Target {
+    let target = PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),
         cluster: "c".into(),
@@ -472,7 +472,7 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
     };
     let settings = Settings::new(target);
     let holder = "x".to_owned();
-    let owner = Owner { host: "h".into(), pid: 1, holder };
+    let owner = LockOwner { host: "h".into(), pid: 1, holder };
     let check = |outcome, overridden: Option<&str>, transient| CheckResult {
         name: "pool-state".into(),
         outcome,
@@ -566,7 +566,7 @@ fn plan_approved_for_another_cluster_is_refused() {
     let (ours, other) = (plan(Some("a")), plan(Some("b")));
     let hashes: BTreeSet<_> = [&ours, &other, &plan(None)].map(|one| one.document.hash()).into();
     assert_eq!(hashes.len(), 3);
-    let owner = Owner { host: "h".into(), pid: 1, holder: "x".into() };
+    let owner = LockOwner { host: "h".into(), pid: 1, holder: "x".into() };
     let start = |approval| Start { owner: owner.clone(), approval };
     let now = "2026-05-26T20:40:00Z".parse().unwrap();
     let settings = ours.document.settings.clone();

@@ -22,10 +22,10 @@ use mooring_repair::effects::Effect;
 use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
 use mooring_repair::observation::{Answer, ClusterView, Query};
 use mooring_repair::plan;
-use mooring_repair::plan::{Document, Plan, Step};
+use mooring_repair::plan::{Plan, PlanDocument, Step};
 use mooring_repair::report::{detect, queries};
 use mooring_repair::resume::{Consent, Fresh, Grant, ResumeBasis, authorize, resume_basis};
-use mooring_repair::verdict::Verdict;
+use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::Run;
 use mooring_repair::workflow::{Entry, Record, Session};
 use mooring_testbed::on_all_cores;
@@ -192,7 +192,7 @@ fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
     }
     let report = detect(&seen, &settings, cloud.now);
     let checks = report.detection.checks;
-    if report.detection.verdict == Verdict::Healthy
+    if report.detection.verdict == WedgeVerdict::Healthy
         || checks.iter().any(|check| check.outcome == Outcome::Fail)
     {
         return None;
@@ -241,7 +241,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
 }
 
 /// Fails unless the effect is part of the plan.
-fn assert_covered(effect: &Effect, plan: &Document, cloud: &Cloud, what: &str) {
+fn assert_covered(effect: &Effect, plan: &PlanDocument, cloud: &Cloud, what: &str) {
     match effect {
         Effect::PutPool { pool, body, .. } if pool == "systmp" => {
             let mut body = body.clone();
@@ -314,7 +314,7 @@ fn forge(name: &str, cloud: &Cloud, point: u64, count: &Count, check: impl Fn(&R
 }
 
 /// Fails unless an approval of this process or the unchanged plan covers the effects.
-fn assert_approved(original: &Document, resumed: &Resumed<'_>) {
+fn assert_approved(original: &PlanDocument, resumed: &Resumed<'_>) {
     let Resumed { what, cloud, grant, effects, .. } = resumed;
     match &grant.approval {
         Approval::Anchored(_) => assert_eq!(*grant.plan, *original, "{what}"),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, Precondition};
 use mooring_repair::history::{breaker, retained, summaries};
-use mooring_repair::operation::Scope;
+use mooring_repair::operation::OperationScope;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::Settings;
@@ -17,7 +17,7 @@ use mooring_repair::workflow::{Entry, Finish, Record, Workload};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Phase;
 use mooring_workflow::journal::{decode, encode, follow};
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use serde_json::json;
 
 use crate::common::{session, target};
@@ -26,8 +26,8 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_779_000_000 + second).unwrap()
 }
 
-fn owner() -> Owner {
-    Owner { host: "h".into(), pid: 7, holder: "x".into() }
+fn owner() -> LockOwner {
+    LockOwner { host: "h".into(), pid: 7, holder: "x".into() }
 }
 
 fn settings(pool: &str) -> Settings {
@@ -62,12 +62,16 @@ fn entries() -> Vec<Entry> {
     };
     let effects = [
         (
-            Effect::AbortOperation { scope: Scope::Cluster, operation: "o".into(), judged: None },
+            Effect::AbortOperation {
+                scope: OperationScope::Cluster,
+                operation: "o".into(),
+                judged: None,
+            },
             EffectResult::Started { token: "t".into() },
         ),
         (
             Effect::AbortOperation {
-                scope: Scope::Pool("p".into()),
+                scope: OperationScope::Pool("p".into()),
                 operation: "o".into(),
                 judged: Some(Timestamp::UNIX_EPOCH),
             },

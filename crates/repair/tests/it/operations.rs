@@ -1,8 +1,12 @@
 //! Identification of the running operation.
 
 use jiff::Timestamp;
-use mooring_repair::observation::{ActivityEvent, Answer, Cluster, ClusterView, Operation, Pool};
-use mooring_repair::operation::{Running, Scope, has_unknown_operation, is_running, running};
+use mooring_repair::observation::{
+    ActivityEvent, AksOperation, Answer, ClusterView, ManagedCluster, Pool,
+};
+use mooring_repair::operation::{
+    OngoingOperation, OperationScope, has_unknown_operation, is_running, running,
+};
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};
@@ -16,7 +20,7 @@ fn pool(name: &str, properties: &Value) -> Pool {
 /// An idle cluster with a Failed pool.
 fn recorded() -> ClusterView {
     let mut seen = ClusterView::default();
-    let cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+    let cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     seen.take(Answer::Cluster(Reading::Known(cluster)));
     let failed = pool("system", &json!({"provisioningState": "Failed"}));
     seen.take(Answer::Pools(Reading::Known(vec![failed])));
@@ -25,7 +29,7 @@ fn recorded() -> ClusterView {
 
 fn busy(pool_state: &str) -> ClusterView {
     let mut seen = recorded();
-    let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+    let mut cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     cluster.state = "Updating".into();
     seen.take(Answer::Cluster(Reading::Known(cluster)));
     seen.take(Answer::Pools(Reading::Known(vec![pool(
@@ -43,10 +47,10 @@ fn running_operation_is_the_unfinished_one() {
     seen.take(Answer::Events(Reading::Known(events.clone())));
     // A newer pool operation is running; the old cluster write must not be taken for it.
     let started = |text: &str| text.parse::<Timestamp>().unwrap();
-    let young = Running::One {
+    let young = OngoingOperation::One {
         id: "w3".into(),
         started: started("2026-05-26T20:35:00Z"),
-        scope: Scope::Pool("userswft1".into()),
+        scope: OperationScope::Pool("userswft1".into()),
     };
     assert_eq!(running(&seen), young);
     // Operations of other clusters do not count.
@@ -66,38 +70,38 @@ fn running_operation_is_the_unfinished_one() {
     seen.take(Answer::Events(Reading::Known(ended)));
     assert_eq!(
         running(&seen),
-        Running::One {
+        OngoingOperation::One {
             id: "w2".into(),
             started: started("2026-05-26T19:00:00.7654321Z"),
-            scope: Scope::Cluster
+            scope: OperationScope::Cluster
         }
     );
     // The operations endpoint takes precedence.
     let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z", "id": "/x/managedClusters/c/agentPools/system/operations/o1"});
-    seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
+    seen.take(Answer::LatestOperation(Reading::Known(AksOperation::read(&raw))));
     assert_eq!(
         running(&seen),
-        Running::One {
+        OngoingOperation::One {
             id: "o1".into(),
             started: started("2026-05-26T19:00:00Z"),
-            scope: Scope::Pool("system".into())
+            scope: OperationScope::Pool("system".into())
         }
     );
     let raw = json!({"name": "o1", "status": "InProgress"});
-    seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
-    assert!(matches!(running(&seen), Running::Unidentified(_)));
+    seen.take(Answer::LatestOperation(Reading::Known(AksOperation::read(&raw))));
+    assert!(matches!(running(&seen), OngoingOperation::Unidentified(_)));
 }
 
 #[test]
 fn other_operation_does_not_count_as_running() {
     let mut seen = busy("Failed");
     let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z"});
-    seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
-    assert!(is_running(&seen, &Scope::Cluster, "o1"));
-    assert!(!is_running(&seen, &Scope::Cluster, "o2"), "another one took its place");
-    assert!(!is_running(&seen, &Scope::Pool("system".into()), "o1"));
-    assert!(!is_running(&recorded(), &Scope::Cluster, "o1"), "it has ended");
-    assert!(!is_running(&ClusterView::default(), &Scope::Cluster, "o1"), "nobody knows");
+    seen.take(Answer::LatestOperation(Reading::Known(AksOperation::read(&raw))));
+    assert!(is_running(&seen, &OperationScope::Cluster, "o1"));
+    assert!(!is_running(&seen, &OperationScope::Cluster, "o2"), "another one took its place");
+    assert!(!is_running(&seen, &OperationScope::Pool("system".into()), "o1"));
+    assert!(!is_running(&recorded(), &OperationScope::Cluster, "o1"), "it has ended");
+    assert!(!is_running(&ClusterView::default(), &OperationScope::Cluster, "o1"), "nobody knows");
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn reading_credentials_and_aborting_are_not_operations() {
     for (event, runs) in found.into_iter().zip([true, false, false]) {
         let what = event.operation.clone();
         seen.take(Answer::Events(Reading::Known(vec![event])));
-        assert_eq!(is_running(&seen, &Scope::Cluster, "c"), runs, "{what}");
+        assert_eq!(is_running(&seen, &OperationScope::Cluster, "c"), runs, "{what}");
     }
 }
 
@@ -124,20 +128,20 @@ fn reading_credentials_and_aborting_are_not_operations() {
 fn unidentified_operation_is_not_guessed() {
     let mut seen = busy("Failed");
     seen.take(Answer::Events(Reading::Known(vec![])));
-    assert!(matches!(running(&seen), Running::Unidentified(_)));
+    assert!(matches!(running(&seen), OngoingOperation::Unidentified(_)));
     seen.take(Answer::Events(Reading::Denied("AuthorizationFailed".into())));
     assert!(
-        matches!(running(&seen), Running::Unidentified(why) if why.contains("AuthorizationFailed"))
+        matches!(running(&seen), OngoingOperation::Unidentified(why) if why.contains("AuthorizationFailed"))
     );
-    assert_eq!(running(&recorded()), Running::Nothing);
+    assert_eq!(running(&recorded()), OngoingOperation::Nothing);
     let mut pool_only = recorded();
     pool_only.take(Answer::Pools(Reading::Known(vec![pool(
         "system",
         &json!({"provisioningState": "Updating"}),
     )])));
     pool_only.take(Answer::Events(Reading::Known(vec![])));
-    assert!(matches!(running(&pool_only), Running::Unidentified(_)));
-    assert!(matches!(running(&ClusterView::default()), Running::Unidentified(_)));
+    assert!(matches!(running(&pool_only), OngoingOperation::Unidentified(_)));
+    assert!(matches!(running(&ClusterView::default()), OngoingOperation::Unidentified(_)));
 }
 
 /// All have one correlation id: a failed write to a scale set does not end the operation of the cluster.
@@ -161,23 +165,23 @@ fn operation_is_ended_only_by_its_own_end() {
         let id = own.unwrap_or("shared");
         let mut events = vec![started, accepted, failed];
         seen.take(Answer::Events(Reading::Known(events.clone())));
-        assert!(is_running(&seen, &Scope::Cluster, id), "{own:?} {other:?}");
+        assert!(is_running(&seen, &OperationScope::Cluster, id), "{own:?} {other:?}");
         // A retry of the same write is another operation of the same request.
         if own.is_some() && other.is_some() {
             events.push(event(other, write, &cluster, "Failed"));
             seen.take(Answer::Events(Reading::Known(events.clone())));
-            assert!(is_running(&seen, &Scope::Cluster, id));
+            assert!(is_running(&seen, &OperationScope::Cluster, id));
         }
         events.push(event(own, &write.to_uppercase(), &cluster.to_uppercase(), "Failed"));
         seen.take(Answer::Events(Reading::Known(events)));
-        assert!(!is_running(&seen, &Scope::Cluster, id), "{own:?} {other:?}");
+        assert!(!is_running(&seen, &OperationScope::Cluster, id), "{own:?} {other:?}");
     }
 }
 
 /// Only then is more of the log read, which takes time and may show an entry that was never finished.
 #[test]
 fn unknown_operation_requires_a_busy_cluster() {
-    let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+    let mut cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     let open = ActivityEvent::read(&json!({
         "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
         "resourceId": cluster.id, "status": {"value": "Started"}, "correlationId": "c",

@@ -1,11 +1,11 @@
 //! Plans for pools of all types and modes.
 
 use mooring_repair::checks::Capacity;
-use mooring_repair::observation::{Answer, Cluster, ClusterView, Pool};
+use mooring_repair::observation::{Answer, ClusterView, ManagedCluster, Pool};
 use mooring_repair::plan;
 use mooring_repair::plan::{Plan, PlanError};
 use mooring_repair::pool_body::CRITICAL_TAINT;
-use mooring_repair::settings::{Settings, Target, VersionPolicy};
+use mooring_repair::settings::{PoolTarget, Settings, VersionPolicy};
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};
@@ -44,11 +44,11 @@ fn planned(pools: &[Value], target: &str, version: VersionPolicy) -> Result<Plan
         "id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c",
         "properties": {"provisioningState": "Succeeded", "currentKubernetesVersion": "1.33.6"},
     });
-    seen.take(Answer::Cluster(Reading::Known(Cluster::read(&cluster).unwrap())));
+    seen.take(Answer::Cluster(Reading::Known(ManagedCluster::read(&cluster).unwrap())));
     let pools = pools.iter().map(|pool| Pool::read(pool).unwrap()).collect();
     seen.take(Answer::Pools(Reading::Known(pools)));
     seen.take(Answer::ScaleSets(Reading::Known(Vec::new())));
-    let mut settings = Settings::new(Target {
+    let mut settings = Settings::new(PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),
         cluster: "c".into(),

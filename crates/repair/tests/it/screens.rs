@@ -11,13 +11,13 @@ use mooring_repair::plan::{HashedPlan, Plan, PlannedStep, Step};
 use mooring_repair::report::{DetectionReport, RunningOperation, SkippedPool};
 use mooring_repair::screens;
 use mooring_repair::settings::Settings;
-use mooring_repair::verdict::{Detection, Verdict, verdict};
+use mooring_repair::verdict::{Detection, WedgeVerdict, verdict};
 use mooring_repair::workflow::{Entry, Finish, Record};
 use mooring_terminal::{Screen, Style, width};
 use mooring_workflow::journal::follow;
-use mooring_workflow::lock::{Lock, Owner};
+use mooring_workflow::lock::{Lock, LockOwner};
 use mooring_workflow::published::Next;
-use mooring_workflow::report::History;
+use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
 use mooring_workflow::{CheckResult, EffectResult, Outcome, Step as _};
 use serde_json::Value;
@@ -225,8 +225,8 @@ fn at(seconds: i64) -> Timestamp {
     now() - SignedDuration::from_secs(200 - seconds)
 }
 
-fn owner() -> Owner {
-    Owner { host: "ops-jump-1".into(), pid: 4711, holder: "x".into() }
+fn owner() -> LockOwner {
+    LockOwner { host: "ops-jump-1".into(), pid: 4711, holder: "x".into() }
 }
 
 fn chain(entries: Vec<(i64, Entry)>) -> Vec<Record> {
@@ -273,7 +273,7 @@ fn past_return() -> Vec<(i64, Entry)> {
 
 fn status(entries: Vec<(i64, Entry)>, is_locked: bool) -> RunStatus {
     let lock = Lock { owner: owner(), heartbeat: at(197), expires: true };
-    let history = History::read(&chain(entries)).unwrap().unwrap();
+    let history = RunHistory::read(&chain(entries)).unwrap().unwrap();
     let place = "ConfigMap mooring-system/repair-system".to_owned();
     RunStatus::new(history, place, Some(&lock).filter(|_| is_locked), now())
 }
@@ -344,9 +344,12 @@ fn documents_are_named_by_the_rules() {
     assert_eq!(detected["pools"][0]["signs"][1]["evidence"][0]["line"], WRITES);
     assert_eq!(detected["pools"][1]["operation"], Value::Null);
     assert_eq!(detected["pools"][1]["verdict"], "healthy");
-    let plan =
-        serde_json::to_value(PublishedPlan::new(&blocked_plan(), Verdict::Confirmed, Vec::new()))
-            .unwrap();
+    let plan = serde_json::to_value(PublishedPlan::new(
+        &blocked_plan(),
+        WedgeVerdict::Confirmed,
+        Vec::new(),
+    ))
+    .unwrap();
     let states: Vec<&str> = plan["checks"]
         .as_array()
         .unwrap()

@@ -3,11 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
-    ActivityEvent, Answer, Cluster, ClusterView, Instance, Nic, Node, Pool, ScaleSet,
+    ActivityEvent, Answer, ClusterView, Instance, ManagedCluster, Nic, Node, Pool, ScaleSet,
 };
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::signatures::Signatures;
-use mooring_repair::verdict::{Verdict, verdict};
+use mooring_repair::verdict::{WedgeVerdict, verdict};
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
 use mooring_workflow::{CheckResult, Outcome};
@@ -24,7 +24,7 @@ struct Case {
     name: &'static str,
     log: Log,
     live: Live,
-    expected: (Outcome, Verdict),
+    expected: (Outcome, WedgeVerdict),
 }
 
 /// Builder of the events of an activity log.
@@ -48,11 +48,11 @@ struct Live {
     well: bool,
 }
 
-const CONFIRMED: (Outcome, Verdict) = (Outcome::Pass, Verdict::Confirmed);
+const CONFIRMED: (Outcome, WedgeVerdict) = (Outcome::Pass, WedgeVerdict::Confirmed);
 /// The pool is Failed and lacks nodes, but not because of its writes.
-const SUSPECT: (Outcome, Verdict) = (Outcome::Fail, Verdict::Suspect);
-const UNKNOWN: (Outcome, Verdict) = (Outcome::Unknown, Verdict::Unknown);
-const HEALTHY: (Outcome, Verdict) = (Outcome::Fail, Verdict::Healthy);
+const SUSPECT: (Outcome, WedgeVerdict) = (Outcome::Fail, WedgeVerdict::Suspect);
+const UNKNOWN: (Outcome, WedgeVerdict) = (Outcome::Unknown, WedgeVerdict::Unknown);
+const HEALTHY: (Outcome, WedgeVerdict) = (Outcome::Fail, WedgeVerdict::Healthy);
 
 #[rustfmt::skip]
 fn cases() -> Vec<Case> {
@@ -202,7 +202,7 @@ fn ago(minutes: i64) -> String {
 }
 
 fn settings() -> Settings {
-    Settings::new(Target {
+    Settings::new(PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),
         cluster: "c".into(),
@@ -344,7 +344,7 @@ fn seen(log: &Log, live: &Live) -> ClusterView {
     let mut seen = ClusterView::default();
     let cluster =
         json!({"id": "/subscriptions/s/c", "properties": {"provisioningState": "Succeeded"}});
-    seen.take(Answer::Cluster(Reading::Known(Cluster::read(&cluster).unwrap())));
+    seen.take(Answer::Cluster(Reading::Known(ManagedCluster::read(&cluster).unwrap())));
     let (accelerated, needed) = live.accelerated.clone().unwrap_or((Value::Null, false));
     let state = if live.well { "Succeeded" } else { "Failed" };
     let pool = json!({"name": "system", "properties": {

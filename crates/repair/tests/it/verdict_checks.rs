@@ -7,11 +7,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
-    ActivityEvent, Answer, Cluster, ClusterView, Instance, Node, Pool, Query, ScaleSet,
+    ActivityEvent, Answer, ClusterView, Instance, ManagedCluster, Node, Pool, Query, ScaleSet,
 };
 use mooring_repair::report::{detect, queries};
-use mooring_repair::settings::{Settings, Target};
-use mooring_repair::verdict::{Verdict, verdict};
+use mooring_repair::settings::{PoolTarget, Settings};
+use mooring_repair::verdict::{WedgeVerdict, verdict};
 use mooring_workflow::Reading;
 use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn now() -> Timestamp {
 
 fn settings() -> Settings {
     // Ten are in the recorded log.
-    let mut settings = Settings::new(Target {
+    let mut settings = Settings::new(PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),
         cluster: "sim-uksouth-mgmt-1".into(),
@@ -41,7 +41,7 @@ fn settings() -> Settings {
 fn recorded() -> ClusterView {
     let mut seen = ClusterView::default();
     seen.take(Answer::Cluster(Reading::Known(
-        Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap(),
+        ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap(),
     )));
     let mut pools = Pool::read_list(&fixture!("05_agentpools_list")).unwrap();
     for pool in &mut pools {
@@ -91,7 +91,7 @@ fn with_pools(pools: Vec<Pool>) -> ClusterView {
 #[test]
 fn recorded_wedge_is_confirmed() {
     let checks = evaluate(&recorded(), &settings(), now());
-    assert_eq!(verdict(&checks), Verdict::Confirmed, "{checks:#?}");
+    assert_eq!(verdict(&checks), WedgeVerdict::Confirmed, "{checks:#?}");
     let names: Vec<_> = checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(
         names,
@@ -171,7 +171,11 @@ fn denied_reads_are_unknown_and_never_healthy() {
             assert_eq!(check.outcome, Outcome::Unknown, "{name} {answer:?}");
             assert!(!check.allows_run());
         }
-        assert_eq!(verdict(&evaluate(&seen, &settings(), now())), Verdict::Unknown, "{answer:?}");
+        assert_eq!(
+            verdict(&evaluate(&seen, &settings(), now())),
+            WedgeVerdict::Unknown,
+            "{answer:?}"
+        );
     }
     let nothing = ClusterView::default();
     assert!(
@@ -431,7 +435,8 @@ fn cluster_state_allows_or_blocks_a_repair() {
         ("succeeded", Outcome::Fail),
     ] {
         let mut seen = recorded();
-        let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+        let mut cluster =
+            ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
         cluster.state = state.into();
         seen.take(Answer::Cluster(Reading::Known(cluster)));
         let check = check(&seen, &settings(), "cluster-state");
@@ -599,12 +604,12 @@ fn missing_cluster_is_never_healthy() {
     seen.take(Answer::Cluster(response(
         404,
         &fixture!("02_managed_cluster_get_404"),
-        Cluster::read,
+        ManagedCluster::read,
     )));
     let report = detect(&seen, &settings(), now());
     assert!(report.greenfield);
     assert_eq!(report.detection.verdict.exit_code(), 3);
-    assert_eq!(report.detection.verdict, Verdict::Unknown);
+    assert_eq!(report.detection.verdict, WedgeVerdict::Unknown);
 }
 
 #[test]

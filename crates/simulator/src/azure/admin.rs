@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use crate::azure::behavior::nodes::{CLAIM_TAG, NODE_POOL_TAG};
 use crate::azure::behavior::wedge::CADENCE;
 use crate::azure::state::{
-    AKS, Assignment, Azure, BootMode, Change, Correlation, Cse, Denial, DenyAssignment, Extensions,
-    Image, KubernetesAccess, Lock, Mode, Node, Operation, Status, Vm, VmSpec, Work, earlier, text,
+    AKS, ActionDenial, Assignment, Azure, AzureChange, AzureNode, BootMode, Correlation, Cse,
+    DenyAssignment, Extensions, KubernetesAccess, Lock, NodeImage, OperationStatus, ProvisionMode,
+    SimulatedOperation, Vm, VmSpec, Work, earlier, text,
 };
-use crate::faults::Rule;
+use crate::faults::FaultRule;
 
 #[derive(Debug, Clone)]
 pub struct NewVm {
@@ -22,7 +23,7 @@ pub struct NewVm {
     pub size: String,
     pub zone: String,
     /// Decides the extensions and the form of the image reference.
-    pub mode: Mode,
+    pub mode: ProvisionMode,
     /// Extensions are created only by Karpenter's poller, which a restart loses.
     pub promised: bool,
     pub cse: Cse,
@@ -43,7 +44,7 @@ impl NewVm {
             image_version: image_version.to_owned(),
             size: "Standard_D4s_v5".to_owned(),
             zone: "1".to_owned(),
-            mode: Mode::default(),
+            mode: ProvisionMode::default(),
             promised: false,
             cse,
             created,
@@ -62,10 +63,10 @@ impl Azure {
         self.state.add_machine(&VmSpec {
             id: id.clone(),
             extensions: match (vm.mode, vm.mode.extension()) {
-                (Mode::Machine, Some(name)) => Extensions::AtBirth(name),
+                (ProvisionMode::Machine, Some(name)) => Extensions::AtBirth(name),
                 (_, cse) => Extensions::Later { cse, promised: vm.promised },
             },
-            image: Image::parse(&vm.image_version).reference(vm.mode),
+            image: NodeImage::parse(&vm.image_version).reference(vm.mode),
             size: vm.size.clone(),
             zone: Some(vm.zone.clone()),
             computer_name: vm.name.clone(),
@@ -84,7 +85,7 @@ impl Azure {
         if let Some(created) = self.state.karpenter_vm(&id) {
             let at = self.state.changes.iter().position(|change| is_about(change, &created));
             let at = at.unwrap_or(self.state.changes.len());
-            self.state.changes.insert(at, Change::VmCreated(created));
+            self.state.changes.insert(at, AzureChange::VmCreated(created));
         }
         id
     }
@@ -126,7 +127,7 @@ impl Azure {
         self.state.store.put(body);
     }
 
-    pub fn add_fault(&mut self, rule: Rule, now: Timestamp) {
+    pub fn add_fault(&mut self, rule: FaultRule, now: Timestamp) {
         self.trace
             .record(now, format_args!("rule {}", serde_json::to_string(&rule).unwrap_or_default()));
         self.faults.add(rule);
@@ -157,7 +158,7 @@ impl Azure {
         self.state.locks.push(lock);
     }
 
-    pub fn deny(&mut self, denial: Denial) {
+    pub fn deny(&mut self, denial: ActionDenial) {
         self.state.denials.push(denial);
     }
 
@@ -178,7 +179,7 @@ impl Azure {
         let mut shared = self.state.wedges.values().filter_map(|wedge| wedge.correlation.clone());
         let taken = |id: &String| self.state.operations.values().any(|o| o.correlation == *id);
         let shared = shared.find(|id| !taken(id));
-        let operation = Operation {
+        let operation = SimulatedOperation {
             id: self.state.guid(),
             work: Work::UpdateCluster,
             target: id.to_lowercase(),
@@ -186,7 +187,7 @@ impl Azure {
             started,
             ends: None,
             ended: None,
-            status: Status::InProgress,
+            status: OperationStatus::InProgress,
             error: None,
             logged: self.state.guid(),
             correlation: shared.unwrap_or_else(|| self.state.guid()),
@@ -210,7 +211,7 @@ impl Azure {
         own.map(|o| (o.target.as_str(), o.status.as_str(), o.hidden))
     }
 
-    pub fn nodes(&self) -> Vec<Node> {
+    pub fn nodes(&self) -> Vec<AzureNode> {
         self.state.joined.iter().filter_map(|id| self.state.node_of(id)).collect()
     }
 
@@ -243,10 +244,10 @@ impl Azure {
     }
 }
 
-fn is_about(change: &Change, vm: &Vm) -> bool {
+fn is_about(change: &AzureChange, vm: &Vm) -> bool {
     match change {
-        Change::NodeJoined(node) => node.provider_id == vm.provider_id,
-        Change::CseEnded { vm: other, .. } => other == vm,
+        AzureChange::NodeJoined(node) => node.provider_id == vm.provider_id,
+        AzureChange::CseEnded { vm: other, .. } => other == vm,
         _ => false,
     }
 }

@@ -33,11 +33,11 @@ pub use admin::NewVm;
 pub use api::aks::clusters::AKS_SERVER;
 pub use foreign::ForeignExtension;
 pub use state::{
-    ActivityEntry, Assignment, Azure, Change, Correlation, Cse, DeletingView, Denial,
-    DenyAssignment, Guest, Join, KubernetesAccess, Limit, Limits, Lock, LockLevel, Mode, Node,
-    Options, Printed, Rights, Vm,
+    ActionDenial, ActivityEntry, Assignment, Azure, AzureChange, AzureNode, AzureOptions,
+    BucketRate, Correlation, Cse, CseOutput, DeletingView, DenyAssignment, Guest, Join,
+    KubernetesAccess, Lock, LockLevel, ProvisionMode, RateLimits, Rights, Vm,
 };
 
 pub(crate) use api::boot_diagnostics::LOGS;
 pub(crate) use internal_api::{lower_group, room};
-pub(crate) use state::{BootMode, Image, earlier, image_of, later};
+pub(crate) use state::{BootMode, NodeImage, earlier, image_of, later};

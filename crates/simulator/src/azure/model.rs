@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::azure::api::access::sign_in;
-use crate::azure::state::{Azure, Change, Options};
+use crate::azure::state::{Azure, AzureChange, AzureOptions};
 use crate::replay::trace::Trace;
 
 impl Azure {
@@ -18,7 +18,7 @@ impl Azure {
     }
 
     /// Returns the changes since the last call that the cluster's API would see, in order.
-    pub fn take_changes(&mut self) -> Vec<Change> {
+    pub fn take_changes(&mut self) -> Vec<AzureChange> {
         std::mem::take(&mut self.state.changes)
     }
 
@@ -27,7 +27,7 @@ impl Azure {
         &self.trace
     }
 
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &AzureOptions {
         &self.state.options
     }
 

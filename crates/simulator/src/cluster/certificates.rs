@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::model::Cluster;
-use crate::azure::{Join, Node};
+use super::model::SimulatedCluster;
+use crate::azure::{AzureNode, Join};
 use crate::kubernetes::Key;
 
 const REQUESTS: &str = "certificatesigningrequests.certificates.k8s.io";
@@ -14,9 +14,9 @@ const REQUESTS: &str = "certificatesigningrequests.certificates.k8s.io";
 const DECIDED: SignedDuration = SignedDuration::from_hours(1);
 const PENDING: SignedDuration = SignedDuration::from_hours(24);
 
-impl Cluster {
+impl SimulatedCluster {
     /// Creates a kubelet's certificate signing request.
-    pub(super) fn request_certificate(&mut self, node: &Node, at: Timestamp) {
+    pub(super) fn request_certificate(&mut self, node: &AzureNode, at: Timestamp) {
         if self.options.secure_tls_bootstrapping || node.claim.is_none() {
             return;
         }

@@ -1,6 +1,7 @@
 //! Azure and the cluster's API, connected.
 //!
-//! VMs of Azure become Nodes, VMs of Karpenter have `NodeClaim`s, and the Nodes of a deleted pool are deleted. [`Cluster`] is a plain value like the models in it; [`Shell`] adds one clock and one lock.
+//! VMs of Azure become Nodes, VMs of Karpenter have `NodeClaim`s, and the Nodes of a deleted pool are deleted.
+//! [`SimulatedCluster`] is a plain value like the models in it; [`Shell`] adds one clock and one lock.
 
 mod access;
 mod certificates;
@@ -12,8 +13,8 @@ mod service;
 mod sync;
 mod workloads;
 
-pub use crate::clock::Running;
-pub use model::Cluster;
-pub use options::Options;
+pub use crate::clock::ClockTask;
+pub use model::SimulatedCluster;
+pub use options::ClusterOptions;
 pub(crate) use service::KubernetesApi;
 pub use service::Shell;

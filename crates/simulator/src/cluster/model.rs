@@ -6,11 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::options::{Options, creation_time};
+use super::options::{ClusterOptions, creation_time};
 use super::{access, claims, workloads};
 use crate::azure::Azure;
 use crate::exchange::{Request, ServerReply};
-use crate::faults::Service;
+use crate::faults::ServiceName;
 use crate::karpenter::{self, Karpenter};
 use crate::kubernetes::{self, Kubernetes, StatusError, User};
 use crate::scenario::Scenario;
@@ -18,9 +18,9 @@ use crate::scenario::Scenario;
 /// Enough rounds for any cascade; the limit turns a mistake into an end instead of an endless loop.
 const ROUNDS: usize = 100_000;
 
-pub struct Cluster {
+pub struct SimulatedCluster {
     pub(super) seed: u64,
-    pub(super) options: Options,
+    pub(super) options: ClusterOptions,
     pub(super) azure: Azure,
     pub(super) kubernetes: Kubernetes,
     pub(super) karpenter: Option<Karpenter>,
@@ -31,8 +31,8 @@ pub struct Cluster {
     pub(super) now: Timestamp,
 }
 
-impl Cluster {
-    pub fn new(scenario: &Scenario, seed: u64, start: Timestamp, options: Options) -> Self {
+impl SimulatedCluster {
+    pub fn new(scenario: &Scenario, seed: u64, start: Timestamp, options: ClusterOptions) -> Self {
         let azure = scenario.build(seed, start, options.azure.clone());
         let scaled = |time: Duration| azure.options().scaled(time);
         let mut faults = options.kubernetes.faults.clone();
@@ -40,11 +40,11 @@ impl Cluster {
             scenario
                 .faults
                 .iter()
-                .filter(|rule| rule.when.service == Some(Service::Kubernetes))
+                .filter(|rule| rule.when.service == Some(ServiceName::Kubernetes))
                 .cloned(),
         );
         let delays = options.kubernetes.delays;
-        let mut kubernetes = Kubernetes::new(kubernetes::Options {
+        let mut kubernetes = Kubernetes::new(kubernetes::KubernetesOptions {
             seed,
             start,
             controllers: true,
@@ -102,10 +102,15 @@ impl Cluster {
         self.kubernetes.forget_history();
     }
 
-    pub fn handle(&mut self, service: Service, request: &Request, now: Timestamp) -> ServerReply {
+    pub fn handle(
+        &mut self,
+        service: ServiceName,
+        request: &Request,
+        now: Timestamp,
+    ) -> ServerReply {
         self.settle(now);
         let outcome = match service {
-            Service::Kubernetes => match access::known(&self.azure, request, now) {
+            ServiceName::Kubernetes => match access::known(&self.azure, request, now) {
                 Some(request) => self.kubernetes.handle(&request, now),
                 None => self.kubernetes.handle(request, now),
             },
@@ -175,7 +180,7 @@ impl Cluster {
     }
 
     /// Starts Karpenter, in place of a running one.
-    pub fn start_karpenter(&mut self, options: karpenter::Options, now: Timestamp) {
+    pub fn start_karpenter(&mut self, options: karpenter::KarpenterOptions, now: Timestamp) {
         let karpenter = Karpenter::new(options, self.seed, now, &self.azure);
         self.karpenter = Some(karpenter);
     }
@@ -216,7 +221,7 @@ impl Cluster {
         self.karpenter.as_mut()
     }
 
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &ClusterOptions {
         &self.options
     }
 

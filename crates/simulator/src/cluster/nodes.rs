@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::azure::{Join, Node, lower_group, room};
+use crate::azure::{AzureNode, Join, lower_group, room};
 use crate::kubernetes::store::objects::{list, set_condition, time};
 
 /// Label with the NodePool of a node; the product finds the NodeClaim by provider id.
 const NODE_POOL: &str = "karpenter.sh/nodepool";
 
 /// Returns a node as it registers, not Ready.
-pub(super) fn object(node: &Node, now: Timestamp) -> Value {
+pub(super) fn object(node: &AzureNode, now: Timestamp) -> Value {
     let mut labels = json!(node.labels);
     let size = node.labels.get("node.kubernetes.io/instance-type").map_or("", String::as_str);
     labels["beta.kubernetes.io/arch"] = json!("amd64");

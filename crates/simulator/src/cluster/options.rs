@@ -9,11 +9,11 @@ use crate::{azure, karpenter, kubernetes};
 
 /// The default is a healthy cluster without Karpenter.
 #[derive(Debug, Clone)]
-pub struct Options {
-    pub azure: azure::Options,
+pub struct ClusterOptions {
+    pub azure: azure::AzureOptions,
     /// Options of the cluster. Seed, start, controllers and authentication are overwritten.
-    pub kubernetes: kubernetes::Options,
-    pub karpenter: Option<karpenter::Options>,
+    pub kubernetes: kubernetes::KubernetesOptions,
+    pub karpenter: Option<karpenter::KarpenterOptions>,
     /// `NodeClaim`s as up to version 1.12: their conditions are one list, not a map.
     pub atomic_conditions: bool,
     /// Runs the cluster's own workloads: DNS, metrics and similar, with their PDBs.
@@ -26,11 +26,11 @@ pub struct Options {
     pub node_start: Duration,
 }
 
-impl Default for Options {
+impl Default for ClusterOptions {
     fn default() -> Self {
         Self {
-            azure: azure::Options::default(),
-            kubernetes: kubernetes::Options::default(),
+            azure: azure::AzureOptions::default(),
+            kubernetes: kubernetes::KubernetesOptions::default(),
             karpenter: None,
             atomic_conditions: false,
             workloads: true,

@@ -3,16 +3,16 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::model::Cluster;
+use super::model::SimulatedCluster;
 use super::{claims, nodes};
-use crate::azure::{Change, Join};
+use crate::azure::{AzureChange, Join};
 use crate::kubernetes::Key;
 
-impl Cluster {
+impl SimulatedCluster {
     /// Applies a change in Azure. The cluster rejects none of these writes; an existing object is not changed.
-    pub(super) fn follow(&mut self, change: &Change, at: Timestamp) {
+    pub(super) fn follow(&mut self, change: &AzureChange, at: Timestamp) {
         match change {
-            Change::NodeJoined(node) => {
+            AzureChange::NodeJoined(node) => {
                 self.request_certificate(node, at);
                 if node.join.has_node() {
                     let _ = self.kubernetes.create(nodes::object(node, at), at);
@@ -22,12 +22,12 @@ impl Cluster {
                     self.starting.insert((at.checked_add(wait).unwrap_or(at), node.name.clone()));
                 }
             }
-            Change::NodeGone { node, .. } => {
+            AzureChange::NodeGone { node, .. } => {
                 self.starting.retain(|(_, name)| name != node);
                 let _ = self.kubernetes.delete("nodes", &Key::new(None, node), at);
             }
-            Change::VmCreated(vm) => claims::adopt(&mut self.kubernetes, &self.azure, vm, at),
-            Change::VmRuns(_) | Change::VmGone(_) | Change::CseEnded { .. } => {}
+            AzureChange::VmCreated(vm) => claims::adopt(&mut self.kubernetes, &self.azure, vm, at),
+            AzureChange::VmRuns(_) | AzureChange::VmGone(_) | AzureChange::CseEnded { .. } => {}
         }
         if let Some(karpenter) = &mut self.karpenter {
             karpenter.handle_change(change, at);
@@ -35,15 +35,15 @@ impl Cluster {
     }
 
     /// Applies a change from before the start: it keeps its own time, and nodes are Ready.
-    pub(super) fn recall(&mut self, change: &Change, start: Timestamp) {
+    pub(super) fn recall(&mut self, change: &AzureChange, start: Timestamp) {
         match change {
-            Change::NodeJoined(node) => {
+            AzureChange::NodeJoined(node) => {
                 let created = self.created(&node.provider_id).unwrap_or(start);
                 let at = self.bootstrapped(&node.provider_id).map_or(created, |at| at.max(created));
                 let _ = self.kubernetes.create(nodes::object(node, at), at);
                 self.make_ready(&node.name, at);
             }
-            Change::VmCreated(vm) => {
+            AzureChange::VmCreated(vm) => {
                 let at = self.created(&vm.provider_id).unwrap_or(start);
                 claims::adopt(&mut self.kubernetes, &self.azure, vm, at);
             }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::state::{Karpenter, Step};
+use super::state::{ClaimStep, Karpenter};
 
 /// Timeouts of registration and launch, and the interval at which VMs are polled.
 pub(super) const REGISTRATION: u64 = 15 * 60;
@@ -13,11 +13,11 @@ pub(super) const FINALIZE_POLL: u64 = 5;
 
 impl Karpenter {
     /// Plans a step after so many seconds, scaled. A planned step keeps its time.
-    pub(super) fn plan(&mut self, claim: &str, step: Step, seconds: u64, now: Timestamp) {
+    pub(super) fn plan(&mut self, claim: &str, step: ClaimStep, seconds: u64, now: Timestamp) {
         self.plan_at(claim, step, self.after(now, seconds));
     }
 
-    pub(super) fn plan_at(&mut self, claim: &str, step: Step, at: Timestamp) {
+    pub(super) fn plan_at(&mut self, claim: &str, step: ClaimStep, at: Timestamp) {
         if !self.pending.insert((claim.to_owned(), step.clone())) {
             return;
         }
@@ -27,7 +27,7 @@ impl Karpenter {
 
     /// Drops the steps of a deleted NodeClaim, except for its replacement.
     pub(super) fn forget_steps(&mut self, claim: &str) {
-        let stays = |name: &str, step: &Step| name != claim || *step == Step::Replace;
+        let stays = |name: &str, step: &ClaimStep| name != claim || *step == ClaimStep::Replace;
         self.agenda.retain(|_, (name, step)| stays(name, step));
         self.pending.retain(|(name, step)| stays(name, step));
     }

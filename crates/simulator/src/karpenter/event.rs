@@ -12,7 +12,12 @@ pub(super) const EVENTS: &str = "/api/v1/namespaces/default/events";
 const MAX_ERROR_BYTES: usize = 500;
 
 /// Returns the error of a failed bootstrap, in the form of Azure's client for Go.
-pub(super) fn error(vm: &str, options: &azure::Options, message: &str, operation: &str) -> String {
+pub(super) fn error(
+    vm: &str,
+    options: &azure::AzureOptions,
+    message: &str,
+    operation: &str,
+) -> String {
     let line = "-".repeat(80);
     let (subscription, location) = (&options.subscription, &options.location);
     let why = format!(
@@ -101,7 +106,7 @@ pub(super) fn about(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::azure::{Cse, Options};
+    use crate::azure::{AzureOptions, Cse};
 
     #[test]
     fn an_error_of_500_bytes_is_cut_by_bytes_and_ends_with_dots() {
@@ -118,7 +123,7 @@ mod tests {
 
     #[test]
     fn exit_code_is_after_the_cut() {
-        let options = Options::default();
+        let options = AzureOptions::default();
         let operation = "00000000-0000-4000-8000-000000000000";
         let error = error("aks-default-bad1", &options, &Cse::oras_missing().message(), operation);
         let at = error.find("exit status=").unwrap();

@@ -8,7 +8,7 @@ use super::claim::objects::{self, FINALIZER};
 use super::client::{self, went_well};
 use super::event;
 use super::options::LaunchFailure;
-use super::state::{Karpenter, Step};
+use super::state::{ClaimStep, Karpenter};
 use super::steps::AGAIN;
 use crate::azure::{Azure, lower_group};
 use crate::kubernetes::Kubernetes;
@@ -51,9 +51,9 @@ impl Karpenter {
         let labelled = metadata == json!({})
             || went_well(client::patch(kubernetes, &path, &json!({"metadata": metadata}), now));
         if !labelled || !self.write_status(name, status, kubernetes, now) {
-            self.plan(name, Step::Launch, AGAIN, now);
+            self.plan(name, ClaimStep::Launch, AGAIN, now);
         }
-        self.plan(name, Step::CheckDisruption, disruption::FIRST, now);
+        self.plan(name, ClaimStep::CheckDisruption, disruption::FIRST, now);
     }
 
     fn fail_launch(
@@ -74,9 +74,9 @@ impl Karpenter {
                 let why = "creating instance failed, RequestDisallowedByPolicy: Resource was disallowed by policy.";
                 self.change(name, |claim| claim.conditions.launch_failed("LaunchFailed", why, now));
                 self.write_status(name, json!({}), kubernetes, now);
-                return self.plan(name, Step::Launch, RETRY, now);
+                return self.plan(name, ClaimStep::Launch, RETRY, now);
             }
         }
-        self.plan(name, Step::DeleteClaim, 0, now);
+        self.plan(name, ClaimStep::DeleteClaim, 0, now);
     }
 }

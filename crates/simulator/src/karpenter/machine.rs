@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::claim::objects::MACHINE;
 use super::state::Karpenter;
-use crate::azure::{Azure, Cse, Image, Mode, NewVm};
+use crate::azure::{Azure, Cse, NewVm, NodeImage, ProvisionMode};
 use crate::kubernetes::store::objects::text;
 
 /// Pool of the Machines that AKS creates for Karpenter.
@@ -32,15 +32,15 @@ impl Karpenter {
     ) -> Launched {
         let name = text(claim, &["metadata", "name"]);
         let vm_name = match self.options.mode {
-            Mode::Machine => format!("aks-{POOL}-{name}-12345678-vm"),
-            Mode::Vm | Mode::Scriptless => format!("aks-{name}"),
+            ProvisionMode::Machine => format!("aks-{POOL}-{name}-12345678-vm"),
+            ProvisionMode::Vm | ProvisionMode::Scriptless => format!("aks-{name}"),
         };
         let id = format!("{}/{vm_name}", azure.options().compute("virtualMachines"));
         let image_version = match text(claim, &["metadata", "annotations", IMAGE]) {
             "" => self.options.image_version.clone(),
             image => image.to_owned(),
         };
-        let image = Image::parse(&image_version).claimed(self.options.mode);
+        let image = NodeImage::parse(&image_version).claimed(self.options.mode);
         if azure.resource(&id).is_some() {
             return Launched { id, image, annotations: None, is_new: false };
         }
@@ -55,7 +55,7 @@ impl Karpenter {
             promised: true,
             ..NewVm::booting(&vm_name, &image_version, cse, now)
         });
-        let annotations = (self.options.mode == Mode::Machine).then(|| {
+        let annotations = (self.options.mode == ProvisionMode::Machine).then(|| {
             let machine = azure.put_machine(POOL, name, &id, now);
             json!({MACHINE: machine})
         });

@@ -19,8 +19,8 @@ mod pools;
 mod state;
 mod steps;
 
-pub use crate::azure::Mode;
-pub use options::{LaunchFailure, Options};
+pub use crate::azure::ProvisionMode;
+pub use options::{KarpenterOptions, LaunchFailure};
 pub use state::Karpenter;
 
 pub(crate) use claim::conditions::Conditions;

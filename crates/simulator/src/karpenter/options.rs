@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::azure::{Cse, Mode};
+use crate::azure::{Cse, ProvisionMode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,9 +18,9 @@ pub enum LaunchFailure {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Options {
+pub struct KarpenterOptions {
     /// Decides the creator of VMs, and their bootstrap.
-    pub mode: Mode,
+    pub mode: ProvisionMode,
     /// Node image of new VMs: a version, optionally with its image definition.
     pub image_version: String,
     /// Fails every launch.
@@ -42,10 +42,10 @@ pub struct Options {
     pub replacements: u32,
 }
 
-impl Default for Options {
+impl Default for KarpenterOptions {
     fn default() -> Self {
         Self {
-            mode: Mode::default(),
+            mode: ProvisionMode::default(),
             image_version: "202601.13.0".to_owned(),
             launch_failure: None,
             bootstraps: [("202601.27.0".to_owned(), Cse::oras_missing())].into(),

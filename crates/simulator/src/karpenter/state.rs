@@ -8,13 +8,13 @@ use super::cache::Cache;
 use super::claim::conditions::Conditions;
 use super::claim::disruption::Blocked;
 use super::claim::transitions::Transitions;
-use super::options::Options;
+use super::options::KarpenterOptions;
 use super::pools::Pools;
 use crate::azure::{Azure, Cse};
 use crate::replay::random::Random;
 
 pub struct Karpenter {
-    pub(super) options: Options,
+    pub(super) options: KarpenterOptions,
     pub(super) started: Timestamp,
     pub(super) speed: f64,
     pub(super) random: Random,
@@ -24,11 +24,11 @@ pub struct Karpenter {
     pub(super) pools: Pools,
     /// All Nodes of its NodePools are known. It provisions nothing before.
     pub(super) synced: bool,
-    pub(super) claims: BTreeMap<String, Claim>,
-    pub(super) agenda: BTreeMap<(Timestamp, u64), (String, Step)>,
+    pub(super) claims: BTreeMap<String, KarpenterClaim>,
+    pub(super) agenda: BTreeMap<(Timestamp, u64), (String, ClaimStep)>,
     pub(super) planned: u64,
     /// The same steps, ordered by NodeClaim.
-    pub(super) pending: BTreeSet<(String, Step)>,
+    pub(super) pending: BTreeSet<(String, ClaimStep)>,
     pub(super) cse_by_claim: BTreeMap<String, Cse>,
     pub(super) replaced: u32,
     /// No step runs until it is started again.
@@ -36,7 +36,7 @@ pub struct Karpenter {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Claim {
+pub(super) struct KarpenterClaim {
     pub(super) uid: String,
     pub(super) conditions: Conditions,
     /// Id of the VM, once launched.
@@ -52,7 +52,7 @@ pub(super) struct Claim {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(super) enum ClaimStep {
     Launch,
     CreateExtensions,
     /// Report that the bootstrap failed, and start the cleanup.
@@ -79,7 +79,7 @@ pub(super) enum Step {
 
 impl Karpenter {
     /// Returns a Karpenter that starts now with an empty cache.
-    pub fn new(options: Options, seed: u64, now: Timestamp, azure: &Azure) -> Self {
+    pub fn new(options: KarpenterOptions, seed: u64, now: Timestamp, azure: &Azure) -> Self {
         Self {
             options,
             started: now,

@@ -11,7 +11,7 @@ use super::claim::disruption;
 use super::claim::objects::{self, FINALIZER};
 use super::client::{self, went_well};
 use super::event;
-use super::state::{Claim, Karpenter, Step};
+use super::state::{ClaimStep, Karpenter, KarpenterClaim};
 use crate::azure::Azure;
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{finalizers, is_being_deleted, text, time_at, uid};
@@ -35,7 +35,7 @@ impl Karpenter {
             let conditions_since = conditions.since("Registered");
             self.claims.insert(
                 name.to_owned(),
-                Claim {
+                KarpenterClaim {
                     uid: uid(object).to_owned(),
                     conditions,
                     machine: machine.map(str::to_owned),
@@ -46,21 +46,21 @@ impl Karpenter {
                 },
             );
             if !is_launched {
-                self.plan(name, Step::Launch, SOON, now);
-                self.plan(name, Step::CheckLaunch, LAUNCH, created);
+                self.plan(name, ClaimStep::Launch, SOON, now);
+                self.plan(name, ClaimStep::CheckLaunch, LAUNCH, created);
             } else if !is_there {
-                self.plan(name, Step::CheckDisruption, disruption::FIRST, now);
+                self.plan(name, ClaimStep::CheckDisruption, disruption::FIRST, now);
             }
             // A Node that came during the stop is found before the timeout is.
             if is_there && !is_registered {
-                self.plan(name, Step::Register, 0, now);
+                self.plan(name, ClaimStep::Register, 0, now);
             }
             if !is_registered {
                 let since = conditions_since.unwrap_or(created);
                 self.plan_liveness(name, since, now);
             }
             if is_there && !is_initialized {
-                self.plan(name, Step::Initialize, AGAIN, now);
+                self.plan(name, ClaimStep::Initialize, AGAIN, now);
             }
         }
         if let Some(claim) = self.claims.get_mut(name)
@@ -68,7 +68,7 @@ impl Karpenter {
             && !claim.ending
         {
             claim.ending = true;
-            self.plan(name, Step::Finalize, AGAIN, now);
+            self.plan(name, ClaimStep::Finalize, AGAIN, now);
         }
     }
 
@@ -78,18 +78,18 @@ impl Karpenter {
         let age = self.started.duration_since(since).max(SignedDuration::ZERO);
         let left = REGISTRATION.saturating_sub(u64::try_from(age.as_secs()).unwrap_or_default());
         let from = if age.is_zero() { since } else { now };
-        self.plan(name, Step::CheckLiveness, left, from);
+        self.plan(name, ClaimStep::CheckLiveness, left, from);
     }
 
     pub(super) fn take(
         &mut self,
         name: &str,
-        step: Step,
+        step: ClaimStep,
         azure: &mut Azure,
         kubernetes: &mut Kubernetes,
         now: Timestamp,
     ) {
-        if step == Step::Replace {
+        if step == ClaimStep::Replace {
             self.synced |= !has_unknown_node(kubernetes);
             if !self.synced {
                 return self.plan(name, step, AGAIN, now);
@@ -102,13 +102,15 @@ impl Karpenter {
         };
         let (claim, path) = (claim.clone(), client::path_of(name));
         match &step {
-            Step::Launch if !claim.ending => self.launch(name, &object, azure, kubernetes, now),
-            Step::CreateExtensions => {
+            ClaimStep::Launch if !claim.ending => {
+                self.launch(name, &object, azure, kubernetes, now);
+            }
+            ClaimStep::CreateExtensions => {
                 if let Some(vm) = &claim.machine {
                     azure.keep_promise(vm, now);
                 }
             }
-            Step::Register if !claim.ending => {
+            ClaimStep::Register if !claim.ending => {
                 match nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) {
                     // It may have no provider id yet, or never.
                     0 => return,
@@ -125,10 +127,10 @@ impl Karpenter {
                 }
                 self.advance(name, &step, Conditions::registered, kubernetes, now);
             }
-            Step::Initialize if !claim.ending => {
+            ClaimStep::Initialize if !claim.ending => {
                 self.advance(name, &step, Conditions::initialized, kubernetes, now);
             }
-            Step::Announce { message } => {
+            ClaimStep::Announce { message } => {
                 let error = match claim.machine.as_deref() {
                     Some(vm) => self.error_of(name, vm, message, azure),
                     None => message.clone(),
@@ -142,12 +144,12 @@ impl Karpenter {
                     0 => self.delete_machine(name, azure, now),
                     seconds => {
                         let at = now.saturating_add(Duration::from_secs(seconds));
-                        self.plan_at(name, Step::DeleteMachine, at.unwrap_or(Timestamp::MAX));
+                        self.plan_at(name, ClaimStep::DeleteMachine, at.unwrap_or(Timestamp::MAX));
                     }
                 }
             }
-            Step::DeleteMachine => self.delete_machine(name, azure, now),
-            Step::DeleteClaim => {
+            ClaimStep::DeleteMachine => self.delete_machine(name, azure, now),
+            ClaimStep::DeleteClaim => {
                 let same = json!({"preconditions": {"uid": claim.uid}});
                 let status = client::delete(kubernetes, &path, &same, now);
                 if !went_well(status) && !matches!(status, 404 | 409) {
@@ -155,10 +157,10 @@ impl Karpenter {
                 }
                 if self.replaced < self.options.replacements {
                     self.replaced += 1;
-                    self.plan(name, Step::Replace, SUCCESSOR, now);
+                    self.plan(name, ClaimStep::Replace, SUCCESSOR, now);
                 }
             }
-            Step::CheckLiveness
+            ClaimStep::CheckLiveness
                 if !claim.ending && !claim.failed && !claim.conditions.is("Registered") =>
             {
                 let since = claim.conditions.since("Registered");
@@ -169,17 +171,17 @@ impl Karpenter {
                     None => self.give_up(name, &object, kubernetes, now),
                 }
             }
-            Step::CheckLaunch if !claim.ending && !claim.conditions.is("Launched") => {
+            ClaimStep::CheckLaunch if !claim.ending && !claim.conditions.is("Launched") => {
                 self.give_up(name, &object, kubernetes, now);
             }
-            Step::CheckDisruption
+            ClaimStep::CheckDisruption
                 if !claim.ending
                     && nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) == 0 =>
             {
                 self.blocked.report(&object, kubernetes, now);
                 self.plan(name, step, disruption::AGAIN, now);
             }
-            Step::Finalize => self.finalize(name, &claim, &object, azure, kubernetes, now),
+            ClaimStep::Finalize => self.finalize(name, &claim, &object, azure, kubernetes, now),
             _ => {}
         }
     }
@@ -187,21 +189,21 @@ impl Karpenter {
     /// Deletes a NodeClaim after its timeout without an event, and counts it against its NodePool.
     fn give_up(&mut self, name: &str, object: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
         self.pools.remember(object, false, kubernetes, now);
-        self.plan(name, Step::DeleteClaim, 0, now);
+        self.plan(name, ClaimStep::DeleteClaim, 0, now);
     }
 
     /// Sets the conditions of a NodeClaim that reached its next stage.
     fn advance(
         &mut self,
         name: &str,
-        step: &Step,
+        step: &ClaimStep,
         how: impl FnOnce(&mut Conditions, Timestamp),
         kubernetes: &mut Kubernetes,
         now: Timestamp,
     ) {
         self.change(name, |claim| how(&mut claim.conditions, now));
         let node = self.claims.get(name).and_then(|claim| claim.node.clone());
-        let label = if *step == Step::Register {
+        let label = if *step == ClaimStep::Register {
             "karpenter.sh/registered"
         } else {
             "karpenter.sh/initialized"
@@ -271,7 +273,7 @@ impl Karpenter {
             None => client::delete_vm(azure, &vm, now),
         };
         if !went_well(status) {
-            self.plan(name, Step::DeleteMachine, POLL, now);
+            self.plan(name, ClaimStep::DeleteMachine, POLL, now);
         }
     }
 
@@ -280,7 +282,7 @@ impl Karpenter {
     fn finalize(
         &mut self,
         name: &str,
-        claim: &Claim,
+        claim: &KarpenterClaim,
         object: &Value,
         azure: &mut Azure,
         kubernetes: &mut Kubernetes,
@@ -298,17 +300,17 @@ impl Karpenter {
             if went_well(client::patch(kubernetes, &format!("{path}/status"), &body, now)) {
                 self.change(name, |claim| claim.conditions = conditions);
             }
-            return self.plan(name, Step::Finalize, AGAIN, now);
+            return self.plan(name, ClaimStep::Finalize, AGAIN, now);
         }
         if claim.machine.as_ref().is_some_and(|vm| azure.resource(vm).is_some()) {
-            return self.plan(name, Step::Finalize, FINALIZE_POLL, now);
+            return self.plan(name, ClaimStep::Finalize, FINALIZE_POLL, now);
         }
         let others: Vec<&str> = finalizers(object).filter(|one| *one != FINALIZER).collect();
         let body = json!({"metadata": {
             "resourceVersion": object["metadata"]["resourceVersion"], "finalizers": others,
         }});
         if !went_well(client::patch(kubernetes, &path, &body, now)) {
-            self.plan(name, Step::Finalize, AGAIN, now);
+            self.plan(name, ClaimStep::Finalize, AGAIN, now);
         }
     }
 
@@ -319,11 +321,11 @@ impl Karpenter {
         let pool = kubernetes.get("nodepools.karpenter.sh", &pool);
         let claim = objects::claim(&successor, pool, &self.options.size, "westeurope-1");
         if !went_well(client::create(kubernetes, "/apis/karpenter.sh/v1/nodeclaims", &claim, now)) {
-            self.plan(name, Step::Replace, AGAIN, now);
+            self.plan(name, ClaimStep::Replace, AGAIN, now);
         }
     }
 
-    pub(super) fn change(&mut self, name: &str, how: impl FnOnce(&mut Claim)) {
+    pub(super) fn change(&mut self, name: &str, how: impl FnOnce(&mut KarpenterClaim)) {
         if let Some(claim) = self.claims.get_mut(name) {
             how(claim);
         }

@@ -15,7 +15,9 @@ mod controllers;
 mod server;
 pub(crate) mod store;
 
-pub use crate::clock::{Clock, Running};
-pub use api::state::{ApiServer, Delays, Denial, Options, StatusError, User, Write};
+pub use crate::clock::{Clock, ClockTask};
+pub use api::state::{
+    ApiServer, Delays, KubernetesOptions, RecordedWrite, StatusError, User, WebhookDenial,
+};
 pub use server::{AnswerBody, InProcess, Kubernetes, Shell};
 pub use store::objects::Key;

@@ -3,8 +3,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::document::{Bootstrap, Pool, Scenario, Vms, Wedge};
-use crate::azure::{Azure, BootMode, Cse, NewVm, Options, earlier, later};
+use super::document::{Bootstrap, PoolSettings, Scenario, Vms, WedgeSettings};
+use crate::azure::{Azure, AzureOptions, BootMode, Cse, NewVm, earlier, later};
 
 /// Age of an existing cluster.
 const OLD: i64 = 30 * 24 * 3600;
@@ -14,7 +14,7 @@ const UNREGISTERED: i64 = 2 * 3600;
 const BOOT: u64 = 40;
 
 impl Scenario {
-    pub fn build(&self, seed: u64, start: Timestamp, mut options: Options) -> Azure {
+    pub fn build(&self, seed: u64, start: Timestamp, mut options: AzureOptions) -> Azure {
         if let Some(seconds) = self.ingestion_delay_seconds {
             options.ingestion_delay = (Duration::from_secs(seconds), Duration::from_secs(seconds));
         }
@@ -99,7 +99,7 @@ impl Azure {
         }));
     }
 
-    fn add_pool(&mut self, pool: &Pool, wedge: Option<&Wedge>, start: Timestamp) {
+    fn add_pool(&mut self, pool: &PoolSettings, wedge: Option<&WedgeSettings>, start: Timestamp) {
         let options = self.options().clone();
         let id = format!("{}/agentPools/{}", options.cluster_id(), pool.name);
         let mut properties = json!({
@@ -149,14 +149,14 @@ impl Azure {
     }
 
     /// Adds a wedge with the failures of its past.
-    fn begin_wedge(&mut self, wedge: &Wedge, now: Timestamp) {
+    fn begin_wedge(&mut self, wedge: &WedgeSettings, now: Timestamp) {
         self.wedge(&wedge.pool, wedge.correlation, now);
         self.fail_writes(&wedge.pool, wedge.failed_writes, now);
         self.settle(now);
     }
 
     /// Wedges a pool of a running simulation with the failures of its past. Returns false if the pool does not exist.
-    pub fn inject_wedge(&mut self, wedge: &Wedge, now: Timestamp) -> bool {
+    pub fn inject_wedge(&mut self, wedge: &WedgeSettings, now: Timestamp) -> bool {
         let id = format!("{}/agentPools/{}", self.options().cluster_id(), wedge.pool);
         if !self.set_state(&id, "Failed") {
             return false;

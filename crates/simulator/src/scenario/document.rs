@@ -3,8 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::azure::{Correlation, Cse, Denial, DenyAssignment, Limits, Lock, Mode};
-use crate::faults::Rule;
+use crate::azure::{
+    ActionDenial, Correlation, Cse, DenyAssignment, Lock, ProvisionMode, RateLimits,
+};
+use crate::faults::FaultRule;
 use crate::karpenter;
 
 /// An initial state. Absent members are as in a healthy cluster.
@@ -13,31 +15,31 @@ use crate::karpenter;
 pub struct Scenario {
     pub description: String,
     /// The default is `system` with three nodes and `user` with two.
-    pub pools: Vec<Pool>,
+    pub pools: Vec<PoolSettings>,
     pub vms: Vec<Vms>,
-    pub wedge: Option<Wedge>,
+    pub wedge: Option<WedgeSettings>,
     /// An update of the cluster that never ends.
     pub cluster_update: Option<ClusterUpdate>,
     pub pool_bootstrap: Option<Cse>,
     /// Delay until the activity log shows an entry; the default is 3 to 20 minutes, out of order.
     pub ingestion_delay_seconds: Option<u64>,
     pub vcpu_quota: Option<i64>,
-    pub limits: Option<Limits>,
-    pub faults: Vec<Rule>,
+    pub limits: Option<RateLimits>,
+    pub faults: Vec<FaultRule>,
     /// Actions removed from the roles of principals.
-    pub denials: Vec<Denial>,
+    pub denials: Vec<ActionDenial>,
     pub deny_assignments: Vec<DenyAssignment>,
     pub locks: Vec<Lock>,
     /// The pools are in a network that the cluster does not own.
     pub own_network: bool,
-    pub karpenter: Option<karpenter::Options>,
+    pub karpenter: Option<karpenter::KarpenterOptions>,
     /// Further objects of the cluster, in the order of their creation.
     pub objects: Vec<Value>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Pool {
+pub struct PoolSettings {
     pub name: String,
     pub mode: String,
     pub nodes: u16,
@@ -63,7 +65,7 @@ pub struct Vms {
     #[serde(default = "size")]
     pub size: String,
     #[serde(default)]
-    pub mode: Mode,
+    pub mode: ProvisionMode,
     #[serde(default)]
     pub age_minutes: u32,
     /// They still boot; otherwise their bootstrap has ended.
@@ -93,7 +95,7 @@ pub enum Bootstrap {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Wedge {
+pub struct WedgeSettings {
     pub pool: String,
     /// Number of past failed writes, one every three minutes or so.
     #[serde(default)]
@@ -184,19 +186,20 @@ impl Scenario {
         }
     }
 
-    pub(super) fn pools_or_usual(&self) -> Vec<Pool> {
+    pub(super) fn pools_or_usual(&self) -> Vec<PoolSettings> {
         if !self.pools.is_empty() {
             return self.pools.clone();
         }
-        let pool = |name: &str, mode: &str, nodes, min_count: Option<u16>, taints: &[&str]| Pool {
-            name: name.to_owned(),
-            mode: mode.to_owned(),
-            nodes,
-            min_count,
-            max_count: min_count.map(|min| min * 2),
-            size: size(),
-            taints: taints.iter().map(ToString::to_string).collect(),
-        };
+        let pool =
+            |name: &str, mode: &str, nodes, min_count: Option<u16>, taints: &[&str]| PoolSettings {
+                name: name.to_owned(),
+                mode: mode.to_owned(),
+                nodes,
+                min_count,
+                max_count: min_count.map(|min| min * 2),
+                size: size(),
+                taints: taints.iter().map(ToString::to_string).collect(),
+            };
         vec![
             pool("system", "System", 3, Some(3), &["CriticalAddonsOnly=true:NoSchedule"]),
             pool("user", "User", 2, None, &[]),

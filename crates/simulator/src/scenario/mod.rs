@@ -3,4 +3,6 @@
 mod build;
 mod document;
 
-pub use document::{Bootstrap, ClusterUpdate, Pool, Scenario, ScenarioError, Vms, Wedge};
+pub use document::{
+    Bootstrap, ClusterUpdate, PoolSettings, Scenario, ScenarioError, Vms, WedgeSettings,
+};

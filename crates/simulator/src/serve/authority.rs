@@ -9,7 +9,7 @@ use rcgen::{
 use rustls::pki_types::PrivateKeyDer;
 
 /// Signs the certificates of a run's servers. Its key stays in memory.
-pub struct Authority {
+pub struct CertificateAuthority {
     issuer: Issuer<'static, KeyPair>,
     pem: String,
 }
@@ -22,7 +22,7 @@ pub enum AuthorityError {
     Tls(#[from] rustls::Error),
 }
 
-impl Authority {
+impl CertificateAuthority {
     pub fn new() -> Result<Self, AuthorityError> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(Vec::new())?;

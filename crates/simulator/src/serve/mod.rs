@@ -6,7 +6,7 @@ mod host;
 mod listener;
 mod service;
 
-pub use authority::{Authority, AuthorityError};
+pub use authority::{AuthorityError, CertificateAuthority};
 pub use host::HostCheck;
 pub use listener::{listen, serve};
 pub use service::Service;

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shell::Shell;
-use crate::azure::{Correlation, Cse, Denial, Mode, NewVm};
-use crate::cluster::Cluster;
+use crate::azure::{ActionDenial, Correlation, Cse, NewVm, ProvisionMode};
+use crate::cluster::SimulatedCluster;
 use crate::exchange::{Body, Request, Response, json as respond};
-use crate::faults::Rule;
+use crate::faults::FaultRule;
 use crate::scenario::Scenario;
 
 const HELP: &str = "\
@@ -56,7 +56,7 @@ struct Vm {
     name: String,
     image_version: String,
     #[serde(default)]
-    mode: Mode,
+    mode: ProvisionMode,
     #[serde(default)]
     cse: Cse,
 }
@@ -83,7 +83,7 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
         }
         ("POST", "/admin/scenario") => load(shell, name, body),
         ("POST", "/admin/faults") => {
-            read::<Rule>(body).map(|rule| shell.azure().add_fault(rule, now))
+            read::<FaultRule>(body).map(|rule| shell.azure().add_fault(rule, now))
         }
         ("DELETE", "/admin/faults") => {
             shell.azure().clear_faults(now);
@@ -109,7 +109,7 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
             return respond(StatusCode::OK, &state);
         }
         ("POST", "/admin/karpenter") if body.is_empty() => {
-            shell.world().with(Cluster::resume_karpenter);
+            shell.world().with(SimulatedCluster::resume_karpenter);
             Ok(())
         }
         ("POST", "/admin/karpenter") => read(body)
@@ -130,7 +130,9 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
             shell.live_patching().publish(None);
             Ok(())
         }
-        ("POST", "/admin/denials") => read::<Denial>(body).map(|denial| shell.azure().deny(denial)),
+        ("POST", "/admin/denials") => {
+            read::<ActionDenial>(body).map(|denial| shell.azure().deny(denial))
+        }
         ("DELETE", "/admin/denials") => {
             shell.azure().clear_denials();
             Ok(())

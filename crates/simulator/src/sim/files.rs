@@ -12,7 +12,7 @@ use mooring_contract::Secret;
 use serde_json::json;
 
 use crate::azure::KubernetesAccess;
-use crate::cluster::Options;
+use crate::cluster::ClusterOptions;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {path}: {error}\nhint: `--state DIR` sets another directory", path = path.display())]
@@ -25,7 +25,7 @@ pub struct FilesError {
 pub(super) fn write(
     folder: &Path,
     ca_pem: &str,
-    options: &Options,
+    options: &ClusterOptions,
     admin_token: &Secret,
 ) -> Result<(), FilesError> {
     let failed = |path: &Path| {
@@ -71,7 +71,7 @@ pub fn remove_environment(folder: &Path) {
 }
 
 /// Returns the administrator's kubeconfig. JSON is YAML.
-fn kubeconfig(access: &KubernetesAccess, options: &Options) -> String {
+fn kubeconfig(access: &KubernetesAccess, options: &ClusterOptions) -> String {
     let name = &options.azure.cluster;
     let cluster = json!({
         "server": access.server,
@@ -87,7 +87,7 @@ fn kubeconfig(access: &KubernetesAccess, options: &Options) -> String {
     format!("{config:#}\n")
 }
 
-fn exports(options: &Options, authority: &Path, admin_token: &Secret) -> String {
+fn exports(options: &ClusterOptions, authority: &Path, admin_token: &Secret) -> String {
     let authority = authority.to_string_lossy();
     let options = &options.azure;
     let endpoint = options.endpoint.as_str();

@@ -8,4 +8,4 @@ mod simulation;
 
 pub use files::{FilesError, owner, remove_environment};
 pub use shell::{LockedAzure, Shell};
-pub use simulation::{Settings, SimError, Simulation, start};
+pub use simulation::{SimError, Simulation, SimulationSettings, start};

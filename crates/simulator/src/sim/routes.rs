@@ -6,7 +6,7 @@ use super::admin;
 use super::shell::{Shell, now};
 use crate::azure::LOGS;
 use crate::exchange::{Request, ServerReply};
-use crate::faults::Service as Called;
+use crate::faults::ServiceName;
 use crate::node::live_patching;
 use crate::secrets;
 use crate::serve::Service;
@@ -32,9 +32,9 @@ impl Shell {
             || starts("/metadata/identity")
             || starts("/metadata/attested")
         {
-            return self
-                .azure()
-                .with_faults(Called::Imds, request, now(), |now| self.imds.handle(request, now));
+            return self.azure().with_faults(ServiceName::Imds, request, now(), |now| {
+                self.imds.handle(request, now)
+            });
         }
         if starts(LOGS) {
             return ServerReply::Answer(self.azure().serial_log(request));
@@ -43,11 +43,11 @@ impl Shell {
             return self.live_patching.handle(request, &self.imds.compute["vmId"]);
         }
         if starts("/v2/") || starts("/oauth2/") {
-            return self.azure().with_faults(Called::Registry, request, now(), |now| {
+            return self.azure().with_faults(ServiceName::Registry, request, now(), |now| {
                 self.registry.handle(request, now)
             });
         }
-        self.world.handle(Called::Arm, request)
+        self.world.handle(ServiceName::Arm, request)
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use mooring_contract::Secret;
 
 use crate::azure::{self, Azure};
-use crate::cluster::{self, Cluster};
+use crate::cluster::{self, SimulatedCluster};
 use crate::node::imds::Imds;
 use crate::node::live_patching::LivePatching;
 use crate::node::registry::Registry;
@@ -31,14 +31,14 @@ impl Shell {
     pub fn new(
         scenario: &Scenario,
         seed: u64,
-        options: cluster::Options,
+        options: cluster::ClusterOptions,
         admin_token: Secret,
     ) -> Self {
         let azure = &options.azure;
         let host = azure.endpoint.trim_start_matches("https://").to_owned();
         let imds = Imds::new(&azure.location, "simulated-node", KUBELET_IDENTITY, &azure.tenant);
         let registry = Registry::new(&host, &[KUBELET_IDENTITY]);
-        let world = Cluster::new(scenario, seed, now(), options);
+        let world = SimulatedCluster::new(scenario, seed, now(), options);
         let world = cluster::Shell::with_clock(world, Arc::new(now));
         Self { world, imds, registry, live_patching: LivePatching::default(), seed, admin_token }
     }
@@ -64,23 +64,23 @@ impl Shell {
     pub fn load(&self, scenario: &Scenario) {
         self.world.with(|world, now| {
             let mut options = world.options().clone();
-            options.azure = azure::Options {
+            options.azure = azure::AzureOptions {
                 speed: options.azure.speed,
                 endpoint: options.azure.endpoint.clone(),
                 kubernetes: world.azure().options().kubernetes.clone(),
                 client_secret: options.azure.client_secret.clone(),
                 token_key: options.azure.token_key.clone(),
                 rights: options.azure.rights,
-                ..azure::Options::default()
+                ..azure::AzureOptions::default()
             };
-            *world = Cluster::new(scenario, self.seed, now, options);
+            *world = SimulatedCluster::new(scenario, self.seed, now, options);
         });
     }
 }
 
 /// Azure with the lock of the simulation.
 pub struct LockedAzure<'a> {
-    world: MutexGuard<'a, Cluster>,
+    world: MutexGuard<'a, SimulatedCluster>,
     shell: &'a cluster::Shell,
 }
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use super::files::{self, FilesError};
 use super::shell::Shell;
 use crate::azure::{self, KubernetesAccess};
-use crate::cluster::{KubernetesApi, Options};
+use crate::cluster::{ClusterOptions, KubernetesApi};
 use crate::karpenter;
 use crate::node::live_patching;
 use crate::scenario::Scenario;
 use crate::secrets::{self, NoRandomness};
-use crate::serve::{self, Authority, AuthorityError, HostCheck};
+use crate::serve::{self, AuthorityError, CertificateAuthority, HostCheck};
 
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct SimulationSettings {
     pub scenario: Scenario,
     /// Listening address; port 0 picks a free port.
     pub address: SocketAddr,
@@ -26,7 +26,7 @@ pub struct Settings {
     pub seed: u64,
     /// Port of the cluster's API, on the same address; 0 picks a free port. Without it the API is not served.
     pub kube_port: Option<u16>,
-    pub karpenter: Option<karpenter::Options>,
+    pub karpenter: Option<karpenter::KarpenterOptions>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -52,28 +52,28 @@ pub struct Simulation {
 }
 
 /// Starts a simulation: when this returns, the files exist and every port accepts requests.
-pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
+pub async fn start(settings: SimulationSettings) -> Result<Simulation, SimError> {
     let (listener, address) = listen(settings.address).await?;
     let cluster = match settings.kube_port {
         Some(port) => Some(listen(SocketAddr::new(settings.address.ip(), port)).await?),
         None => None,
     };
-    let authority = Authority::new()?;
+    let authority = CertificateAuthority::new()?;
     let host = address.ip().to_string();
     let names = ["127.0.0.1", "localhost", "::1", &host, live_patching::CERTIFICATE_NAME];
     let tls = authority.server(&names, &[live_patching::PROTOCOL, "h2", "http/1.1"])?;
-    let mut options = Options {
-        azure: azure::Options {
+    let mut options = ClusterOptions {
+        azure: azure::AzureOptions {
             speed: settings.speed,
             endpoint: format!("https://{address}"),
             client_secret: secrets::random()?,
             token_key: secrets::random()?,
             rights: azure::Rights::Owner,
-            ..azure::Options::default()
+            ..azure::AzureOptions::default()
         },
         token: secrets::random()?,
         karpenter: settings.karpenter,
-        ..Options::default()
+        ..ClusterOptions::default()
     };
     // The credential from ARM is like a real one: its user needs a token of the sign-in endpoint.
     options.azure.kubernetes = cluster.as_ref().map(|(_, address)| KubernetesAccess {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kube::Client;
-use mooring_simulator::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell, User};
+use mooring_simulator::kubernetes::{
+    Clock, ClockTask, InProcess, Kubernetes, KubernetesOptions, Shell, User,
+};
 use mooring_testbed::{RealCluster, Users};
 use serde_json::Value;
 
@@ -21,9 +23,13 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns the model in this process: an API server alone, like the real one.
-    pub(crate) fn model() -> (Self, Running) {
+    pub(crate) fn model() -> (Self, ClockTask) {
         let start = "2026-11-15T08:00:00Z".parse().unwrap();
-        let mut model = Kubernetes::new(Options { start, open: false, ..Options::default() });
+        let mut model = Kubernetes::new(KubernetesOptions {
+            start,
+            open: false,
+            ..KubernetesOptions::default()
+        });
         for user in std::iter::once(Users::ADMIN).chain(Users::OTHERS) {
             let masters = (user == Users::ADMIN).then_some("system:masters");
             let groups = masters.into_iter().chain(["system:authenticated"]).map(str::to_owned);

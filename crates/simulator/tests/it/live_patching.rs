@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mooring_agent::hotfix::grpc::{self, Call, CallFailure, Status};
+use mooring_agent::hotfix::grpc::{self, CallFailure, GrpcCall, GrpcStatus};
 use mooring_agent::world::{Dial, Host};
 use mooring_contract::Secret;
 use mooring_simulator::exchange::ServerReply;
 use mooring_simulator::imds::Imds;
 use mooring_simulator::live_patching::{CERTIFICATE_NAME, METHOD, PROTOCOL};
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::sim::{Settings, Simulation, start};
+use mooring_simulator::sim::{Simulation, SimulationSettings, start};
 
 /// Returns the signature of the attested document, as a node reads it.
 fn signature(imds: &Imds) -> Secret {
@@ -33,7 +33,7 @@ fn call(port: u16, ca: &[u8], signature: &Secret, argument: &str) -> Result<Stri
         limit: Duration::from_mins(1),
     };
     let mut stream = Host::dial_at(&dial, ("127.0.0.1", port)).expect("a connection");
-    let call = Call {
+    let call = GrpcCall {
         authority: "localhost:443",
         path: METHOD,
         authorization: signature,
@@ -43,7 +43,7 @@ fn call(port: u16, ca: &[u8], signature: &Secret, argument: &str) -> Result<Stri
     grpc::call(&mut *stream, &call).map(|text| String::from_utf8(text).unwrap())
 }
 
-fn status(result: Result<String, CallFailure>) -> Status {
+fn status(result: Result<String, CallFailure>) -> GrpcStatus {
     match result {
         Err(CallFailure::Status(status)) => status,
         other => panic!("{other:?}"),
@@ -51,7 +51,7 @@ fn status(result: Result<String, CallFailure>) -> Status {
 }
 
 async fn simulation(state: &std::path::Path) -> Simulation {
-    let settings = Settings {
+    let settings = SimulationSettings {
         scenario: Scenario::named("healthy").unwrap(),
         address: "127.0.0.1:0".parse().unwrap(),
         state: state.to_owned(),
@@ -73,10 +73,10 @@ async fn agent_reads_the_published_component() {
     tokio::task::spawn_blocking(move || {
         let signed = signature(shell.imds());
         let ask = |signed: &Secret, argument| call(port, &ca, signed, argument);
-        assert_eq!(status(ask(&signed, "aksNodeController")), Status::NotFound);
+        assert_eq!(status(ask(&signed, "aksNodeController")), GrpcStatus::NotFound);
         assert_eq!(
             status(ask(&Secret::from("forged"), "aksNodeController")),
-            Status::Unauthenticated
+            GrpcStatus::Unauthenticated
         );
         // From an empty text to one of many frames, and one that is too large.
         for length in [0, 1, 100, 20_000, 3 << 20] {
@@ -85,10 +85,10 @@ async fn agent_reads_the_published_component() {
             assert!(ask(&signed, "aksNodeController").unwrap() == text, "{length}");
         }
         shell.live_patching().publish(Some("x".repeat(5 << 20)));
-        assert_eq!(status(ask(&signed, "aksNodeController")), Status::ResourceExhausted);
-        assert_eq!(status(ask(&signed, "securityPatch")), Status::NotFound);
+        assert_eq!(status(ask(&signed, "aksNodeController")), GrpcStatus::ResourceExhausted);
+        assert_eq!(status(ask(&signed, "securityPatch")), GrpcStatus::NotFound);
         shell.live_patching().publish(None);
-        assert_eq!(status(ask(&signed, "aksNodeController")), Status::NotFound);
+        assert_eq!(status(ask(&signed, "aksNodeController")), GrpcStatus::NotFound);
     })
     .await
     .unwrap();

@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-use crate::model::timeline::{Kind, Source};
+use crate::model::timeline::{SpanKind, SpanSource};
 
 /// A span whose end may be unknown.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct FoundSpan {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SpanKind,
     pub(crate) start: Timestamp,
     pub(crate) end: Option<Timestamp>,
     pub(crate) failed: bool,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<SpanSource>,
     pub(crate) message: String,
 }

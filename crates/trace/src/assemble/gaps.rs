@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::timeline::{Gap, Kind, Span};
+use crate::model::timeline::{Gap, Span, SpanKind};
 
 const MIN_GAP: SignedDuration = SignedDuration::from_secs(2);
 
@@ -13,11 +13,11 @@ pub(crate) fn find(spans: &[Span]) -> Vec<Gap> {
     for span in spans {
         let name = span.short_name();
         match span.kind {
-            Kind::Stage | Kind::Beside => {}
-            Kind::Boot | Kind::Step => {
+            SpanKind::Stage | SpanKind::Beside => {}
+            SpanKind::Boot | SpanKind::Step => {
                 pieces.push((span.start, span.end, name.to_owned(), name.to_owned()));
             }
-            Kind::Agent | Kind::Run => {
+            SpanKind::Agent | SpanKind::Run => {
                 let (begin, end) = (format!("start of {name}"), format!("end of {name}"));
                 pieces.push((span.start, span.start, begin.clone(), begin));
                 pieces.push((span.end, span.end, end.clone(), end));
@@ -50,12 +50,12 @@ mod tests {
     #[test]
     fn gap_has_the_steps_before_and_after_it() {
         let spans = build(vec![
-            span("kernel", Kind::Boot, 0, 0),
-            span("cloud-init final", Kind::Boot, 12, 12),
-            span("AKS.CSE.cse_start", Kind::Run, 79, 129),
-            span("AKS.CSE.a", Kind::Step, 80, 100),
-            span("AKS.CSE.b", Kind::Step, 101, 110),
-            span("wait", Kind::Beside, 0, 200),
+            span("kernel", SpanKind::Boot, 0, 0),
+            span("cloud-init final", SpanKind::Boot, 12, 12),
+            span("AKS.CSE.cse_start", SpanKind::Run, 79, 129),
+            span("AKS.CSE.a", SpanKind::Step, 80, 100),
+            span("AKS.CSE.b", SpanKind::Step, 101, 110),
+            span("wait", SpanKind::Beside, 0, 200),
         ]);
         let found: Vec<_> = find(&spans)
             .into_iter()
@@ -74,12 +74,12 @@ mod tests {
     #[test]
     fn gap_starts_at_the_end_of_the_outer_step() {
         let spans = build(vec![
-            span("AKS.CSE.outer", Kind::Step, 0, 100),
-            span("AKS.CSE.outer.inner", Kind::Step, 10, 20),
-            span("AKS.CSE.outer.last", Kind::Step, 30, 40),
-            span("AKS.CSE.next", Kind::Step, 101, 110),
-            span("AKS.CSE.late", Kind::Step, 112, 113),
-            span("AKS.CSE.later", Kind::Step, 120, 121),
+            span("AKS.CSE.outer", SpanKind::Step, 0, 100),
+            span("AKS.CSE.outer.inner", SpanKind::Step, 10, 20),
+            span("AKS.CSE.outer.last", SpanKind::Step, 30, 40),
+            span("AKS.CSE.next", SpanKind::Step, 101, 110),
+            span("AKS.CSE.late", SpanKind::Step, 112, 113),
+            span("AKS.CSE.later", SpanKind::Step, 120, 121),
         ]);
         let gaps = find(&spans);
         let found: Vec<_> = gaps.iter().map(|gap| (&*gap.after, &*gap.before)).collect();

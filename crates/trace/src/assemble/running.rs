@@ -1,9 +1,9 @@
 //! The step that was running when a bootstrap failed.
 
-use super::found::Found;
+use super::found::FoundSpan;
 use super::spans::end_of_bootstrap;
 use crate::model::steps;
-use crate::model::timeline::{Kind, Source, TimelineOutcome};
+use crate::model::timeline::{SpanKind, SpanSource, TimelineOutcome};
 use crate::read::collect::NodeData;
 
 /// Finds the step that was running when the run failed. Adds a span if its start is known.
@@ -11,12 +11,12 @@ pub(super) fn running(
     data: &NodeData,
     outcome: TimelineOutcome,
     code: Option<i64>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<FoundSpan>,
 ) -> Option<(String, String)> {
     if outcome == TimelineOutcome::Succeeded {
         return None;
     }
-    let steps = || found.iter().filter(|one| one.kind == Kind::Step);
+    let steps = || found.iter().filter(|one| one.kind == SpanKind::Step);
     let last_done = steps().filter(|one| one.end.is_some()).max_by_key(|one| one.end);
     let last_end = last_done.and_then(|one| one.end);
     let called = data.called.filter(|called| {
@@ -42,17 +42,17 @@ pub(super) fn running(
         None => return None,
     };
     let exists = steps().any(|one| one.name == name && one.end.is_none());
-    let run_start = found.iter().find(|one| one.kind == Kind::Run).map(|one| one.start);
+    let run_start = found.iter().find(|one| one.kind == SpanKind::Run).map(|one| one.start);
     if !exists && let Some(start) = last_end.or(run_start) {
         let end = end_of_bootstrap(found);
         if end.is_none_or(|end| start < end) {
-            found.push(Found {
+            found.push(FoundSpan {
                 name: name.clone(),
-                kind: Kind::Step,
+                kind: SpanKind::Step,
                 start,
                 end: None,
                 failed: false,
-                sources: vec![Source::Concluded],
+                sources: vec![SpanSource::Concluded],
                 message: String::new(),
             });
         }

@@ -2,8 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::found::Found;
-use crate::model::timeline::{Extent, Kind, Skipped, Source, Span, Status, TimelineOutcome};
+use super::found::FoundSpan;
+use crate::model::timeline::{
+    Extent, SkippedFile, Span, SpanKind, SpanSource, SpanStatus, TimelineOutcome,
+};
 use crate::model::{production, tree};
 use crate::read::MAX_SPANS;
 use crate::read::collect::NodeData;
@@ -16,10 +18,10 @@ const SAME_STEP: SignedDuration = SignedDuration::from_millis(5);
 const SAME_AGENT: SignedDuration = SignedDuration::from_secs(2);
 
 /// Converts all spans with a known start to one clock.
-pub(super) fn begun(data: &NodeData) -> Vec<Found> {
+pub(super) fn begun(data: &NodeData) -> Vec<FoundSpan> {
     let spans = data.spans.iter().filter_map(|span| {
         let start = data.at(span.start)?;
-        Some(Found {
+        Some(FoundSpan {
             name: span.name.clone(),
             kind: span.kind,
             start,
@@ -33,8 +35,11 @@ pub(super) fn begun(data: &NodeData) -> Vec<Found> {
 }
 
 /// Removes spans of another boot.
-pub(super) fn of_one_boot(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> Vec<Found> {
-    let run = found.iter().filter(|one| one.kind == Kind::Run).map(|one| one.start).max();
+pub(super) fn of_one_boot(
+    mut found: Vec<FoundSpan>,
+    skipped: &mut Vec<SkippedFile>,
+) -> Vec<FoundSpan> {
+    let run = found.iter().filter(|one| one.kind == SpanKind::Run).map(|one| one.start).max();
     let mut starts: Vec<Timestamp> = found.iter().map(|one| one.start).collect();
     starts.sort_unstable();
     let Some(around) = run.or_else(|| starts.get(starts.len() / 2).copied()) else { return found };
@@ -51,14 +56,14 @@ pub(super) fn of_one_boot(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> 
             LONG_BEFORE.as_hours(),
             LONG_AFTER.as_hours()
         );
-        skipped.push(Skipped { path: format!("{left_out} times"), why });
+        skipped.push(SkippedFile { path: format!("{left_out} times"), why });
     }
     found
 }
 
-pub(super) fn merged(mut found: Vec<Found>) -> Vec<Found> {
+pub(super) fn merged(mut found: Vec<FoundSpan>) -> Vec<FoundSpan> {
     found.sort_by(|a, b| (&a.name, a.start).cmp(&(&b.name, b.start)));
-    let mut merged: Vec<Found> = Vec::with_capacity(found.len());
+    let mut merged: Vec<FoundSpan> = Vec::with_capacity(found.len());
     for one in found {
         let same =
             if one.name.starts_with("AKS.AKSNodeController.") { SAME_AGENT } else { SAME_STEP };
@@ -83,53 +88,53 @@ pub(super) fn merged(mut found: Vec<Found>) -> Vec<Found> {
 }
 
 /// Limits the number of spans: later steps compare all pairs.
-pub(super) fn bounded(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> Vec<Found> {
+pub(super) fn bounded(mut found: Vec<FoundSpan>, skipped: &mut Vec<SkippedFile>) -> Vec<FoundSpan> {
     if found.len() > MAX_SPANS {
         let path = format!("{} times", found.len() - MAX_SPANS);
-        skipped.push(Skipped { path, why: format!("skipped: more than {MAX_SPANS} spans") });
-        found.sort_by_key(|one| (one.kind == Kind::Step, one.start));
+        skipped.push(SkippedFile { path, why: format!("skipped: more than {MAX_SPANS} spans") });
+        found.sort_by_key(|one| (one.kind == SpanKind::Step, one.start));
         found.truncate(MAX_SPANS);
     }
     found
 }
 
 /// Adds the scripts as a whole from the report if their last event is missing.
-pub(super) fn add_run(data: &NodeData, outcome: TimelineOutcome, found: &mut Vec<Found>) {
+pub(super) fn add_run(data: &NodeData, outcome: TimelineOutcome, found: &mut Vec<FoundSpan>) {
     let Some(report) = &data.report else { return };
     let Some(start) = report.began.and_then(|began| data.at(began)) else { return };
-    if found.iter().any(|one| one.kind == Kind::Run) {
+    if found.iter().any(|one| one.kind == SpanKind::Run) {
         return;
     }
     let seconds = report.seconds.map(SignedDuration::from_secs);
     let reported_end = seconds.and_then(|seconds| start.checked_add(seconds).ok());
     let last_step =
-        found.iter().filter(|one| one.kind == Kind::Step).filter_map(|one| one.end).max();
+        found.iter().filter(|one| one.kind == SpanKind::Step).filter_map(|one| one.end).max();
     // The report counts whole seconds.
     let is_rounding =
         |step: &Timestamp, end: Timestamp| step.duration_since(end) < SignedDuration::from_secs(2);
     let end = reported_end.map(|end| {
         last_step.filter(|step| is_rounding(step, end)).map_or(end, |step| end.max(step))
     });
-    found.push(Found {
+    found.push(FoundSpan {
         name: "AKS.CSE.cse_start".to_owned(),
-        kind: Kind::Run,
+        kind: SpanKind::Run,
         start,
         end,
         failed: outcome == TimelineOutcome::Failed,
-        sources: vec![Source::Report],
+        sources: vec![SpanSource::Report],
         message: String::new(),
     });
 }
 
 /// End of the scripts, or else of the agent.
-pub(super) fn end_of_bootstrap(found: &[Found]) -> Option<Timestamp> {
+pub(super) fn end_of_bootstrap(found: &[FoundSpan]) -> Option<Timestamp> {
     let end_of = |kind| found.iter().filter(|one| one.kind == kind).filter_map(|one| one.end).max();
-    end_of(Kind::Run).or_else(|| end_of(Kind::Agent))
+    end_of(SpanKind::Run).or_else(|| end_of(SpanKind::Agent))
 }
 
 /// Sets ends, comparisons, order and nesting.
 pub(super) fn finished(
-    found: Vec<Found>,
+    found: Vec<FoundSpan>,
     outcome: TimelineOutcome,
     system: production::System,
 ) -> Vec<Span> {
@@ -137,20 +142,20 @@ pub(super) fn finished(
     let end_of_all = end_of_bootstrap(&found).or(latest);
     let spans = found.into_iter().filter_map(|one| {
         let status = match one.end {
-            _ if one.failed => Status::Failed,
-            Some(end) if end == one.start && one.kind == Kind::Boot => Status::Instant,
-            Some(_) => Status::Done,
+            _ if one.failed => SpanStatus::Failed,
+            Some(end) if end == one.start && one.kind == SpanKind::Boot => SpanStatus::Instant,
+            Some(_) => SpanStatus::Done,
             // Not finished because it ran in the background, or because the log was cut.
-            None if outcome == TimelineOutcome::Succeeded && one.kind != Kind::Stage => {
+            None if outcome == TimelineOutcome::Succeeded && one.kind != SpanKind::Stage => {
                 return None;
             }
-            None => Status::Unfinished,
+            None => SpanStatus::Unfinished,
         };
         let end = one.end.or(end_of_all).map_or(one.start, |end| end.max(one.start));
         let seconds = end.duration_since(one.start).as_secs_f64();
         let comparison = match one.kind {
-            Kind::Step => Some(production::compare(&one.name, seconds, system)),
-            Kind::Run => Some(production::compare_run(seconds)),
+            SpanKind::Step => Some(production::compare(&one.name, seconds, system)),
+            SpanKind::Run => Some(production::compare_run(seconds)),
             _ => None,
         };
         Some(Span {

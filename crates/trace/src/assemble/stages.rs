@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::found::Found;
+use super::found::FoundSpan;
 use crate::model::life::{
     BOOT, BOOTSTRAP, LAUNCH, LifeState, MACHINE, MACHINE_AND_BOOTSTRAP, NodeLife, READY, REGISTER,
 };
-use crate::model::timeline::{Kind, Source, TimelineOutcome};
+use crate::model::timeline::{SpanKind, SpanSource, TimelineOutcome};
 
 impl NodeLife {
     /// Returns the result of the bootstrap, as far as the cluster and Azure show it.
@@ -21,19 +21,19 @@ impl NodeLife {
     }
 
     /// Returns the stages. `found` has the spans of the report, if Azure has one.
-    pub(crate) fn stages(&self, found: &[Found]) -> Vec<Found> {
+    pub(crate) fn stages(&self, found: &[FoundSpan]) -> Vec<FoundSpan> {
         let mut stages = Vec::new();
         let has_failed = self.state == LifeState::Failed;
-        let run = found.iter().find(|one| one.kind == Kind::Run);
-        let kernel = found.iter().find(|one| one.kind == Kind::Boot && one.name == "kernel");
+        let run = found.iter().find(|one| one.kind == SpanKind::Run);
+        let kernel = found.iter().find(|one| one.kind == SpanKind::Boot && one.name == "kernel");
         if let Some(created) = self.created {
             let failed = self.launched.is_none() && self.launch_failed.is_some();
             let end = self.launched.or(self.launch_failed);
-            stages.push(stage(LAUNCH, created, end, failed, Source::Cluster));
+            stages.push(stage(LAUNCH, created, end, failed, SpanSource::Cluster));
         }
         let machine = self.launched.or(self.vm_created);
         let joined = self.node_created.or(self.registered);
-        let source = if self.ended.is_some() { Source::Azure } else { Source::Record };
+        let source = if self.ended.is_some() { SpanSource::Azure } else { SpanSource::Record };
         let ended = run.and_then(|run| run.end).or(self.ended);
         let is_registered = joined.is_some() || (has_failed && self.bootstrap_succeeded(run));
         let bootstrap_failed = has_failed && !is_registered;
@@ -41,13 +41,13 @@ impl NodeLife {
         match (machine, run) {
             (_, Some(run)) => {
                 if let Some(machine) = machine.filter(|machine| *machine < run.start) {
-                    stages.push(stage(MACHINE, machine, Some(run.start), false, Source::Azure));
+                    stages.push(stage(MACHINE, machine, Some(run.start), false, SpanSource::Azure));
                     if let Some(kernel) = kernel.filter(|kernel| kernel.start >= machine) {
                         let end = Some(run.start.max(kernel.start));
-                        stages.push(stage(BOOT, kernel.start, end, false, Source::Report));
+                        stages.push(stage(BOOT, kernel.start, end, false, SpanSource::Report));
                     }
                 }
-                stages.push(stage(BOOTSTRAP, run.start, end, bootstrap_failed, Source::Report));
+                stages.push(stage(BOOTSTRAP, run.start, end, bootstrap_failed, SpanSource::Report));
             }
             (Some(machine), None) => {
                 stages.push(stage(MACHINE_AND_BOOTSTRAP, machine, end, bootstrap_failed, source));
@@ -57,16 +57,16 @@ impl NodeLife {
         if let (Some(from), true) = (ended, is_registered || (joined.is_none() && !has_failed)) {
             let end = joined.or(self.failed.filter(|_| has_failed));
             let failed = has_failed && joined.is_none();
-            stages.push(stage(REGISTER, from, end, failed, Source::Cluster));
+            stages.push(stage(REGISTER, from, end, failed, SpanSource::Cluster));
         }
         if let Some(joined) = joined {
-            stages.push(stage(READY, joined, self.ready, false, Source::Cluster));
+            stages.push(stage(READY, joined, self.ready, false, SpanSource::Cluster));
         }
         stages
     }
 
     /// Returns true if the node failed after a bootstrap that succeeded.
-    fn bootstrap_succeeded(&self, run: Option<&Found>) -> bool {
+    fn bootstrap_succeeded(&self, run: Option<&FoundSpan>) -> bool {
         let by_report = run.is_some_and(|run| run.end.is_some() && !run.failed);
         by_report || (self.ended.is_some() && !self.has_failed_extension)
     }
@@ -77,11 +77,11 @@ fn stage(
     start: Timestamp,
     end: Option<Timestamp>,
     failed: bool,
-    source: Source,
-) -> Found {
-    Found {
+    source: SpanSource,
+) -> FoundSpan {
+    FoundSpan {
         name: name.to_owned(),
-        kind: Kind::Stage,
+        kind: SpanKind::Stage,
         start,
         // Clocks of the node, the cluster and Azure differ.
         end: end.map(|end| end.max(start)),
@@ -109,7 +109,8 @@ mod tests {
     }
 
     fn names(life: &NodeLife) -> Vec<(String, Option<f64>)> {
-        let seconds = |one: &Found| one.end.map(|end| end.duration_since(one.start).as_secs_f64());
+        let seconds =
+            |one: &FoundSpan| one.end.map(|end| end.duration_since(one.start).as_secs_f64());
         life.stages(&[]).iter().map(|one| (one.name.clone(), seconds(one))).collect()
     }
 
@@ -152,13 +153,13 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 
-    fn found(name: &str, kind: Kind, from: i64, to: Option<i64>, failed: bool) -> Found {
-        Found { kind, ..stage(name, at(from), to.map(at), failed, Source::Report) }
+    fn found(name: &str, kind: SpanKind, from: i64, to: Option<i64>, failed: bool) -> FoundSpan {
+        FoundSpan { kind, ..stage(name, at(from), to.map(at), failed, SpanSource::Report) }
     }
 
-    fn stages(life: &NodeLife, found: &[Found]) -> Vec<String> {
+    fn stages(life: &NodeLife, found: &[FoundSpan]) -> Vec<String> {
         let second = |time: Timestamp| time.as_second() - 1_800_000_000;
-        let shown = |one: &Found| {
+        let shown = |one: &FoundSpan| {
             let end = one.end.map(|end| second(end).to_string()).unwrap_or_default();
             let failed = if one.failed { " failed" } else { "" };
             let source = one.sources[0].as_str();
@@ -176,9 +177,9 @@ mod tests {
         let expected = ["created → launched 0..9 cluster", "machine, bootstrap 9.. record"];
         assert_eq!(stages(&retried, &[]), expected, "a launch that failed before");
         let spans = [
-            found("cloud-init", Kind::Boot, 15, Some(15), false),
-            found("kernel", Kind::Boot, 20, Some(20), false),
-            found("cse_start", Kind::Run, 40, Some(70), false),
+            found("cloud-init", SpanKind::Boot, 15, Some(15), false),
+            found("kernel", SpanKind::Boot, 20, Some(20), false),
+            found("cse_start", SpanKind::Run, 40, Some(70), false),
         ];
         let expected = [
             "created → launched 0..9 cluster",
@@ -201,7 +202,7 @@ mod tests {
             failed: Some(at(100)),
             ..NodeLife::default()
         };
-        let run = |failed| [found("cse_start", Kind::Run, 40, Some(70), failed)];
+        let run = |failed| [found("cse_start", SpanKind::Run, 40, Some(70), failed)];
         let expected =
             ["machine 3..40 azure", "bootstrap 40..70 report", "register 70..100 cluster failed"];
         assert_eq!(stages(&failed, &run(false)), expected);

@@ -9,13 +9,15 @@ use super::spans::{add_run, begun, bounded, extent, finished, merged, of_one_boo
 use crate::escape::tidy;
 use crate::model::critical_path;
 use crate::model::life::{LifeState, NodeLife};
-use crate::model::timeline::{Attempt, Kind, Running, Span, Status, Timeline, TimelineOutcome};
+use crate::model::timeline::{
+    BootstrapAttempt, RunningStep, Span, SpanKind, SpanStatus, Timeline, TimelineOutcome,
+};
 use crate::read::collect::{NodeData, collect};
-use crate::read::files::{self, File};
+use crate::read::files::{self, TraceFile};
 use crate::read::{MAX_NAME, exit_code};
 
 /// Builds the timelines of all nodes in these files, by name.
-pub fn read(files: &[File]) -> Vec<Timeline> {
+pub fn read(files: &[TraceFile]) -> Vec<Timeline> {
     let nodes = files::by_node(files);
     let is_only = nodes.len() == 1;
     let mut timelines: Vec<Timeline> = nodes
@@ -29,7 +31,7 @@ pub fn read(files: &[File]) -> Vec<Timeline> {
 
 impl Timeline {
     /// Builds the timeline of one node. `node` is used if no log contains a host name.
-    pub fn of(node: &str, files: &[File]) -> Self {
+    pub fn of(node: &str, files: &[TraceFile]) -> Self {
         assemble(node, &files.iter().collect::<Vec<_>>())
     }
 
@@ -42,10 +44,10 @@ impl Timeline {
     }
 }
 
-fn assemble(node: &str, files: &[&File]) -> Timeline {
+fn assemble(node: &str, files: &[&TraceFile]) -> Timeline {
     let data = collect(files);
     let exit_code = exit_code_of(&data);
-    let agent_failed = data.spans.iter().any(|span| span.kind == Kind::Agent && span.failed);
+    let agent_failed = data.spans.iter().any(|span| span.kind == SpanKind::Agent && span.failed);
     let outcome = match exit_code {
         Some(0) => TimelineOutcome::Succeeded,
         Some(_) => TimelineOutcome::Failed,
@@ -64,8 +66,8 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
     }
     let spans = finished(found, outcome, system);
     let running = running.map(|(name, evidence)| {
-        let is_it = |span: &Span| span.name == name && span.status == Status::Unfinished;
-        Running { span: spans.iter().rposition(is_it), name, evidence }
+        let is_it = |span: &Span| span.name == name && span.status == SpanStatus::Unfinished;
+        RunningStep { span: spans.iter().rposition(is_it), name, evidence }
     });
     let extent = extent(&spans);
     Timeline {
@@ -109,10 +111,10 @@ fn cause(report: &[u8]) -> Option<mooring_diagnosis::Diagnosis> {
     (found.outcome != mooring_diagnosis::BootstrapOutcome::Succeeded).then_some(found)
 }
 
-fn earlier(data: &NodeData) -> Option<Attempt> {
+fn earlier(data: &NodeData) -> Option<BootstrapAttempt> {
     let (facts, text) = data.earlier.as_ref()?;
     let started = facts.status.timings.cse_start_time.as_deref();
-    Some(Attempt {
+    Some(BootstrapAttempt {
         exit_code: facts.status.code().ok(),
         started: started.map(|started| tidy(started, MAX_NAME)),
         diagnosis: cause(text),

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::timeline::{Kind, Span, Timeline};
+use super::timeline::{Span, SpanKind, Timeline};
 
 /// Walks back from the end: the span that ended last, then the one that ended last before that started, and so on; the
 /// same within each of them. The result is in order of time.
@@ -12,7 +12,7 @@ pub(crate) fn find(spans: &[Span]) -> Vec<usize> {
     for (index, span) in spans.iter().enumerate() {
         match span.parent {
             Some(parent) => children[parent].push(index),
-            None if span.kind != Kind::Beside => top.push(index),
+            None if span.kind != SpanKind::Beside => top.push(index),
             None => {}
         }
     }
@@ -49,8 +49,9 @@ pub(crate) fn own_seconds(spans: &[Span], chain: &[usize]) -> Vec<f64> {
 pub(crate) fn links(timeline: &Timeline) -> Vec<(usize, f64)> {
     let Timeline { spans, chain, .. } = timeline;
     let own = own_seconds(spans, chain);
-    let is_link =
-        |index: &usize| !matches!(spans[*index].kind, Kind::Stage | Kind::Agent | Kind::Run);
+    let is_link = |index: &usize| {
+        !matches!(spans[*index].kind, SpanKind::Stage | SpanKind::Agent | SpanKind::Run)
+    };
     let links = chain.iter().copied().filter(is_link);
     let mut links: Vec<(usize, f64)> = links.map(|index| (index, own[index])).collect();
     links.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -66,13 +67,13 @@ mod tests {
     #[test]
     fn concurrent_steps_count_by_latest_end() {
         let spans = build(vec![
-            span("run", Kind::Run, 0, 30),
-            span("first", Kind::Step, 0, 10),
-            span("beside-first", Kind::Step, 1, 8),
-            span("second", Kind::Step, 10, 25),
-            span("part", Kind::Step, 11, 20),
-            span("short", Kind::Step, 12, 14),
-            span("wait", Kind::Beside, 0, 60),
+            span("run", SpanKind::Run, 0, 30),
+            span("first", SpanKind::Step, 0, 10),
+            span("beside-first", SpanKind::Step, 1, 8),
+            span("second", SpanKind::Step, 10, 25),
+            span("part", SpanKind::Step, 11, 20),
+            span("short", SpanKind::Step, 12, 14),
+            span("wait", SpanKind::Beside, 0, 60),
         ]);
         let chain = find(&spans);
         let names: Vec<_> = chain.iter().map(|&index| spans[index].name.as_str()).collect();

@@ -91,7 +91,7 @@ pub const ANY_STEP: f64 = 45.0;
 pub const WHOLE_RUN: f64 = 60.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub struct FigureComparison {
     /// None if only a limit is known.
     pub figures: Option<Figures>,
     /// p95 or the limit, in seconds.
@@ -118,7 +118,7 @@ impl Speed {
     }
 }
 
-pub fn compare(name: &str, seconds: f64, system: System) -> Comparison {
+pub fn compare(name: &str, seconds: f64, system: System) -> FigureComparison {
     let last = name.rsplit('.').next().unwrap_or(name);
     let of = |system| FIELD.iter().find(|figures| figures.step == last && figures.system == system);
     match of(system).or_else(|| of(System::default())) {
@@ -130,19 +130,19 @@ pub fn compare(name: &str, seconds: f64, system: System) -> Comparison {
             } else {
                 Speed::Usual
             };
-            Comparison { figures: Some(*figures), limit: figures.p95, pace }
+            FigureComparison { figures: Some(*figures), limit: figures.p95, pace }
         }
         None => held_to(seconds, ANY_STEP),
     }
 }
 
-pub(crate) fn compare_run(seconds: f64) -> Comparison {
+pub(crate) fn compare_run(seconds: f64) -> FigureComparison {
     held_to(seconds, WHOLE_RUN)
 }
 
-fn held_to(seconds: f64, limit: f64) -> Comparison {
+fn held_to(seconds: f64, limit: f64) -> FigureComparison {
     let pace = if seconds > limit { Speed::Slow } else { Speed::Usual };
-    Comparison { figures: None, limit, pace }
+    FigureComparison { figures: None, limit, pace }
 }
 
 #[cfg(test)]

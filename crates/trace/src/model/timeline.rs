@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
-use super::production::Comparison;
+use super::production::FigureComparison;
 use crate::model::life::NodeLife;
 
 #[derive(Debug, Clone)]
@@ -17,17 +17,17 @@ pub struct Timeline {
     /// By start; parents before their children.
     pub spans: Vec<Span>,
     /// The step that was running when the bootstrap failed: the failing step writes no event.
-    pub running: Option<Running>,
+    pub running: Option<RunningStep>,
     /// The critical path: indices into `spans`, by start.
     pub chain: Vec<usize>,
     pub gaps: Vec<Gap>,
     pub diagnosis: Option<Diagnosis>,
     /// The previous attempt, if its report exists.
-    pub earlier: Option<Attempt>,
+    pub earlier: Option<BootstrapAttempt>,
     pub system: crate::model::production::System,
     /// Facts of the cluster and of Azure, if their files exist.
     pub life: Option<NodeLife>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
 }
 
 impl Timeline {
@@ -35,10 +35,10 @@ impl Timeline {
     pub fn shown(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spans.len()).collect();
         order.sort_by_key(|&index| match self.spans[index].kind {
-            Kind::Stage => 0,
-            Kind::Boot => 1,
-            Kind::Agent | Kind::Run | Kind::Step => 2,
-            Kind::Beside => 3,
+            SpanKind::Stage => 0,
+            SpanKind::Boot => 1,
+            SpanKind::Agent | SpanKind::Run | SpanKind::Step => 2,
+            SpanKind::Beside => 3,
         });
         order
     }
@@ -90,20 +90,20 @@ impl TimelineOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
     pub name: String,
-    pub kind: Kind,
+    pub kind: SpanKind,
     pub start: Timestamp,
     /// End of the bootstrap if it never finished.
     pub end: Timestamp,
-    pub status: Status,
+    pub status: SpanStatus,
     /// Several if they agree.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SpanSource>,
     pub parent: Option<usize>,
     pub depth: usize,
     /// A track per kind, on which spans do not overlap partially.
     pub lane: usize,
     /// Message if it is more than the name; redacted.
     pub message: String,
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<FigureComparison>,
 }
 
 impl Span {
@@ -122,7 +122,7 @@ impl Span {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum SpanKind {
     /// Part of a node's life in the cluster and in Azure.
     Stage,
     /// Kernel, cloud-init, network, guest agent, kubelet.
@@ -134,7 +134,7 @@ pub enum Kind {
     Beside,
 }
 
-impl Kind {
+impl SpanKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Stage => "stage",
@@ -148,7 +148,7 @@ impl Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum SpanStatus {
     /// Finished. (A step that returned an error looks the same: the scripts do not record it.)
     Done,
     Failed,
@@ -156,7 +156,7 @@ pub enum Status {
     Instant,
 }
 
-impl Status {
+impl SpanStatus {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -168,7 +168,7 @@ impl Status {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum SpanSource {
     Event,
     /// `cluster-provision.log`.
     Trace,
@@ -187,7 +187,7 @@ pub enum Source {
     Concluded,
 }
 
-impl Source {
+impl SpanSource {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Event => "event",
@@ -205,14 +205,14 @@ impl Source {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
+pub struct BootstrapAttempt {
     pub exit_code: Option<i64>,
     /// Start time as the scripts recorded it.
     pub started: Option<String>,
     pub diagnosis: Option<Diagnosis>,
 }
 
-impl Attempt {
+impl BootstrapAttempt {
     pub fn summary(&self) -> String {
         let code =
             self.exit_code.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
@@ -225,7 +225,7 @@ impl Attempt {
 
 /// The last running step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Running {
+pub struct RunningStep {
     pub name: String,
     /// Its span, if its start is known.
     pub span: Option<usize>,
@@ -248,7 +248,7 @@ impl Gap {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedFile {
     pub path: String,
     pub why: String,
 }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::timeline::{Kind, Span, Status};
+use super::timeline::{Span, SpanKind, SpanStatus};
 
 /// Timestamps are cut to milliseconds, so a part may seem to end after its parent.
 const ROUNDING: SignedDuration = SignedDuration::from_millis(2);
@@ -31,11 +31,11 @@ pub(crate) fn build(mut spans: Vec<Span>) -> Vec<Span> {
 fn parent(spans: &[Span], index: usize) -> Option<usize> {
     let inner = &spans[index];
     let may_hold = |outer: &Span| match inner.kind {
-        Kind::Step => {
-            matches!(outer.kind, Kind::Step | Kind::Run | Kind::Agent | Kind::Stage)
+        SpanKind::Step => {
+            matches!(outer.kind, SpanKind::Step | SpanKind::Run | SpanKind::Agent | SpanKind::Stage)
         }
-        Kind::Run => matches!(outer.kind, Kind::Agent | Kind::Stage),
-        Kind::Stage => outer.kind == Kind::Stage,
+        SpanKind::Run => matches!(outer.kind, SpanKind::Agent | SpanKind::Stage),
+        SpanKind::Stage => outer.kind == SpanKind::Stage,
         _ => false,
     };
     let holds = |outer: &Span| {
@@ -54,13 +54,17 @@ fn parent(spans: &[Span], index: usize) -> Option<usize> {
 /// On a lane, spans do not overlap partially. Boot, bootstrap and concurrent spans have separate lanes.
 fn assign_lanes(spans: &mut [Span]) {
     let mut first = 0;
-    let groups =
-        [&[Kind::Boot][..], &[Kind::Agent, Kind::Run, Kind::Step], &[Kind::Beside], &[Kind::Stage]];
+    let groups = [
+        &[SpanKind::Boot][..],
+        &[SpanKind::Agent, SpanKind::Run, SpanKind::Step],
+        &[SpanKind::Beside],
+        &[SpanKind::Stage],
+    ];
     for group in groups {
         // Ends of the open spans on each lane.
         let mut lanes: Vec<Vec<Timestamp>> = Vec::new();
         for span in spans.iter_mut().filter(|span| group.contains(&span.kind)) {
-            if span.status == Status::Instant {
+            if span.status == SpanStatus::Instant {
                 span.lane = first;
                 continue;
             }
@@ -84,18 +88,22 @@ fn assign_lanes(spans: &mut [Span]) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::model::timeline::Source;
+    use crate::model::timeline::SpanSource;
 
-    pub(crate) fn span(name: &str, kind: Kind, from: i64, to: i64) -> Span {
+    pub(crate) fn span(name: &str, kind: SpanKind, from: i64, to: i64) -> Span {
         let at = |second| Timestamp::from_second(1_700_000_000 + second).unwrap();
-        let status = if from == to && kind == Kind::Boot { Status::Instant } else { Status::Done };
+        let status = if from == to && kind == SpanKind::Boot {
+            SpanStatus::Instant
+        } else {
+            SpanStatus::Done
+        };
         Span {
             name: name.to_owned(),
             kind,
             start: at(from),
             end: at(to),
             status,
-            sources: vec![Source::Event],
+            sources: vec![SpanSource::Event],
             parent: None,
             depth: 0,
             lane: 0,
@@ -107,13 +115,13 @@ pub(crate) mod tests {
     #[test]
     fn parent_is_the_smallest_enclosing_span_except_watchers() {
         let spans = build(vec![
-            span("inner", Kind::Step, 4, 6),
-            span("outer", Kind::Step, 3, 8),
-            span("run", Kind::Run, 2, 20),
-            span("agent", Kind::Agent, 1, 21),
-            span("wait", Kind::Beside, 0, 22),
-            span("across", Kind::Step, 7, 12),
-            span("at its end", Kind::Step, 6, 6),
+            span("inner", SpanKind::Step, 4, 6),
+            span("outer", SpanKind::Step, 3, 8),
+            span("run", SpanKind::Run, 2, 20),
+            span("agent", SpanKind::Agent, 1, 21),
+            span("wait", SpanKind::Beside, 0, 22),
+            span("across", SpanKind::Step, 7, 12),
+            span("at its end", SpanKind::Step, 6, 6),
         ]);
         let parent = |name: &str| {
             let one = spans.iter().find(|span| span.name == name).unwrap();

@@ -1,4 +1,4 @@
-//! Bars over time, as an SVG fragment for a [`crate::output::page::Page`].
+//! Bars over time, as an SVG fragment for a [`crate::output::page::HtmlPage`].
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ pub struct Chart {
     /// Text alternative of the chart.
     pub label: String,
     pub seconds: f64,
-    pub rows: Vec<Row>,
+    pub rows: Vec<BarRow>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub struct BarRow {
     pub label: String,
     pub indent: usize,
     pub strong: bool,
@@ -119,7 +119,7 @@ pub fn svg(chart: &Chart) -> String {
     out
 }
 
-fn draw(out: &mut String, row: &Row, top: f64, scale: f64, seconds: f64) {
+fn draw(out: &mut String, row: &BarRow, top: f64, scale: f64, seconds: f64) {
     let _ = write!(out, "<g><title>{}</title>", escape(&row.tip));
     let indent = 6.0 + 14.0 * count(row.indent.min(6));
     let room = ((LABELS - 10.0 - indent) / LABEL_CHARACTER).floor();
@@ -268,7 +268,7 @@ mod tests {
     fn note_is_after_its_bar_before_it_or_on_a_ground() {
         let drawn = |from, to| {
             let bars = vec![Bar { from, to, ..Bar::default() }];
-            let row = Row { bars, note: "x".repeat(50), ..Row::default() };
+            let row = BarRow { bars, note: "x".repeat(50), ..BarRow::default() };
             svg(&Chart { label: String::new(), seconds: 766.0, rows: vec![row] })
         };
         let is_at = |svg: &str, x: f64, anchor: &str| {
@@ -291,8 +291,12 @@ mod tests {
     fn any_numbers_and_names_are_drawn_inside_the_chart() {
         let bar = |from, to| Bar { from, to, ..Bar::default() };
         let bars = vec![bar(-5.0, 1e12), bar(f64::NAN, f64::INFINITY), bar(3.0, 2.0)];
-        let row =
-            Row { label: "</svg><b>".repeat(90), bars, note: "x".repeat(300), ..Row::default() };
+        let row = BarRow {
+            label: "</svg><b>".repeat(90),
+            bars,
+            note: "x".repeat(300),
+            ..BarRow::default()
+        };
         let drawn =
             svg(&Chart { label: "\"".to_owned(), seconds: f64::INFINITY, rows: vec![row; 500] });
         assert!(!drawn.contains("<b>") && !drawn.contains("NaN") && !drawn.contains("inf\""));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::timeline::{Span, Status, Timeline};
+use crate::model::timeline::{Span, SpanStatus, Timeline};
 
 pub fn to_json(timelines: &[Timeline]) -> String {
     let mut events = Vec::new();
@@ -27,11 +27,11 @@ pub fn to_json(timelines: &[Timeline]) -> String {
 }
 
 fn lane_name(span: &Span, number: usize) -> String {
-    use crate::model::timeline::Kind;
+    use crate::model::timeline::SpanKind;
     match span.kind {
-        Kind::Stage => "stages".to_owned(),
-        Kind::Boot => "boot".to_owned(),
-        Kind::Beside => format!("concurrent {number}"),
+        SpanKind::Stage => "stages".to_owned(),
+        SpanKind::Boot => "boot".to_owned(),
+        SpanKind::Beside => format!("concurrent {number}"),
         _ => format!("bootstrap {number}"),
     }
 }
@@ -53,7 +53,7 @@ fn event(span: &Span, process: u32) -> Value {
         "name": span.name, "cat": span.kind.as_str(), "pid": process, "tid": span.lane + 1,
         "ts": span.start.as_microsecond(), "args": arguments,
     });
-    if span.status == Status::Instant {
+    if span.status == SpanStatus::Instant {
         event["ph"] = json!("i");
         event["s"] = json!("p");
     } else {

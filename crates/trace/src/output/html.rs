@@ -3,12 +3,12 @@ use std::fmt::Write as _;
 use mooring_diagnosis::Diagnosis;
 
 use super::bars::span_of_time;
-use super::page::{Cell, Page, Severity, facts, notice, table};
+use super::page::{Cell, HtmlPage, Severity, facts, notice, table};
 use super::waterfall;
 use crate::escape::escape;
 use crate::model::critical_path::links;
 use crate::model::production::{SOURCE, Speed, System};
-use crate::model::timeline::{Kind, Source, Span, Status, Timeline, TimelineOutcome};
+use crate::model::timeline::{Span, SpanKind, SpanSource, SpanStatus, Timeline, TimelineOutcome};
 
 const MAX_STEPS: usize = 8;
 
@@ -20,7 +20,7 @@ pub fn page(timelines: &[Timeline]) -> String {
         [one] => format!("{}: bootstrap timeline", one.node),
         several => format!("Bootstrap timelines of {} nodes", several.len()),
     };
-    let mut page = Page::new(&title);
+    let mut page = HtmlPage::new(&title);
     if let [one] = timelines {
         page = page.lead(&summary(one));
         for (heading, html) in details(one) {
@@ -50,7 +50,7 @@ pub fn summary(timeline: &Timeline) -> String {
         let begin = extent.begin.strftime("from %F %T UTC").to_string();
         cards.push(("Duration", span_of_time(extent.seconds()), begin));
     }
-    if let Some(run) = timeline.spans.iter().find(|span| span.kind == Kind::Run) {
+    if let Some(run) = timeline.spans.iter().find(|span| span.kind == SpanKind::Run) {
         cards.push((
             "Scripts",
             span_of_time(run.seconds()),
@@ -66,8 +66,8 @@ pub fn summary(timeline: &Timeline) -> String {
         cards.push(("Longest gap", span_of_time(gap.seconds()), around));
     }
     let slow =
-        timeline.spans.iter().filter(|span| span.kind == Kind::Step && is_slow(span)).count();
-    let steps = timeline.spans.iter().filter(|span| span.kind == Kind::Step).count();
+        timeline.spans.iter().filter(|span| span.kind == SpanKind::Step && is_slow(span)).count();
+    let steps = timeline.spans.iter().filter(|span| span.kind == SpanKind::Step).count();
     if steps > 0 {
         cards.push(("Slow steps", slow.to_string(), format!("of {steps}")));
     }
@@ -194,7 +194,7 @@ fn spans_table(timeline: &Timeline) -> String {
                     span.short_name()
                 )),
                 Cell::Number(format!("+{}", span_of_time(from))),
-                Cell::Number(if span.status == Status::Instant {
+                Cell::Number(if span.status == SpanStatus::Instant {
                     String::new()
                 } else {
                     span_of_time(span.seconds())
@@ -225,9 +225,9 @@ fn remarks(span: &Span) -> String {
         let _ = write!(words, "<span class=\"word {class}\">{text}</span> ");
     };
     match span.status {
-        Status::Unfinished => word("failed", "unfinished"),
-        Status::Failed => word("failed", "failed"),
-        Status::Done | Status::Instant => {}
+        SpanStatus::Unfinished => word("failed", "unfinished"),
+        SpanStatus::Failed => word("failed", "failed"),
+        SpanStatus::Done | SpanStatus::Instant => {}
     }
     match span.comparison.map(|one| (one.pace, one.figures.is_some())) {
         Some((Speed::VerySlow, _)) => word("slow", "above p99"),
@@ -241,18 +241,18 @@ fn remarks(span: &Span) -> String {
     words
 }
 
-pub(crate) fn source_label(source: Source) -> &'static str {
+pub(crate) fn source_label(source: SpanSource) -> &'static str {
     match source {
-        Source::Event => "event",
-        Source::Trace => "trace",
-        Source::Report => "report",
-        Source::AgentLog => "agent's log",
-        Source::CloudInit => "cloud-init's log",
-        Source::Handler => "handler's log",
-        Source::Cluster => "cluster",
-        Source::Azure => "Azure",
-        Source::Record => "failure record",
-        Source::Concluded => "inferred",
+        SpanSource::Event => "event",
+        SpanSource::Trace => "trace",
+        SpanSource::Report => "report",
+        SpanSource::AgentLog => "agent's log",
+        SpanSource::CloudInit => "cloud-init's log",
+        SpanSource::Handler => "handler's log",
+        SpanSource::Cluster => "cluster",
+        SpanSource::Azure => "Azure",
+        SpanSource::Record => "failure record",
+        SpanSource::Concluded => "inferred",
     }
 }
 

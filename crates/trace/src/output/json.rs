@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use crate::model::critical_path::own_seconds;
 use crate::model::life::NodeLife;
 use crate::model::production::SOURCE;
-use crate::model::timeline::{Kind, Span, Timeline};
+use crate::model::timeline::{Span, SpanKind, Timeline};
 
 pub const SCHEMA: &str = "mooring.trace/v1";
 
 /// The content of the document. Members are only ever added. The command adds schema, time, cluster and sources.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Content {
+pub struct TraceContent {
     figures: &'static str,
     nodes: Vec<Value>,
 }
 
-impl Content {
+impl TraceContent {
     #[must_use]
     pub fn new(timelines: &[Timeline]) -> Self {
         Self { figures: SOURCE, nodes: timelines.iter().map(node).collect() }
@@ -88,7 +88,8 @@ fn life(life: &NodeLife) -> Value {
 }
 
 fn span(span: &Span, life: Option<&NodeLife>) -> Value {
-    let usual = life.filter(|_| span.kind == Kind::Stage).and_then(|life| life.usual(&span.name));
+    let usual =
+        life.filter(|_| span.kind == SpanKind::Stage).and_then(|life| life.usual(&span.name));
 
     let field = span.comparison.map(|one| {
         json!({

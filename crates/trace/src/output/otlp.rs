@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model::timeline::{Span, Status, Timeline, TimelineOutcome};
+use crate::model::timeline::{Span, SpanStatus, Timeline, TimelineOutcome};
 
 pub fn to_json(timelines: &[Timeline]) -> String {
     let resources: Vec<Value> = timelines.iter().map(resource).collect();
@@ -49,7 +49,7 @@ fn spans(timeline: &Timeline, begin: Timestamp, end: Timestamp) -> Vec<Value> {
         .enumerate()
         .map(|(index, span)| id(&[&index.to_string(), &span.name, &timeline.node], span.start))
         .collect();
-    let is_instant = |span: &Span| span.status == Status::Instant;
+    let is_instant = |span: &Span| span.status == SpanStatus::Instant;
     let instants = timeline.spans.iter().filter(|span| is_instant(span));
     let instants =
         instants.map(|span| json!({"timeUnixNano": nanos(span.start), "name": span.name}));
@@ -80,9 +80,9 @@ fn spans(timeline: &Timeline, begin: Timestamp, end: Timestamp) -> Vec<Value> {
     for (index, span) in timeline.spans.iter().enumerate().filter(|(_, span)| !is_instant(span)) {
         let parent = span.parent.map_or(&root, |parent| &ids[parent]);
         let status = match span.status {
-            Status::Unfinished => json!({"code": ERROR, "message": "it never ended"}),
-            Status::Failed => json!({"code": ERROR, "message": span.message}),
-            Status::Done | Status::Instant => json!({}),
+            SpanStatus::Unfinished => json!({"code": ERROR, "message": "it never ended"}),
+            SpanStatus::Failed => json!({"code": ERROR, "message": span.message}),
+            SpanStatus::Done | SpanStatus::Instant => json!({}),
         };
         let sources: Vec<&str> = span.sources.iter().map(|source| source.as_str()).collect();
         let mut attributes = vec![

@@ -16,14 +16,14 @@ const PATTERNS: &str = r#"<svg class="patterns" width="0" height="0" aria-hidden
 ///
 /// Titles and headings are escaped; sections are HTML from the caller.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct HtmlPage {
     title: String,
     lead: String,
     sections: Vec<(String, String)>,
     footer: String,
 }
 
-impl Page {
+impl HtmlPage {
     pub fn new(title: &str) -> Self {
         Self {
             title: title.to_owned(),

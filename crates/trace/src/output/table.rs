@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::bars::span_of_time;
 use crate::model::critical_path::links;
 use crate::model::production::{SOURCE, Speed};
-use crate::model::timeline::{Extent, Kind, Status, Timeline, TimelineOutcome};
+use crate::model::timeline::{Extent, SpanKind, SpanStatus, Timeline, TimelineOutcome};
 
 const PICTURE: usize = 28;
 /// Width of a name, including indentation.
@@ -91,13 +91,13 @@ fn row(timeline: &Timeline, index: usize, extent: &Extent, text: &mut String) {
     let from = extent.seconds_to(span.start);
     let name = format!("{}{}", "  ".repeat(span.depth.min(5)), timeline.label(index));
     let mark = match (span.status, span.comparison.map(|one| one.pace)) {
-        (Status::Unfinished | Status::Failed, _) => '✗',
+        (SpanStatus::Unfinished | SpanStatus::Failed, _) => '✗',
         (_, Some(Speed::Slow | Speed::VerySlow)) => '!',
-        _ if timeline.chain.binary_search(&index).is_ok() && span.kind == Kind::Step => '*',
+        _ if timeline.chain.binary_search(&index).is_ok() && span.kind == SpanKind::Step => '*',
         _ => ' ',
     };
     let took = match span.status {
-        Status::Instant => String::new(),
+        SpanStatus::Instant => String::new(),
         _ => span_of_time(span.seconds()),
     };
     let figures = span.comparison.and_then(|one| one.figures);
@@ -112,7 +112,7 @@ fn row(timeline: &Timeline, index: usize, extent: &Extent, text: &mut String) {
 }
 
 /// Draws the position of a span within the timeline.
-fn picture(from: f64, seconds: f64, whole: f64, status: Status) -> String {
+fn picture(from: f64, seconds: f64, whole: f64, status: SpanStatus) -> String {
     let cell = |at: f64| {
         let part = (at / whole.max(0.001)).clamp(0.0, 1.0);
         #[expect(
@@ -126,9 +126,9 @@ fn picture(from: f64, seconds: f64, whole: f64, status: Status) -> String {
     };
     let (first, last) = (cell(from), cell(from + seconds));
     let bar = match status {
-        Status::Instant => "◆".to_owned(),
-        Status::Unfinished => "▒".repeat(last - first + 1),
-        Status::Done | Status::Failed => "█".repeat(last - first + 1),
+        SpanStatus::Instant => "◆".to_owned(),
+        SpanStatus::Unfinished => "▒".repeat(last - first + 1),
+        SpanStatus::Done | SpanStatus::Failed => "█".repeat(last - first + 1),
     };
     format!("{}{bar}", "·".repeat(first))
 }

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::bars::{self, Bar, Chart, Row, Tone, span_of_time};
+use super::bars::{self, Bar, BarRow, Chart, Tone, span_of_time};
 use crate::model::production::Speed;
-use crate::model::timeline::{Extent, Gap, Kind, Span, Status, Timeline, TimelineOutcome};
+use crate::model::timeline::{Extent, Gap, Span, SpanKind, SpanStatus, Timeline, TimelineOutcome};
 
-/// Renders the chart with a legend as a fragment for a [`crate::output::page::Page`].
+/// Renders the chart with a legend as a fragment for a [`crate::output::page::HtmlPage`].
 pub fn svg(timeline: &Timeline) -> String {
     format!("{}{}", bars::svg(&chart(timeline)), LEGEND)
 }
@@ -29,7 +29,7 @@ pub fn chart(timeline: &Timeline) -> Chart {
         };
     };
     let shown = timeline.shown().into_iter();
-    let mut rows: Vec<Row> =
+    let mut rows: Vec<BarRow> =
         shown.map(|index| row(timeline, index, &timeline.spans[index])).collect();
     rows.extend(silence(timeline, extent));
     Chart { label: label(timeline, extent.seconds()), seconds: extent.seconds(), rows }
@@ -53,10 +53,10 @@ fn label(timeline: &Timeline, seconds: f64) -> String {
     )
 }
 
-fn row(timeline: &Timeline, index: usize, span: &Span) -> Row {
+fn row(timeline: &Timeline, index: usize, span: &Span) -> BarRow {
     let from = timeline.extent.map_or(0.0, |extent| extent.seconds_to(span.start));
     let on_chain = timeline.chain.binary_search(&index).is_ok();
-    let is_instant = span.status == Status::Instant;
+    let is_instant = span.status == SpanStatus::Instant;
     let bar = Bar {
         from,
         to: if is_instant { from } else { from + span.seconds().max(0.001) },
@@ -65,10 +65,11 @@ fn row(timeline: &Timeline, index: usize, span: &Span) -> Row {
     };
     let note = note(span);
     let tip = format!("{}: {note}, {} after the start", span.name, span_of_time(from));
-    Row {
+    BarRow {
         label: timeline.label(index).to_owned(),
         indent: span.depth,
-        strong: matches!(span.kind, Kind::Agent | Kind::Run) || span.status == Status::Unfinished,
+        strong: matches!(span.kind, SpanKind::Agent | SpanKind::Run)
+            || span.status == SpanStatus::Unfinished,
         bars: vec![bar],
         note: if is_instant { format!("at {}", span_of_time(from)) } else { note },
         tip,
@@ -77,10 +78,13 @@ fn row(timeline: &Timeline, index: usize, span: &Span) -> Row {
 
 fn tone(span: &Span) -> Tone {
     match (span.status, span.kind) {
-        (Status::Unfinished, _) => Tone::Open,
-        (Status::Failed, _) => Tone::Failed,
-        (_, Kind::Stage | Kind::Boot | Kind::Agent | Kind::Run | Kind::Beside) => Tone::Calm,
-        (_, Kind::Step) if span.comparison.is_some_and(|one| one.pace != Speed::Usual) => {
+        (SpanStatus::Unfinished, _) => Tone::Open,
+        (SpanStatus::Failed, _) => Tone::Failed,
+        (
+            _,
+            SpanKind::Stage | SpanKind::Boot | SpanKind::Agent | SpanKind::Run | SpanKind::Beside,
+        ) => Tone::Calm,
+        (_, SpanKind::Step) if span.comparison.is_some_and(|one| one.pace != Speed::Usual) => {
             Tone::Slow
         }
         _ => Tone::Plain,
@@ -90,10 +94,10 @@ fn tone(span: &Span) -> Tone {
 /// Duration, comparison and result: everything that a color shows, as text.
 pub(crate) fn note(span: &Span) -> String {
     let mut note = match span.status {
-        Status::Instant => return "instant".to_owned(),
-        Status::Unfinished => format!("✗ unfinished, {}", span_of_time(span.seconds())),
-        Status::Failed => format!("✗ failed after {}", span_of_time(span.seconds())),
-        Status::Done => span_of_time(span.seconds()),
+        SpanStatus::Instant => return "instant".to_owned(),
+        SpanStatus::Unfinished => format!("✗ unfinished, {}", span_of_time(span.seconds())),
+        SpanStatus::Failed => format!("✗ failed after {}", span_of_time(span.seconds())),
+        SpanStatus::Done => span_of_time(span.seconds()),
     };
     if let Some(comparison) = span.comparison.filter(|one| one.pace != Speed::Usual) {
         let limit = if comparison.figures.is_some() { "p95" } else { "limit" };
@@ -102,7 +106,7 @@ pub(crate) fn note(span: &Span) -> String {
     note
 }
 
-fn silence(timeline: &Timeline, extent: Extent) -> Option<Row> {
+fn silence(timeline: &Timeline, extent: Extent) -> Option<BarRow> {
     let longest = timeline.gaps.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
     let bar = |gap: &Gap| Bar {
         from: extent.seconds_to(gap.start),
@@ -111,7 +115,7 @@ fn silence(timeline: &Timeline, extent: Extent) -> Option<Row> {
         outlined: false,
     };
     let total: f64 = timeline.gaps.iter().map(Gap::seconds).sum();
-    Some(Row {
+    Some(BarRow {
         label: format!("nothing recorded ({})", span_of_time(total)),
         indent: 0,
         strong: false,

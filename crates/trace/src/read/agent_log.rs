@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::timestamp;
 use super::{MAX_MESSAGE, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::model::timeline::Source;
+use crate::model::timeline::SpanSource;
 
 /// Returns the span from each `started` to its end. Ends have no id; the process that started first ends first, since
 /// the other one waits for it.
@@ -23,7 +23,7 @@ pub(crate) fn read(text: &str) -> Vec<RawSpan> {
             }
             let name = format!("AKS.AKSNodeController.{task}");
             let kind = kind_of(&name);
-            let source = Source::AgentLog;
+            let source = SpanSource::AgentLog;
             spans.push(RawSpan {
                 name,
                 kind,

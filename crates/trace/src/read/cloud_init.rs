@@ -3,7 +3,7 @@
 use super::timestamp;
 use super::{MAX_SPANS, RawSpan};
 use crate::escape::tidy;
-use crate::model::timeline::{Kind, Source};
+use crate::model::timeline::{SpanKind, SpanSource};
 
 /// Returns cloud-init's stages without their parts (`init-local/search-Azure`).
 pub(crate) fn read(text: &str) -> Vec<RawSpan> {
@@ -19,7 +19,7 @@ pub(crate) fn read(text: &str) -> Vec<RawSpan> {
         let Some(at) = timestamp::read(when) else { continue };
         let name = format!("cloud-init {}", tidy(stage, 40));
         if word == "start" && spans.len() < MAX_SPANS {
-            let (kind, source) = (Kind::Boot, Source::CloudInit);
+            let (kind, source) = (SpanKind::Boot, SpanSource::CloudInit);
             spans.push(RawSpan {
                 name,
                 kind,

@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde_json::{Map, Value};
 
-use super::files::{Content, File, content};
+use super::files::{FileContent, TraceFile, content};
 use super::timestamp::{self, Stamp};
-use super::{Event, Facts, MAX_SPANS, RawSpan, Traced};
+use super::{MAX_SPANS, RawSpan, RecordedEvent, ReportFacts, Traced};
 use crate::escape::tidy;
 use crate::model::life::NodeLife;
 use crate::model::production::System;
-use crate::model::timeline::Skipped;
+use crate::model::timeline::SkippedFile;
 
 /// Data of a node's files, not yet on one clock.
 #[derive(Debug, Default)]
@@ -18,11 +18,11 @@ pub(crate) struct NodeData {
     pub(crate) spans: Vec<RawSpan>,
     /// Fields of the scripts' last event.
     pub(crate) summary: Map<String, Value>,
-    pub(crate) report: Option<Facts>,
+    pub(crate) report: Option<ReportFacts>,
     /// The text to diagnose.
     pub(crate) report_text: Vec<u8>,
     /// The report of the previous attempt, and its text to diagnose.
-    pub(crate) earlier: Option<(Facts, Vec<u8>)>,
+    pub(crate) earlier: Option<(ReportFacts, Vec<u8>)>,
     /// Steps without an end in the trace.
     pub(crate) open: Vec<(String, Option<Stamp>)>,
     /// The last step whose function the trace calls without a start.
@@ -33,48 +33,48 @@ pub(crate) struct NodeData {
     pub(crate) offset: Option<Offset>,
     /// Facts of the cluster and of Azure.
     pub(crate) life: Option<NodeLife>,
-    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<SkippedFile>,
 }
 
 /// Reads every file. Invalid ones are listed in `skipped`.
-pub(crate) fn collect(files: &[&File]) -> NodeData {
+pub(crate) fn collect(files: &[&TraceFile]) -> NodeData {
     let mut data = NodeData::default();
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<RecordedEvent> = Vec::new();
     let mut traces: Vec<Traced> = Vec::new();
     for file in files {
         let text = || String::from_utf8_lossy(&file.bytes);
         let broken = match content(file, files.len() == 1) {
-            Content::Report => take_report(&mut data, file, true).err(),
-            Content::EarlierReport => super::report(&file.bytes)
+            FileContent::Report => take_report(&mut data, file, true).err(),
+            FileContent::EarlierReport => super::report(&file.bytes)
                 .map(|facts| data.earlier = Some((facts, file.bytes.clone())))
                 .err(),
-            Content::Message => take_report(&mut data, file, false).err(),
-            Content::NodeLife(kind) => {
+            FileContent::Message => take_report(&mut data, file, false).err(),
+            FileContent::NodeLife(kind) => {
                 data.life.get_or_insert_default().add(kind, &file.bytes).err()
             }
-            Content::Event if events.len() >= MAX_SPANS => {
+            FileContent::Event if events.len() >= MAX_SPANS => {
                 Some(format!("more than {MAX_SPANS} events"))
             }
-            Content::Event => {
+            FileContent::Event => {
                 super::event(&file.path, &file.bytes).map(|event| events.push(event)).err()
             }
             other => {
                 match other {
-                    Content::Trace => traces.push(super::trace(&text())),
-                    Content::AgentLog => data.spans.extend(super::agent_log(&text())),
-                    Content::CloudInit => data.spans.extend(super::cloud_init(&text())),
-                    Content::Handler => data.spans.extend(super::handler(&text())),
-                    Content::Wrapper => {
+                    FileContent::Trace => traces.push(super::trace(&text())),
+                    FileContent::AgentLog => data.spans.extend(super::agent_log(&text())),
+                    FileContent::CloudInit => data.spans.extend(super::cloud_init(&text())),
+                    FileContent::Handler => data.spans.extend(super::handler(&text())),
+                    FileContent::Wrapper => {
                         data.host = data.host.take().or_else(|| host(&text()));
                     }
-                    Content::Release => data.system = System::of_release(&text()),
+                    FileContent::Release => data.system = System::of_release(&text()),
                     _ => {}
                 }
                 None
             }
         };
         if let Some(why) = broken {
-            data.skipped.push(Skipped { path: tidy(&file.path, 300), why });
+            data.skipped.push(SkippedFile { path: tidy(&file.path, 300), why });
         }
     }
     if traces.is_empty()
@@ -103,7 +103,7 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
 }
 
 /// The first report counts; others are copies of it.
-fn take_report(data: &mut NodeData, file: &File, is_own: bool) -> Result<(), String> {
+fn take_report(data: &mut NodeData, file: &TraceFile, is_own: bool) -> Result<(), String> {
     let facts = super::report(&file.bytes)?;
     let is_better = is_own && !data.report_text.trim_ascii_start().starts_with(b"{");
     if data.report.is_none() || is_better {
@@ -131,7 +131,7 @@ fn host(text: &str) -> Option<String> {
 }
 
 /// Events have local times, and the instant in their file names; the most frequent difference is the time zone.
-fn offset(events: &[Event]) -> Option<Offset> {
+fn offset(events: &[RecordedEvent]) -> Option<Offset> {
     let mut votes: Vec<(Offset, usize)> = Vec::new();
     for event in events {
         let (Some(named), Stamp::Local(local)) = (event.named, event.named_stamp()) else {
@@ -156,14 +156,14 @@ impl NodeData {
 mod tests {
     use super::*;
 
-    fn event(path: &str, task: &str, start: &str, end: &str) -> File {
+    fn event(path: &str, task: &str, start: &str, end: &str) -> TraceFile {
         let text = format!(
             r#"{{"Timestamp":"2026-11-15 {start}","OperationId":"2026-11-15 {end}","TaskName":"{task}"}}"#
         );
-        File { path: format!("azure/events/{path}.json"), bytes: text.into() }
+        TraceFile { path: format!("azure/events/{path}.json"), bytes: text.into() }
     }
 
-    fn collected(files: &[File]) -> NodeData {
+    fn collected(files: &[TraceFile]) -> NodeData {
         collect(&files.iter().collect::<Vec<_>>())
     }
 

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::timestamp::{self, Stamp};
 use super::{MAX_MESSAGE, MAX_NAME, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::model::timeline::{Kind, Source};
+use crate::model::timeline::{SpanKind, SpanSource};
 
 #[derive(Debug)]
-pub(crate) struct Event {
+pub(crate) struct RecordedEvent {
     pub(crate) span: RawSpan,
     /// The instant in the file's name: the start for the scripts, the end for the agent.
     pub(crate) named: Option<Timestamp>,
@@ -17,7 +17,7 @@ pub(crate) struct Event {
     pub(crate) summary: Map<String, Value>,
 }
 
-pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
+pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<RecordedEvent, String> {
     let text = String::from_utf8_lossy(bytes);
     let event: Map<String, Value> = serde_json::from_str(&text).map_err(|error| {
         let cut = if error.is_eof() { "it ends too early" } else { "not a JSON object" };
@@ -35,20 +35,20 @@ pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
     let end = timestamp::read(member("OperationId")).filter(|_| !is_beginning);
     let kind = kind_of(&task);
     let summary = match kind {
-        Kind::Run => serde_json::from_str(message).unwrap_or_default(),
+        SpanKind::Run => serde_json::from_str(message).unwrap_or_default(),
         _ => Map::new(),
     };
     let code = summary.get("ExitCode").map(exit_code).unwrap_or_default();
     let failed = member("EventLevel") == "Error" || !matches!(code.as_str(), "" | "0");
     let text = match message {
         _ if is_hotfix(&task) => message.split(" | startTime=").next().unwrap_or_default(),
-        _ if failed && kind != Kind::Run => message,
+        _ if failed && kind != SpanKind::Run => message,
         _ => "",
     };
     let message = tidy(&mooring_redact::mask_line(text), MAX_MESSAGE);
     let name = path.rsplit('/').next().unwrap_or(path);
-    let span = RawSpan { name: task, kind, start, end, failed, source: Source::Event, message };
-    Ok(Event { span, named: timestamp::of_file_name(name), summary })
+    let span = RawSpan { name: task, kind, start, end, failed, source: SpanSource::Event, message };
+    Ok(RecordedEvent { span, named: timestamp::of_file_name(name), summary })
 }
 
 /// Events about hotfixes have messages with versions.
@@ -61,7 +61,7 @@ pub(crate) fn exit_code(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-impl Event {
+impl RecordedEvent {
     /// The timestamp that matches the instant in the file's name.
     pub(crate) fn named_stamp(&self) -> Stamp {
         match (self.span.name.starts_with("AKS.AKSNodeController."), self.span.end) {
@@ -88,7 +88,7 @@ mod tests {
     fn message_of_a_failed_agent_is_redacted() {
         let text = r#"{"Timestamp":"2026-11-15 02:15:28.123","OperationId":"2026-11-15 02:15:29.123","TaskName":"AKS.AKSNodeController.Provision","EventLevel":"Error","Message":"exited with error TLS_BOOTSTRAP_TOKEN=abcdef.0123456789abcdef"}"#;
         let event = read("1.json", text.as_bytes()).unwrap();
-        assert!(event.span.failed && event.span.kind == Kind::Agent);
+        assert!(event.span.failed && event.span.kind == SpanKind::Agent);
         assert_eq!(event.span.message, "exited with error TLS_BOOTSTRAP_TOKEN=[secret]");
     }
 

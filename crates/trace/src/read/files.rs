@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::life::LifeFile;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct TraceFile {
     /// Any path; only its suffix matters.
     pub path: String,
     pub bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     Report,
     /// `provision.json.previous`: the report of the previous attempt.
     EarlierReport,
@@ -50,11 +50,11 @@ const ANCHORS: [&str; 6] = [
 
 /// Returns true if a file with this path may contain data of a node; others need not be read.
 pub fn is_wanted(path: &str) -> bool {
-    content(&File { path: path.to_owned(), bytes: Vec::new() }, false) != Content::Other
+    content(&TraceFile { path: path.to_owned(), bytes: Vec::new() }, false) != FileContent::Other
 }
 
 /// Classifies by path, and by content only if it is the only file.
-pub(crate) fn content(file: &File, is_alone: bool) -> Content {
+pub(crate) fn content(file: &TraceFile, is_alone: bool) -> FileContent {
     let path = file.path.as_str();
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".json");
@@ -62,42 +62,42 @@ pub(crate) fn content(file: &File, is_alone: bool) -> Content {
     let is_number = stem.is_some_and(is_digits);
     match name {
         // The status file of a running agent has the same name.
-        "provision.json" if path.contains("run/aks-node-controller/") => Content::Other,
-        "provision.json" => Content::Report,
-        "provision.json.previous" if !is_alone => Content::EarlierReport,
-        "cluster-provision.log" => Content::Trace,
-        "cluster-provision-cse-output.log" => Content::Wrapper,
-        "aks-node-controller.log" => Content::AgentLog,
-        "cloud-init.log" => Content::CloudInit,
-        "handler.log" => Content::Handler,
-        "os-release" => Content::Release,
-        "extension.txt" => Content::Message,
+        "provision.json" if path.contains("run/aks-node-controller/") => FileContent::Other,
+        "provision.json" => FileContent::Report,
+        "provision.json.previous" if !is_alone => FileContent::EarlierReport,
+        "cluster-provision.log" => FileContent::Trace,
+        "cluster-provision-cse-output.log" => FileContent::Wrapper,
+        "aks-node-controller.log" => FileContent::AgentLog,
+        "cloud-init.log" => FileContent::CloudInit,
+        "handler.log" => FileContent::Handler,
+        "os-release" => FileContent::Release,
+        "extension.txt" => FileContent::Message,
         _ if LifeFile::of(name).is_some() => {
-            LifeFile::of(name).map_or(Content::Other, Content::NodeLife)
+            LifeFile::of(name).map_or(FileContent::Other, FileContent::NodeLife)
         }
-        _ if is_number || (path.contains("/events/") && stem.is_some()) => Content::Event,
+        _ if is_number || (path.contains("/events/") && stem.is_some()) => FileContent::Event,
         _ if is_alone => by_content(&file.bytes),
-        _ => Content::Other,
+        _ => FileContent::Other,
     }
 }
 
-fn by_content(bytes: &[u8]) -> Content {
+fn by_content(bytes: &[u8]) -> FileContent {
     let holds = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     if is_object && holds("\"TaskName\"") {
-        Content::Event
+        FileContent::Event
     } else if holds("logs_to_events ") && !holds("ExitCode") {
-        Content::Trace
+        FileContent::Trace
     } else if is_object && holds("\"msg\"") && holds("aks-node-controller") {
-        Content::AgentLog
+        FileContent::AgentLog
     } else {
-        Content::Message
+        FileContent::Message
     }
 }
 
 /// Groups files by the root directory of their node. A path without a known directory belongs to the root "".
-pub(crate) fn by_node(files: &[File]) -> BTreeMap<String, Vec<&File>> {
-    let mut nodes: BTreeMap<String, Vec<&File>> = BTreeMap::new();
+pub(crate) fn by_node(files: &[TraceFile]) -> BTreeMap<String, Vec<&TraceFile>> {
+    let mut nodes: BTreeMap<String, Vec<&TraceFile>> = BTreeMap::new();
     for file in files {
         nodes.entry(root(&file.path).to_owned()).or_default().push(file);
     }
@@ -134,8 +134,8 @@ fn root(path: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn file(path: &str) -> File {
-        File { path: path.to_owned(), bytes: Vec::new() }
+    fn file(path: &str) -> TraceFile {
+        TraceFile { path: path.to_owned(), bytes: Vec::new() }
     }
 
     #[test]
@@ -158,16 +158,22 @@ mod tests {
 
     #[test]
     fn status_file_of_a_running_agent_is_not_a_report() {
-        assert_eq!(content(&file("run/aks-node-controller/provision.json"), true), Content::Other);
-        assert_eq!(content(&file("x/var/log/azure/aks/provision.json"), false), Content::Report);
-        assert_eq!(content(&file("1684830929123.json"), false), Content::Event);
+        assert_eq!(
+            content(&file("run/aks-node-controller/provision.json"), true),
+            FileContent::Other
+        );
+        assert_eq!(
+            content(&file("x/var/log/azure/aks/provision.json"), false),
+            FileContent::Report
+        );
+        assert_eq!(content(&file("1684830929123.json"), false), FileContent::Event);
     }
 
     #[test]
     fn report_of_the_previous_attempt_is_a_report_if_alone() {
         let previous = file("var/log/azure/aks/provision.json.previous");
-        assert_eq!(content(&previous, false), Content::EarlierReport);
-        assert_eq!(content(&previous, true), Content::Message);
+        assert_eq!(content(&previous, false), FileContent::EarlierReport);
+        assert_eq!(content(&previous, true), FileContent::Message);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::RawSpan;
 use super::timestamp::{self, Stamp};
-use crate::model::timeline::{Kind, Source};
+use crate::model::timeline::{SpanKind, SpanSource};
 
 /// Returns the span from the first to the last line of the handler's last `enable`.
 pub(crate) fn read(text: &str) -> Vec<RawSpan> {
@@ -20,11 +20,11 @@ pub(crate) fn read(text: &str) -> Vec<RawSpan> {
     }
     let one = |(start, end, failed)| RawSpan {
         name: "extension handler: enable".to_owned(),
-        kind: Kind::Beside,
+        kind: SpanKind::Beside,
         start,
         end: Some(end),
         failed,
-        source: Source::Handler,
+        source: SpanSource::Handler,
         message: String::new(),
     };
     last.into_iter().map(one).collect()

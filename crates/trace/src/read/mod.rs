@@ -14,9 +14,9 @@ mod trace;
 
 pub(crate) use agent_log::read as agent_log;
 pub(crate) use cloud_init::read as cloud_init;
-pub(crate) use event::{Event, exit_code, read as event};
+pub(crate) use event::{RecordedEvent, exit_code, read as event};
 pub(crate) use handler::read as handler;
 pub use report::ended_at;
-pub(crate) use report::{Facts, boot, read as report};
+pub(crate) use report::{ReportFacts, boot, read as report};
 pub(crate) use span::{MAX_MESSAGE, MAX_NAME, MAX_SPANS, RawSpan, kind_of};
 pub(crate) use trace::{Traced, read as trace};

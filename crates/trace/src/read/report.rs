@@ -9,18 +9,18 @@ use serde_json::{Map, Value};
 
 use super::RawSpan;
 use super::timestamp::{self, Stamp};
-use crate::model::timeline::{Kind, Source};
+use crate::model::timeline::{SpanKind, SpanSource};
 
 /// A report without its boot times.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Facts {
+pub(crate) struct ReportFacts {
     pub(crate) status: CseStatus,
     pub(crate) began: Option<Stamp>,
     pub(crate) seconds: Option<i64>,
 }
 
 /// Parses a report, or a text that contains one: the extension's message, a report whose head was cut off.
-pub(crate) fn read(bytes: &[u8]) -> Result<Facts, String> {
+pub(crate) fn read(bytes: &[u8]) -> Result<ReportFacts, String> {
     let status = match CseStatus::read(bytes) {
         Ok(status) if status != CseStatus::default() => status,
         other => inside(bytes).ok_or_else(|| match other {
@@ -33,12 +33,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Facts, String> {
     let began = began.and_then(timestamp::read);
     let seconds = timings.exec_duration.as_deref().and_then(|text| text.trim().parse().ok());
     let seconds = seconds.filter(|seconds| (0..=86_400).contains(seconds));
-    Ok(Facts { status, began, seconds })
+    Ok(ReportFacts { status, began, seconds })
 }
 
 /// Returns the time at which the bootstrap of a report ended: that of its start, and its duration.
 pub fn ended_at(report: &str) -> Option<Timestamp> {
-    let Facts { began, seconds, .. } = read(report.as_bytes()).ok()?;
+    let ReportFacts { began, seconds, .. } = read(report.as_bytes()).ok()?;
     began?.at(Offset::UTC)?.checked_add(SignedDuration::from_secs(seconds?)).ok()
 }
 
@@ -98,7 +98,8 @@ pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> V
     let instant = |(member, name): (&str, &str)| {
         let precise = summary.get(member).and_then(Value::as_str).and_then(timestamp::read);
         // `date -d ""` is today's midnight: the scripts had no value.
-        let precise = precise.filter(|stamp| !is_midnight(*stamp)).map(|at| (at, Source::Event));
+        let precise =
+            precise.filter(|stamp| !is_midnight(*stamp)).map(|at| (at, SpanSource::Event));
         let plain = || {
             let timings = timings?;
             let text = match member {
@@ -111,13 +112,13 @@ pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> V
                 _ => None,
             };
             let text = text.filter(|text| !text.is_empty()).or_else(|| datapoint(timings, member));
-            text.and_then(timestamp::read).map(|at| (at, Source::Report))
+            text.and_then(timestamp::read).map(|at| (at, SpanSource::Report))
         };
         let (at, source) = precise.or_else(plain)?;
         let name = name.to_owned();
         Some(RawSpan {
             name,
-            kind: Kind::Boot,
+            kind: SpanKind::Boot,
             start: at,
             end: Some(at),
             failed: false,

@@ -6,7 +6,7 @@ use super::timestamp::{self, Stamp};
 use super::{MAX_NAME, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
 use crate::model::steps;
-use crate::model::timeline::Source;
+use crate::model::timeline::SpanSource;
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Traced {
@@ -64,7 +64,15 @@ pub(crate) fn read(text: &str) -> Traced {
 
 fn step(name: String, start: Stamp, end: Option<Stamp>) -> RawSpan {
     let kind = kind_of(&name);
-    RawSpan { name, kind, start, end, failed: false, source: Source::Trace, message: String::new() }
+    RawSpan {
+        name,
+        kind,
+        start,
+        end,
+        failed: false,
+        source: SpanSource::Trace,
+        message: String::new(),
+    }
 }
 
 /// Returns the time after `startTime=`, quoted by bash or not.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mooring_trace::bars::{self, Bar, Chart, Row, Tone};
-use mooring_trace::page::Page;
+use mooring_trace::bars::{self, Bar, BarRow, Chart, Tone};
+use mooring_trace::page::HtmlPage;
 
 const MIN_RATIO: f64 = 4.5;
 
@@ -11,7 +11,7 @@ type Color = [f64; 3];
 type Theme = BTreeMap<String, Color>;
 
 fn stylesheet() -> String {
-    let page = Page::new("x").finish();
+    let page = HtmlPage::new("x").finish();
     page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0.to_owned()
 }
 
@@ -102,7 +102,7 @@ fn note_that_overlaps_a_bar_has_a_surface() {
     let draw = |to: f64| {
         let bars = vec![Bar { from: 0.0, to, tone: Tone::Failed, outlined: false }];
         let note = "✗ failed after 1 min 14 s".to_owned();
-        let row = Row { bars, note, ..Row::default() };
+        let row = BarRow { bars, note, ..BarRow::default() };
         bars::svg(&Chart { label: String::new(), seconds: 10.0, rows: vec![row] })
     };
     let whole = draw(10.0);

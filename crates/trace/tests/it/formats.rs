@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::{content, files, timeline};
-use mooring_trace::{File, Timeline, chrome, html, otlp, read, table::table};
+use mooring_trace::{Timeline, TraceFile, chrome, html, otlp, read, table::table};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ fn script_as_node_name_is_escaped() {
         "Message": hostile, "EventLevel": "Error",
     });
     let path = format!("{hostile}/var/log/azure/events/1794708000000.json");
-    let timelines = read(&[File { path, bytes: event.to_string().into_bytes() }]);
+    let timelines = read(&[TraceFile { path, bytes: event.to_string().into_bytes() }]);
     assert_well_formed(&timelines);
     let page = html::page(&timelines);
     assert!(
@@ -180,7 +180,7 @@ proptest! {
 
     #[test]
     fn any_input_produces_well_formed_output(all in prop::collection::vec((names(), pieces()), 0..6)) {
-        let files: Vec<File> = all.into_iter().map(|(path, bytes)| File { path, bytes }).collect();
+        let files: Vec<TraceFile> = all.into_iter().map(|(path, bytes)| TraceFile { path, bytes }).collect();
         assert_well_formed(&read(&files));
     }
 

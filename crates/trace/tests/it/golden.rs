@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::support::{content, timeline};
-use mooring_trace::bars::{Bar, Chart, Row, Tone, svg};
-use mooring_trace::{File, Timeline, chrome, html, otlp, read, table::table};
+use mooring_trace::bars::{Bar, BarRow, Chart, Tone, svg};
+use mooring_trace::{Timeline, TraceFile, chrome, html, otlp, read, table::table};
 
 /// Fails at the first line that differs from the file.
 fn assert_golden(name: &str, shown: &str) {
@@ -42,7 +42,7 @@ fn plain(mut timeline: Timeline) -> Timeline {
 }
 
 fn node(files: &[(&str, &str)]) -> Timeline {
-    let file = |(path, text): &(&str, &str)| File {
+    let file = |(path, text): &(&str, &str)| TraceFile {
         path: format!("odd/var/log/azure/{path}"),
         bytes: (*text).into(),
     };
@@ -100,14 +100,14 @@ fn incomplete_nodes_match_golden_files() {
 fn charts_match_golden_files() {
     let tones =
         [Tone::Plain, Tone::Calm, Tone::Slow, Tone::Failed, Tone::Good, Tone::Open, Tone::Empty];
-    let mut rows: Vec<Row> = tones
+    let mut rows: Vec<BarRow> = tones
         .into_iter()
         .enumerate()
         .map(|(at, tone)| {
             let from = f64::from(u8::try_from(at).unwrap()) * 10.0;
             let bar = Bar { from, to: from + 10.0, tone, outlined: at % 2 == 1 };
             let label = format!("{tone:?} ").repeat(1 + at * 3);
-            Row {
+            BarRow {
                 label,
                 indent: at,
                 strong: at == 2,
@@ -121,14 +121,14 @@ fn charts_match_golden_files() {
         Bar { from: 5.0, to: 5.0, ..Bar::default() },
         Bar { from: 60.0, to: 60.001, ..Bar::default() },
     ];
-    rows.push(Row {
+    rows.push(BarRow {
         label: "two".to_owned(),
         bars: two.to_vec(),
         note: "both".to_owned(),
-        ..Row::default()
+        ..BarRow::default()
     });
     let mut drawn = svg(&Chart { label: "all".to_owned(), seconds: 70.0, rows });
-    let many = vec![Row::default(); 402];
+    let many = vec![BarRow::default(); 402];
     let many = svg(&Chart { label: "many".to_owned(), seconds: 0.0, rows: many });
     for line in many.lines().filter(|line| !line.starts_with("<g>")).take(12) {
         let _ = writeln!(drawn, "{line}");

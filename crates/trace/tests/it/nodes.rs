@@ -3,7 +3,9 @@
 use crate::support::{content, files, timeline};
 use mooring_trace::production::{Speed, System};
 use mooring_trace::table::table;
-use mooring_trace::{File, Kind, Source, Span, Status, Timeline, TimelineOutcome, html, read};
+use mooring_trace::{
+    Span, SpanKind, SpanSource, SpanStatus, Timeline, TimelineOutcome, TraceFile, html, read,
+};
 
 fn span<'a>(timeline: &'a Timeline, name: &str) -> &'a Span {
     timeline.spans.iter().find(|span| span.short_name() == name).unwrap_or_else(|| panic!("{name}"))
@@ -22,8 +24,8 @@ fn healthy_node_has_spans_from_kernel_to_kubelet() {
     assert_eq!(node.system, System::Ubuntu2204);
     assert_eq!(node.spans[0].name, "kernel");
     assert_eq!(node.spans[0].start.to_string(), "2026-11-15T01:59:30.25Z", "to the millisecond");
-    assert_eq!(span(&node, "kubelet ready").status, Status::Instant);
-    assert_eq!(node.spans.iter().filter(|span| span.kind == Kind::Step).count(), 37);
+    assert_eq!(span(&node, "kubelet ready").status, SpanStatus::Instant);
+    assert_eq!(node.spans.iter().filter(|span| span.kind == SpanKind::Step).count(), 37);
     assert_eq!(parent(&node, "Provision"), None);
     assert_eq!(parent(&node, "cse_start"), Some("Provision"));
     assert_eq!(parent(&node, "configureKubeletAndKubectl"), Some("cse_start"));
@@ -40,7 +42,7 @@ fn attempt_before_a_reboot_is_shown_with_the_latest() {
     let report = failed.iter().find(|file| file.path.ends_with("aks/provision.json")).unwrap();
     let mut files = files("healthy");
     let path = "healthy/var/log/azure/aks/provision.json.previous".to_owned();
-    files.push(File { path, bytes: report.bytes.clone() });
+    files.push(TraceFile { path, bytes: report.bytes.clone() });
     let node = read(&files).remove(0);
     assert_eq!((node.outcome, node.exit_code), (TimelineOutcome::Succeeded, Some(0)));
     let (earlier, alone) = (node.earlier.clone().unwrap(), timeline("failed"));
@@ -58,8 +60,8 @@ fn attempt_before_a_reboot_is_shown_with_the_latest() {
 #[test]
 fn step_in_two_files_is_listed_once() {
     let node = timeline("healthy");
-    assert_eq!(span(&node, "ensureKubelet").sources, [Source::Event, Source::Trace]);
-    assert_eq!(span(&node, "Provision").sources, [Source::Event, Source::AgentLog]);
+    assert_eq!(span(&node, "ensureKubelet").sources, [SpanSource::Event, SpanSource::Trace]);
+    assert_eq!(span(&node, "Provision").sources, [SpanSource::Event, SpanSource::AgentLog]);
     let twice =
         node.spans.iter().filter(|span| span.short_name().ends_with("imds_instance_metadata"));
     assert_eq!(twice.count(), 2, "it really runs twice");
@@ -71,7 +73,7 @@ fn the_same_file_under_two_names_changes_nothing() {
     let log =
         files.iter().find(|file| file.path.ends_with("/cluster-provision.log")).unwrap().clone();
     let path = "healthy/var/log/azure/aks/cluster-provision.log".to_owned();
-    files.push(File { path, ..log });
+    files.push(TraceFile { path, ..log });
     assert_eq!(read(&files)[0].spans, timeline("healthy").spans);
 }
 
@@ -101,7 +103,10 @@ fn failed_step_without_an_event_is_identified() {
     let running = node.running.as_ref().unwrap();
     assert_eq!(running.name, "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
     let span = &node.spans[running.span.unwrap()];
-    assert_eq!((span.status, &span.sources[..]), (Status::Unfinished, &[Source::Trace][..]));
+    assert_eq!(
+        (span.status, &span.sources[..]),
+        (SpanStatus::Unfinished, &[SpanSource::Trace][..])
+    );
     assert!(span.seconds() > 0.8);
     assert_eq!(node.diagnosis.as_ref().unwrap().reason, "OrasBinaryMissing");
 }
@@ -120,7 +125,7 @@ fn step_is_inferred_without_a_trace() {
     let running = node.running.as_ref().unwrap();
     assert_eq!(running.name, "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
     assert!(running.evidence.starts_with("inferred: "));
-    assert_eq!(node.spans[running.span.unwrap()].sources, [Source::Concluded]);
+    assert_eq!(node.spans[running.span.unwrap()].sources, [SpanSource::Concluded]);
 }
 
 #[test]
@@ -135,7 +140,7 @@ fn report_alone_gives_the_end_of_its_trace() {
     );
     assert_eq!(node.diagnosis.as_ref().unwrap().reason, "OrasBinaryMissing");
     assert!(node.spans.iter().any(|span| span.name == "kernel"));
-    assert_eq!(span(node, "cse_start").sources, [Source::Report]);
+    assert_eq!(span(node, "cse_start").sources, [SpanSource::Report]);
 }
 
 #[test]
@@ -157,7 +162,7 @@ fn invalid_files_are_listed_as_skipped() {
     for file in files.iter_mut().filter(|file| file.path.contains("/events/")).take(2) {
         file.bytes.truncate(40);
     }
-    files.push(File {
+    files.push(TraceFile {
         path: "healthy/var/log/azure/aks/provision.json".into(),
         bytes: b"hello".to_vec(),
     });
@@ -169,7 +174,7 @@ fn invalid_files_are_listed_as_skipped() {
 
 #[test]
 fn two_nodes_in_one_directory_are_two_timelines() {
-    let both: Vec<File> = [files("healthy"), files("failed")].concat();
+    let both: Vec<TraceFile> = [files("healthy"), files("failed")].concat();
     let names: Vec<_> = read(&both).into_iter().map(|one| one.node).collect();
     assert_eq!(names, ["aks-default-2jf98", "aks-default-7kq2c"]);
 }
@@ -201,7 +206,7 @@ fn page_describes_its_chart_as_text() {
 fn node_with_a_failed_agent_has_no_steps() {
     let report =
         r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"}"#;
-    let file = mooring_trace::File {
+    let file = mooring_trace::TraceFile {
         path: "var/log/azure/aks/provision.json".to_owned(),
         bytes: report.into(),
     };

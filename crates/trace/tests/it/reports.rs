@@ -1,14 +1,16 @@
 //! Timelines from little more than a report, a trace or an event.
 
-use mooring_trace::{File, Kind, Source, Span, Status, Timeline, TimelineOutcome, read};
+use mooring_trace::{
+    Span, SpanKind, SpanSource, SpanStatus, Timeline, TimelineOutcome, TraceFile, read,
+};
 
 use crate::support::content;
 
 const REPORT: &str = "var/log/azure/aks/provision.json";
 const TRACE: &str = "var/log/azure/cluster-provision.log";
 
-fn file(path: &str, text: &str) -> File {
-    File { path: path.to_owned(), bytes: text.into() }
+fn file(path: &str, text: &str) -> TraceFile {
+    TraceFile { path: path.to_owned(), bytes: text.into() }
 }
 
 fn node(files: &[(&str, &str)]) -> Timeline {
@@ -34,8 +36,8 @@ fn early_failure_is_identified_by_exit_code() {
     let span = &timeline.spans[running.span.unwrap()];
     assert_eq!(span.start.to_string(), "2026-11-15T02:00:00Z");
     assert!((span.seconds() - 30.0).abs() < 1e-9, "{span:?}");
-    let run = timeline.spans.iter().find(|span| span.kind == Kind::Run).unwrap();
-    assert_eq!(run.status, Status::Failed);
+    let run = timeline.spans.iter().find(|span| span.kind == SpanKind::Run).unwrap();
+    assert_eq!(run.status, SpanStatus::Failed);
 }
 
 #[test]
@@ -47,8 +49,9 @@ fn empty_node_is_returned_only_if_it_is_the_only_one() {
         file("c/record.json", failure),
         file("d/usual.json", r#"{"seconds":{}}"#),
     ];
-    let names =
-        |files: &[File]| -> Vec<String> { read(files).into_iter().map(|one| one.node).collect() };
+    let names = |files: &[TraceFile]| -> Vec<String> {
+        read(files).into_iter().map(|one| one.node).collect()
+    };
     assert_eq!(names(&files), ["b", "c"]);
     assert_eq!(names(&files[..1]), ["a"]);
 }
@@ -78,7 +81,7 @@ fn event(task: &str, time: &str) -> (String, String) {
 #[test]
 fn spans_of_another_boot_are_left_out_and_counted() {
     let names = |events: &[(String, String)]| -> (Vec<String>, Vec<(String, String)>) {
-        let files: Vec<File> = events.iter().map(|(path, text)| file(path, text)).collect();
+        let files: Vec<TraceFile> = events.iter().map(|(path, text)| file(path, text)).collect();
         let timeline = read(&files).remove(0);
         let names = timeline.spans.iter().map(|span| span.short_name().to_owned());
         let skipped = timeline.skipped.into_iter().map(|one| (one.path, one.why));
@@ -133,9 +136,9 @@ status:
     assert_eq!(timeline.outcome, TimelineOutcome::Succeeded);
     let seen: Vec<_> = timeline.spans.iter().map(|span| (&*span.name, span.status)).collect();
     let expected = [
-        ("created → launched", Status::Done),
-        ("machine, bootstrap", Status::Done),
-        ("ready", Status::Unfinished),
+        ("created → launched", SpanStatus::Done),
+        ("machine, bootstrap", SpanStatus::Done),
+        ("ready", SpanStatus::Unfinished),
     ];
     assert_eq!(seen, expected);
 }
@@ -179,7 +182,7 @@ fn system_and_extension_handler_are_read_from_their_files() {
     let timeline =
         node(&[("etc/os-release", release), ("var/log/azure/custom-script/handler.log", log)]);
     assert_eq!(timeline.system.as_str(), "Ubuntu 24.04");
-    assert_eq!(timeline.spans[0].sources, [Source::Handler]);
+    assert_eq!(timeline.spans[0].sources, [SpanSource::Handler]);
 }
 
 #[test]
@@ -199,7 +202,7 @@ fn inferred_step_begins_after_the_last_one_that_ended() {
     let span = &timeline.spans[running.span.unwrap()];
     assert_eq!(
         (&span.sources[..], span.start.to_string().as_str()),
-        (&[Source::Concluded][..], "2026-11-15T02:00:02Z")
+        (&[SpanSource::Concluded][..], "2026-11-15T02:00:02Z")
     );
     // No time is left after a step that ended with the scripts.
     let trace = step("AKS.CSE.configureK8s", "02:00:10.000", Some("02:00:30.000"));
@@ -256,7 +259,7 @@ metadata: {name: aks-default-1, creationTimestamp: "2026-11-15T02:01:18Z"}
         ("a/usual.json", usual),
     ];
     let timeline = node(&files);
-    let stages = timeline.spans.iter().filter(|span| span.kind == Kind::Stage);
+    let stages = timeline.spans.iter().filter(|span| span.kind == SpanKind::Stage);
     let stages: Vec<(&str, f64, usize)> =
         stages.map(|span| (span.name.as_str(), span.seconds(), span.depth)).collect();
     let expected = [
@@ -299,9 +302,9 @@ fn run_of_a_report_ends_with_its_last_step() {
     let files = [(REPORT, report), (TRACE, trace.as_str()), ("var/log/cloud-init.log", boot)];
     let timeline = node(&files);
     let run = span(&timeline, "cse_start");
-    assert_eq!((run.kind, &run.sources[..]), (Kind::Run, &[Source::Report][..]));
+    assert_eq!((run.kind, &run.sources[..]), (SpanKind::Run, &[SpanSource::Report][..]));
     assert_eq!(run.end.to_string(), "2026-11-15T02:01:00.9Z");
-    assert_eq!(run.status, Status::Done);
+    assert_eq!(run.status, SpanStatus::Done);
     // A step that continues in the background does not extend it.
     for end in ["02:01:02.000", "02:01:30.000"] {
         let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", Some(end));
@@ -320,7 +323,7 @@ fn run_and_steps_have_separate_limits() {
     assert_eq!(pace("cse_start"), Some("slow"));
     assert_eq!(pace("configureCNI"), Some("usual"));
     // Only boot events are instants; a step without duration is a short step.
-    assert_eq!(span(&timeline, "configureCNI").status, Status::Done);
+    assert_eq!(span(&timeline, "configureCNI").status, SpanStatus::Done);
 }
 
 #[test]
@@ -343,23 +346,27 @@ fn step_that_was_running_is_not_another_one_of_its_name() {
     let span = &timeline.spans[running.span.unwrap()];
     assert_eq!(
         (span.status, span.start.to_string()),
-        (Status::Unfinished, "2026-11-15T02:00:10Z".to_owned())
+        (SpanStatus::Unfinished, "2026-11-15T02:00:10Z".to_owned())
     );
 }
 
 #[test]
 fn single_file_is_classified_by_content() {
-    let sources = |text: &str| -> Vec<Source> {
+    let sources = |text: &str| -> Vec<SpanSource> {
         let timeline = Timeline::of("n", &[file("copy.txt", text)]);
         timeline.spans.iter().flat_map(|span| span.sources.clone()).collect()
     };
     let trace = step("AKS.CSE.ensureKubelet", "02:00:00.000", Some("02:00:02.000"));
-    assert_eq!(sources(&trace), [Source::Trace]);
+    assert_eq!(sources(&trace), [SpanSource::Trace]);
     let event = r#"{"Timestamp":"2026-11-15 02:00:00.000","OperationId":"2026-11-15 02:00:01.000","TaskName":"AKS.CSE.a"}"#;
-    assert_eq!(sources(event), [Source::Event]);
+    assert_eq!(sources(event), [SpanSource::Event]);
     let log = "{\"time\":\"2026-11-15T02:00:00Z\",\"msg\":\"aks-node-controller started\",\"task\":\"Provision\"}\n\
                {\"time\":\"2026-11-15T02:00:09Z\",\"msg\":\"aks-node-controller finished\",\"task\":\"Provision\"}\n";
-    assert!(sources(log).iter().all(|source| *source == Source::AgentLog), "{:?}", sources(log));
+    assert!(
+        sources(log).iter().all(|source| *source == SpanSource::AgentLog),
+        "{:?}",
+        sources(log)
+    );
     // A message of Azure quotes the end of a trace; it is still a message with a code.
     let message = format!(
         "Enable failed: command terminated with exit status=50\n[stdout]\n{{\"ExitCode\":\"50\",\"Output\":\"{}\"}}",
@@ -443,5 +450,8 @@ fn excess_spans_are_dropped_and_counted() {
     let timeline = node(&[(TRACE, &many), ("var/log/azure/events/1794708000000.json", event)]);
     assert_eq!(timeline.spans.len(), 5000);
     assert_eq!(timeline.skipped[0].path, "1 times", "{:?}", timeline.skipped);
-    assert!(timeline.spans.iter().any(|span| span.kind == Kind::Agent), "steps are left out first");
+    assert!(
+        timeline.spans.iter().any(|span| span.kind == SpanKind::Agent),
+        "steps are left out first"
+    );
 }

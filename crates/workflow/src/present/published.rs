@@ -13,7 +13,7 @@ use crate::model::check::{CheckResult, Outcome};
 /// A document: schema, time, cluster and sources, then its content.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document<'a, T> {
+pub struct PublishedDocument<'a, T> {
     schema: &'static str,
     generated_at: Timestamp,
     /// None if no cluster was read.
@@ -23,7 +23,7 @@ pub struct Document<'a, T> {
     content: T,
 }
 
-impl<'a, T: Serialize> Document<'a, T> {
+impl<'a, T: Serialize> PublishedDocument<'a, T> {
     pub fn new(
         schema: &'static str,
         now: Timestamp,

@@ -31,7 +31,7 @@ impl<S> StepReport<S> {
 }
 
 /// The last run of a journal.
-pub struct History<W: Workflow> {
+pub struct RunHistory<W: Workflow> {
     pub run: Run<W>,
     pub last: Timestamp,
     pub steps: Vec<StepReport<W::Step>>,
@@ -40,7 +40,7 @@ pub struct History<W: Workflow> {
     pub stopped: Option<String>,
 }
 
-impl<W: Workflow> History<W> {
+impl<W: Workflow> RunHistory<W> {
     /// Reads the last run; none if the journal has no run.
     pub fn read(records: &[Record<Entry<W>>]) -> Result<Option<Self>, JournalError> {
         let Some(run) = Run::replay(records)? else { return Ok(None) };

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::published::Evidence;
-use super::report::History;
+use super::report::RunHistory;
 use crate::engine::workflow::Workflow;
 use crate::journal::{Phase, Run};
 use crate::model::effect::EffectResult;
@@ -158,7 +158,7 @@ impl LockStatus {
 impl RunStatus {
     /// Returns the status of the last run of a journal at `place`.
     pub fn new<W: Describe>(
-        history: History<W>,
+        history: RunHistory<W>,
         place: String,
         lock: Option<&Lock>,
         now: Timestamp,

@@ -3,16 +3,16 @@ use jiff::Timestamp;
 use super::config_map::ConfigMapStore;
 use super::error::{StoreError, explain};
 use super::file::FileStore;
-use super::lock::{FileLock, JournalLock, LeaseLock, Lock, Owner, file_holder, lease_holder};
+use super::lock::{FileLock, JournalLock, LeaseLock, Lock, LockOwner, file_holder, lease_holder};
 use crate::engine::world::Clock;
 use crate::journal::{Content, Record};
 
-pub enum Store<E> {
+pub enum JournalStore<E> {
     ConfigMap(Box<ConfigMapStore<E>>),
     File(FileStore<E>),
 }
 
-impl<E: Content> Store<E> {
+impl<E: Content> JournalStore<E> {
     pub async fn load(&mut self) -> Result<Vec<Record<E>>, StoreError> {
         match self {
             Self::ConfigMap(store) => store.load().await,
@@ -21,7 +21,7 @@ impl<E: Content> Store<E> {
     }
 
     /// Returns the lock of this journal, not acquired yet.
-    pub(crate) fn lock(&self, owner: &Owner, clock: &Clock) -> JournalLock {
+    pub(crate) fn lock(&self, owner: &LockOwner, clock: &Clock) -> JournalLock {
         match self {
             Self::ConfigMap(store) => {
                 let (client, namespace, name) = store.location();

@@ -13,4 +13,4 @@ pub use disk::{Disk, FileError, FileJournal, RealDisk};
 pub use error::{MANIFEST, NAMESPACE, StoreError};
 pub use file::FileStore;
 pub use journal_place::JournalPlace;
-pub use journal_store::Store;
+pub use journal_store::JournalStore;

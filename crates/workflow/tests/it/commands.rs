@@ -11,7 +11,7 @@ use mooring_workflow::decision::StopKind;
 use mooring_workflow::journal::{JournalError, follow};
 use mooring_workflow::live::Adapter;
 use mooring_workflow::lock::LockWait;
-use mooring_workflow::store::{FileStore, Store, StoreError};
+use mooring_workflow::store::{FileStore, JournalStore, StoreError};
 use mooring_workflow::{Decision, EffectResult, Reading, RunOutcome, Stop};
 use tokio::sync::watch;
 
@@ -75,7 +75,7 @@ pub(crate) fn changes(objects: &[(&'static str, i64)]) -> Terms {
 
 pub(crate) async fn acquire(
     process: &Process,
-    store: Store<SampleEntry>,
+    store: JournalStore<SampleEntry>,
 ) -> Result<HeldJournal<Sample>, SampleResult> {
     process.acquire(store, LockWait::None, &mut |_| {}).await
 }
@@ -83,7 +83,7 @@ pub(crate) async fn acquire(
 /// Starts a run in an empty journal and drives it.
 pub(crate) async fn drive(
     process: &Process,
-    store: Store<SampleEntry>,
+    store: JournalStore<SampleEntry>,
     terms: &Terms,
     services: &Services,
 ) -> SampleResult {
@@ -95,8 +95,8 @@ pub(crate) async fn drive(
     process.drive(journal, first, terms, services.clone(), Box::new(|_, _, _| {})).await
 }
 
-fn file(path: &Path) -> Store<SampleEntry> {
-    Store::File(FileStore::new(path))
+fn file(path: &Path) -> JournalStore<SampleEntry> {
+    JournalStore::File(FileStore::new(path))
 }
 
 /// Writes a journal.

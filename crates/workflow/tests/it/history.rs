@@ -1,14 +1,14 @@
 //! The history of a run, for reports.
 
-use mooring_workflow::report::{History, StepReport};
+use mooring_workflow::report::{RunHistory, StepReport};
 use mooring_workflow::{EffectResult, Entry};
 
 use crate::sample::{
     Sample, SampleEntry, SampleStep, at, chain, change, done, intent, session, started, stopped,
 };
 
-fn history(entries: Vec<SampleEntry>) -> History<Sample> {
-    History::read(&chain(entries)).unwrap().unwrap()
+fn history(entries: Vec<SampleEntry>) -> RunHistory<Sample> {
+    RunHistory::read(&chain(entries)).unwrap().unwrap()
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn history_lists_steps_effects_and_the_last_stop() {
     let effects = [(at(2), change("a"), Some(EffectResult::Done)), (at(4), change("b"), None)];
     assert_eq!(first.effects, effects);
     assert_eq!(first.stopped.as_deref(), Some("m"));
-    assert!(History::<Sample>::read(&[]).unwrap().is_none());
+    assert!(RunHistory::<Sample>::read(&[]).unwrap().is_none());
     for (generation, steps) in [(1, 1), (2, 0)] {
         let mut entries = entries.clone();
         entries.push(Entry::Resumed(Box::new(session(generation))));
@@ -42,7 +42,7 @@ fn history_is_that_of_the_last_run() {
     let mut records = chain(vec![started(), done(SampleStep::Prepare), crate::sample::finished()]);
     let next = mooring_workflow::journal::follow(records.last(), "r2", at(9), started());
     records.push(next);
-    let last = History::<Sample>::read(&records).unwrap().unwrap();
+    let last = RunHistory::<Sample>::read(&records).unwrap().unwrap();
     assert_eq!((last.run.id.as_str(), last.steps.len(), last.last), ("r2", 0, at(9)));
 }
 

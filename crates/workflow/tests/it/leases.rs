@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mooring_simulator::faults::{Condition, Fault, Rule};
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::RunOutcome;
 use mooring_workflow::command::CommandResult;
 use mooring_workflow::journal::follow;
@@ -12,11 +12,11 @@ use crate::commands::{Services, changes, drive, process};
 use crate::sample::SampleEntry;
 use crate::stores::{Server, fault, owner, start};
 
-fn lease_writes_fail(from: u64, until: Option<u64>) -> Rule {
+fn lease_writes_fail(from: u64, until: Option<u64>) -> FaultRule {
     let path = Some("*/leases/*".to_owned());
-    let when = Condition { writes: Some(true), path, ..Condition::default() };
+    let when = CallSelector { writes: Some(true), path, ..CallSelector::default() };
     let away = Fault::Status { status: 503, code: None, retry_after: None };
-    Rule { when, from_seconds: from, until_seconds: until, ..fault(away, 1.0) }
+    FaultRule { when, from_seconds: from, until_seconds: until, ..fault(away, 1.0) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,7 +106,7 @@ async fn waiting_for_a_lock_names_its_holder() {
     let mut said = Vec::new();
     let wait = LockWait::Until(jiff::SignedDuration::from_secs(3));
     let mut log = |text: &str| said.push(text.to_owned());
-    let store: mooring_workflow::store::Store<SampleEntry> = server.store();
+    let store: mooring_workflow::store::JournalStore<SampleEntry> = server.store();
     let waited = second
         .acquire::<crate::sample::Sample, RunOutcome<crate::sample::Sample>, ()>(
             store, wait, &mut log,

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use mooring_terminal::{Screen, Style};
 use mooring_workflow::lock::Lock;
 use mooring_workflow::published::{
-    CheckState, ClusterIdentity, Document, Evidence, Next, PublishedCheck, Source, SourceName,
-    escape_hidden, to_json,
+    CheckState, ClusterIdentity, Evidence, Next, PublishedCheck, PublishedDocument, Source,
+    SourceName, escape_hidden, to_json,
 };
-use mooring_workflow::report::History;
+use mooring_workflow::report::RunHistory;
 use mooring_workflow::screens;
 use mooring_workflow::status::{
     Describe, EffectStatus, LockStatus, OverrideStatus, Remaining, RunStatus, Subject,
@@ -84,7 +84,7 @@ fn lease(second: i64) -> Lock {
 }
 
 fn status(entries: Vec<SampleEntry>, lock: Option<&Lock>, now: Timestamp) -> RunStatus {
-    let history = History::read(&chain(entries)).unwrap().unwrap();
+    let history = RunHistory::read(&chain(entries)).unwrap().unwrap();
     RunStatus::new::<Sample>(history, "file j".to_owned(), lock, now)
 }
 
@@ -312,7 +312,7 @@ fn document_has_its_envelope_and_no_hidden_characters() {
     let sources = [Source::new(SourceName::Record)];
     let now = at(0) + jiff::SignedDuration::from_micros(1_600);
     let content = json!({"text": "a\u{202e}b\u{e0001}"});
-    let document = Document::new("mooring.status/v1", now, &cluster, &sources, content);
+    let document = PublishedDocument::new("mooring.status/v1", now, &cluster, &sources, content);
     let json = to_json(&document).unwrap();
     assert!(json.ends_with("}\n") && json.contains("a\\u202eb\\udb40\\udc01"), "{json}");
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();

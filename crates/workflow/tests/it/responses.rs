@@ -3,7 +3,7 @@
 use http::Method;
 use jiff::SignedDuration;
 use mooring_kube::{Client, Lost, RequestError, Response};
-use mooring_simulator::faults::{Condition, Fault, Rule};
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::responses::{change, list, read};
 use mooring_workflow::{EffectResult, Reading};
 use serde_json::{Value, json};
@@ -22,9 +22,9 @@ fn name(object: &Value) -> Option<String> {
 
 async fn client(reads_fail_with: Option<u16>) -> (Server, Client) {
     let rules = reads_fail_with.map(|status| {
-        let when = Condition { writes: Some(false), ..Condition::default() };
+        let when = CallSelector { writes: Some(false), ..CallSelector::default() };
         let then = Fault::Status { status, code: None, retry_after: None };
-        Rule { when, ..fault(then, 1.0) }
+        FaultRule { when, ..fault(then, 1.0) }
     });
     let server = Server::with(rules.into_iter().collect());
     let client = server.client();

@@ -4,12 +4,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_simulator::faults::{Condition, Fault, Rule};
-use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
+use mooring_simulator::kubernetes::{
+    Clock, ClockTask, InProcess, Key, Kubernetes, KubernetesOptions, Shell,
+};
 use mooring_workflow::journal::{encode, follow};
-use mooring_workflow::lock::{JournalLock, LockError, LockWait, Owner, acquire};
+use mooring_workflow::lock::{JournalLock, LockError, LockOwner, LockWait, acquire};
 use mooring_workflow::store::{
-    ConfigMapStore, FileStore, NAMESPACE, SEGMENT_BYTES, Store, StoreError,
+    ConfigMapStore, FileStore, JournalStore, NAMESPACE, SEGMENT_BYTES, StoreError,
 };
 use serde_json::Value;
 
@@ -19,19 +21,19 @@ pub(crate) fn start() -> Timestamp {
     "2026-11-15T05:00:00Z".parse().unwrap()
 }
 
-pub(crate) fn owner(name: &str) -> Owner {
-    Owner { host: name.into(), pid: 1, holder: name.into() }
+pub(crate) fn owner(name: &str) -> LockOwner {
+    LockOwner { host: name.into(), pid: 1, holder: name.into() }
 }
 
 /// An API server in this process, with faults.
 pub(crate) struct Server {
     pub(crate) shell: Shell,
-    _running: Running,
+    _running: ClockTask,
 }
 
 impl Server {
-    pub(crate) fn with(faults: Vec<Rule>) -> Self {
-        let options = Options { start: start(), faults, ..Options::default() };
+    pub(crate) fn with(faults: Vec<FaultRule>) -> Self {
+        let options = KubernetesOptions { start: start(), faults, ..KubernetesOptions::default() };
         let mut kubernetes = Kubernetes::new(options);
         let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace",
             "metadata": {"name": "mooring-system"}});
@@ -58,15 +60,20 @@ impl Server {
         mooring_kube::Client::new(client)
     }
 
-    pub(crate) fn store(&self) -> Store<Entry> {
+    pub(crate) fn store(&self) -> JournalStore<Entry> {
         let (client, name) = (self.client(), "repair-system".to_owned());
-        Store::ConfigMap(Box::new(ConfigMapStore::new(client, NAMESPACE, name, "A journal.")))
+        JournalStore::ConfigMap(Box::new(ConfigMapStore::new(
+            client,
+            NAMESPACE,
+            name,
+            "A journal.",
+        )))
     }
 }
 
-pub(crate) fn fault(then: Fault, probability: f64) -> Rule {
-    Rule {
-        when: Condition { writes: Some(true), ..Condition::default() },
+pub(crate) fn fault(then: Fault, probability: f64) -> FaultRule {
+    FaultRule {
+        when: CallSelector { writes: Some(true), ..CallSelector::default() },
         then,
         probability,
         from_seconds: 0,
@@ -80,7 +87,7 @@ fn stopped(length: usize) -> Entry {
     crate::sample::stopped(&"m".repeat(length))
 }
 
-async fn append(store: &mut Store<Entry>, records: &mut Vec<Record>, entry: Entry) {
+async fn append(store: &mut JournalStore<Entry>, records: &mut Vec<Record>, entry: Entry) {
     let record = follow(records.last(), "run", start(), entry);
     store.append(&record).await.unwrap();
     records.push(record);
@@ -88,7 +95,7 @@ async fn append(store: &mut Store<Entry>, records: &mut Vec<Record>, entry: Entr
 
 /// Acquires the lock of a store for a process whose clock differs by `skew` seconds.
 async fn acquire_by(
-    store: &mut Store<Entry>,
+    store: &mut JournalStore<Entry>,
     name: &str,
     wait: LockWait,
     skew: i64,
@@ -102,7 +109,7 @@ async fn acquire_by(
 
 /// The same without waiting.
 async fn acquire_now(
-    store: &mut Store<Entry>,
+    store: &mut JournalStore<Entry>,
     name: &str,
 ) -> Result<(JournalLock, Vec<Record>), LockError> {
     acquire_by(store, name, LockWait::None, 0).await
@@ -111,7 +118,7 @@ async fn acquire_now(
 const ONE_HOUR: LockWait = LockWait::Until(SignedDuration::from_mins(60));
 
 /// The store with a run begun in it.
-async fn begun(mut store: Store<Entry>) -> (Store<Entry>, Vec<Record>) {
+async fn begun(mut store: JournalStore<Entry>) -> (JournalStore<Entry>, Vec<Record>) {
     store.load().await.unwrap();
     let mut records = Vec::new();
     append(&mut store, &mut records, started()).await;
@@ -123,8 +130,8 @@ async fn records_and_lock_holder_are_visible_to_every_process() {
     let server = Server::with(Vec::new());
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("journal");
-    let files = || Store::File(FileStore::new(&file));
-    for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
+    let files = || JournalStore::File(FileStore::new(&file));
+    for make in [&(|| server.store()) as &dyn Fn() -> JournalStore<Entry>, &files] {
         let mut store = make();
         let (mut lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
         assert!(records.is_empty());
@@ -141,7 +148,7 @@ async fn records_and_lock_holder_are_visible_to_every_process() {
 
 #[tokio::test(start_paused = true)]
 async fn store_has_a_printable_location() {
-    let file: Store<Entry> = Store::File(FileStore::new("/var/lib/journal".as_ref()));
+    let file: JournalStore<Entry> = JournalStore::File(FileStore::new("/var/lib/journal".as_ref()));
     assert_eq!(file.place(), "file /var/lib/journal");
     let server = Server::with(Vec::new());
     assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
@@ -153,8 +160,8 @@ async fn only_one_of_two_writers_succeeds() {
     let server = Server::with(Vec::new());
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("journal");
-    let files = || Store::File(FileStore::new(&file));
-    for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
+    let files = || JournalStore::File(FileStore::new(&file));
+    for make in [&(|| server.store()) as &dyn Fn() -> JournalStore<Entry>, &files] {
         let (mut one, mut records) = begun(make()).await;
         let mut two = make();
         two.load().await.unwrap();
@@ -173,8 +180,9 @@ async fn only_one_of_two_writers_succeeds() {
 #[tokio::test(start_paused = true)]
 async fn former_writer_of_a_file_drops_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let make =
-        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
+    let make = || -> JournalStore<Entry> {
+        JournalStore::File(FileStore::new(&directory.path().join("journal")))
+    };
     let (mut one, mut records) = begun(make()).await;
     append(&mut one, &mut records, stopped(1)).await;
     let mut two = make();
@@ -189,8 +197,8 @@ async fn second_process_is_rejected_while_the_lock_is_held() {
     let server = Server::with(Vec::new());
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("journal");
-    let files = || Store::File(FileStore::new(&file));
-    for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
+    let files = || JournalStore::File(FileStore::new(&file));
+    for make in [&(|| server.store()) as &dyn Fn() -> JournalStore<Entry>, &files] {
         let (lock, _) = acquire_now(&mut make(), "a").await.unwrap();
         let Err(LockError::Busy(busy)) = acquire_now(&mut make(), "b").await else { panic!() };
         assert_eq!(busy.owner, owner("a"));
@@ -202,8 +210,9 @@ async fn second_process_is_rejected_while_the_lock_is_held() {
 #[tokio::test(start_paused = true)]
 async fn dead_process_releases_its_file_at_once() {
     let directory = tempfile::tempdir().unwrap();
-    let make =
-        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
+    let make = || -> JournalStore<Entry> {
+        JournalStore::File(FileStore::new(&directory.path().join("journal")))
+    };
     let mut store = make();
     let (lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
     append(&mut store, &mut records, started()).await;
@@ -219,8 +228,9 @@ async fn dead_process_releases_its_file_at_once() {
 #[tokio::test(start_paused = true)]
 async fn waiter_reads_all_records_of_the_last_holder() {
     let directory = tempfile::tempdir().unwrap();
-    let make =
-        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
+    let make = || -> JournalStore<Entry> {
+        JournalStore::File(FileStore::new(&directory.path().join("journal")))
+    };
     let mut last = make();
     let (mut lock, mut records) = acquire_now(&mut last, "a").await.unwrap();
     let works = async {
@@ -306,8 +316,9 @@ async fn lock_file_is_private_and_never_a_link() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let directory = tempfile::tempdir().unwrap();
     let lock_file = directory.path().join("journal.lock");
-    let make =
-        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
+    let make = || -> JournalStore<Entry> {
+        JournalStore::File(FileStore::new(&directory.path().join("journal")))
+    };
     let held = acquire_now(&mut make(), "a").await.unwrap();
     let mode = std::fs::metadata(&lock_file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -327,8 +338,9 @@ async fn lock_file_is_private_and_never_a_link() {
 #[tokio::test(start_paused = true)]
 async fn file_drops_all_but_the_last_records() {
     let directory = tempfile::tempdir().unwrap();
-    let make =
-        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
+    let make = || -> JournalStore<Entry> {
+        JournalStore::File(FileStore::new(&directory.path().join("journal")))
+    };
     let (mut store, mut records) = begun(make()).await;
     for length in 0..4 {
         append(&mut store, &mut records, stopped(length)).await;
@@ -383,8 +395,8 @@ async fn permanently_rejected_write_is_not_repeated() {
 async fn unreadable_journal_is_not_an_empty_one() {
     for status in [401, 403, 500] {
         let refuses = Fault::Status { status, code: None, retry_after: None };
-        let when = Condition { writes: Some(false), ..Condition::default() };
-        let server = Server::with(vec![Rule { when, ..fault(refuses, 1.0) }]);
+        let when = CallSelector { writes: Some(false), ..CallSelector::default() };
+        let server = Server::with(vec![FaultRule { when, ..fault(refuses, 1.0) }]);
         let loaded = server.store().load().await;
         assert!(matches!(&loaded, Err(StoreError::Unavailable(_))), "{status}: {loaded:?}");
     }
@@ -540,7 +552,10 @@ async fn uncounted_part_is_overwritten() {
 
 #[tokio::test(start_paused = true)]
 async fn missing_namespace_names_the_manifest() {
-    let server = Server::of(Kubernetes::new(Options { start: start(), ..Options::default() }));
+    let server = Server::of(Kubernetes::new(KubernetesOptions {
+        start: start(),
+        ..KubernetesOptions::default()
+    }));
     let mut store = server.store();
     store.load().await.unwrap();
     let appended = store.append(&follow(None, "run", start(), started())).await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mooring_contract::custom_data::Format;
+use mooring_contract::custom_data::CustomDataForm;
 use serde::Deserialize;
 
 use crate::step::Failed;
@@ -140,10 +140,10 @@ pub(super) fn read(text: &str) -> Result<Vec<Case>, Failed> {
 }
 
 impl Case {
-    pub(super) fn format(&self) -> Format {
+    pub(super) fn format(&self) -> CustomDataForm {
         match self.format {
-            CustomDataFormat::Boothook => Format::Boothook,
-            CustomDataFormat::CloudConfig => Format::CloudConfig,
+            CustomDataFormat::Boothook => CustomDataForm::Boothook,
+            CustomDataFormat::CloudConfig => CustomDataForm::CloudConfig,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parses the parts of an ELF file that determine where it runs.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Machine {
+pub(crate) enum ElfMachine {
     X86_64,
     Aarch64,
     Other(u16),
@@ -9,7 +9,7 @@ pub(crate) enum Machine {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Elf {
-    pub(crate) machine: Machine,
+    pub(crate) machine: ElfMachine,
     /// None for a static binary.
     pub(crate) interpreter: Option<String>,
     /// True for a binary at a fixed address, which needs no relocation at startup.
@@ -40,9 +40,9 @@ pub(crate) fn read(file: &[u8]) -> Result<Elf, String> {
             }
         }
         let machine = match u16::try_from(number(18, 2)?).ok()? {
-            62 => Machine::X86_64,
-            183 => Machine::Aarch64,
-            other => Machine::Other(other),
+            62 => ElfMachine::X86_64,
+            183 => ElfMachine::Aarch64,
+            other => ElfMachine::Other(other),
         };
         Some(Elf { machine, interpreter, is_fixed: number(16, 2)? == EXECUTABLE })
     };
@@ -59,7 +59,8 @@ mod tests {
         if !own.starts_with(b"\x7fELF") {
             return;
         }
-        let machine = if cfg!(target_arch = "x86_64") { Machine::X86_64 } else { Machine::Aarch64 };
+        let machine =
+            if cfg!(target_arch = "x86_64") { ElfMachine::X86_64 } else { ElfMachine::Aarch64 };
         assert_eq!(read(&own).unwrap().machine, machine);
         assert!(!read(&own).unwrap().is_fixed);
         let mut fixed = own.clone();

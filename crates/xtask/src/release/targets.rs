@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 
-use super::elf::{self, Machine};
+use super::elf::{self, ElfMachine};
 use crate::python;
 use crate::step::{Failed, command, need, output, print, root, run};
 
@@ -18,26 +18,26 @@ const REQUIREMENTS: &str = "packaging/cross-requirements.txt";
 const CHECKED: &str = "aarch64-apple-darwin";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct BuildTarget {
     pub(crate) triple: &'static str,
     /// Name in containers and packages.
     pub(crate) architecture: &'static str,
-    machine: Machine,
+    machine: ElfMachine,
     emulator: &'static str,
 }
 
 /// Static binaries for both node architectures of AKS.
-pub(crate) const TARGETS: [Target; 2] = [
-    Target {
+pub(crate) const TARGETS: [BuildTarget; 2] = [
+    BuildTarget {
         triple: "x86_64-unknown-linux-musl",
         architecture: "amd64",
-        machine: Machine::X86_64,
+        machine: ElfMachine::X86_64,
         emulator: "qemu-x86_64-static",
     },
-    Target {
+    BuildTarget {
         triple: "aarch64-unknown-linux-musl",
         architecture: "arm64",
-        machine: Machine::Aarch64,
+        machine: ElfMachine::Aarch64,
         emulator: "qemu-aarch64-static",
     },
 ];
@@ -82,7 +82,8 @@ impl Program {
 /// Builds the shipped agent for this host with its own tools; returns the path.
 pub(crate) fn build_agent_here(version: Option<&str>) -> Result<PathBuf, Failed> {
     let here = TARGETS.iter().find(|target| target.triple.starts_with(env::consts::ARCH));
-    let Target { triple, .. } = here.ok_or_else(|| Failed("no target for this machine".into()))?;
+    let BuildTarget { triple, .. } =
+        here.ok_or_else(|| Failed("no target for this machine".into()))?;
     let Program { name, package, profile, .. } = AGENT;
     let mut cargo = command("cargo");
     cargo.args(["build", "--locked", "--quiet", "--target", triple]);
@@ -135,7 +136,7 @@ impl Tools {
         Ok(Self { environment, folder: root().canonicalize()?.join("target/targets") })
     }
 
-    pub(crate) fn build(&self, program: Program, target: Target) -> Result<PathBuf, Failed> {
+    pub(crate) fn build(&self, program: Program, target: BuildTarget) -> Result<PathBuf, Failed> {
         let Program { name, package, profile, .. } = program;
         let what = ["--package", package, "--profile", profile, "--target", target.triple];
         let flags = program.flags_for(target.triple);
@@ -165,7 +166,7 @@ impl Tools {
 }
 
 /// Runs a binary natively or emulated, and returns the result.
-fn start(program: Program, target: Target, binary: &Path) -> Result<String, Failed> {
+fn start(program: Program, target: BuildTarget, binary: &Path) -> Result<String, Failed> {
     let read = elf::read(&fs::read(binary)?).map_err(Failed)?;
     if read.machine != target.machine || read.interpreter.is_some() {
         return Err(Failed(format!("{}: not a static {target:?}: {read:?}", binary.display())));

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 
-use super::lanes::Plan;
+use super::lanes::LanePlan;
 use super::report::Report;
 use super::{build, durations, packaging, run, tools};
 use crate::step::{Failed, print, root};
@@ -28,7 +28,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     let options = parse(arguments)?;
     if options.list {
         let suites = build::build()?;
-        print(&Plan::new(suites, &durations::load(), options.quick).table());
+        print(&LanePlan::new(suites, &durations::load(), options.quick).table());
         return Ok(());
     }
     let mut report = Report::default();
@@ -52,7 +52,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     variables.push((SUMMARY_VARIABLE.to_owned(), summary.clone().into()));
 
     let mut known = durations::load();
-    let plan = Plan::new(suites, &known, options.quick);
+    let plan = LanePlan::new(suites, &known, options.quick);
     let measured = run::run(plan, &variables, options.quick, &mut report)?;
     if !options.quick {
         known.extend(measured);

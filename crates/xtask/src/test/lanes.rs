@@ -78,7 +78,7 @@ pub(super) fn arguments(suite: &str, is_quick: bool) -> Vec<&'static str> {
 }
 
 /// The suites of a run, longest first.
-pub(super) struct Plan {
+pub(super) struct LanePlan {
     processor: VecDeque<Suite>,
     waiting: VecDeque<Suite>,
     /// Suites that `--quick` does not run.
@@ -86,7 +86,7 @@ pub(super) struct Plan {
     durations: Durations,
 }
 
-impl Plan {
+impl LanePlan {
     pub(super) fn new(suites: Vec<Suite>, measured: &Durations, quick: bool) -> Self {
         let seconds = |suite: &Suite| {
             let measured = measured.get(&suite.name).copied();
@@ -161,7 +161,7 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::{Durations, Lane, Plan, Quick, Suite, TABLE, arguments};
+    use super::{Durations, Lane, LanePlan, Quick, Suite, TABLE, arguments};
 
     fn suite(name: &str) -> Suite {
         Suite {
@@ -177,7 +177,7 @@ mod tests {
         TABLE.iter().find(|(_, of, ..)| *of == lane).unwrap().0
     }
 
-    fn order(plan: &mut Plan, lane: Lane) -> Vec<String> {
+    fn order(plan: &mut LanePlan, lane: Lane) -> Vec<String> {
         std::iter::from_fn(|| plan.next(lane)).map(|suite| suite.name).collect()
     }
 
@@ -185,14 +185,14 @@ mod tests {
     fn longest_suite_runs_first() {
         let measured = Durations::from([("b/new".into(), 5.0), ("a/new".into(), 3.0)]);
         let suites = ["a/new", "b/new", "c/new"].map(suite).to_vec();
-        let mut plan = Plan::new(suites, &measured, false);
+        let mut plan = LanePlan::new(suites, &measured, false);
         assert_eq!(order(&mut plan, Lane::Processor), ["b/new", "a/new", "c/new"]);
     }
 
     #[test]
     fn table_gives_the_order_on_a_new_machine() {
         let (long, ..) = TABLE.iter().max_by(|one, other| one.2.total_cmp(&other.2)).unwrap();
-        let mut plan = Plan::new(["a/new", long].map(suite).to_vec(), &Durations::new(), false);
+        let mut plan = LanePlan::new(["a/new", long].map(suite).to_vec(), &Durations::new(), false);
         let lane = TABLE.iter().find(|(name, ..)| name == long).unwrap().1;
         assert_eq!(order(&mut plan, lane), [*long, "a/new"]);
     }
@@ -200,7 +200,8 @@ mod tests {
     #[test]
     fn empty_lane_takes_from_the_other() {
         let (waits, computes) = (known(Lane::Waiting), known(Lane::Processor));
-        let make = || Plan::new([computes, waits].map(suite).to_vec(), &Durations::new(), false);
+        let make =
+            || LanePlan::new([computes, waits].map(suite).to_vec(), &Durations::new(), false);
         assert_eq!(order(&mut make(), Lane::Waiting), [waits, computes]);
         assert_eq!(order(&mut make(), Lane::Processor), [computes, waits]);
     }
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn quick_run_skips_suites_that_need_tools() {
         let slow = TABLE.iter().find(|(.., quick)| *quick == Quick::Skip).unwrap().0;
-        let make = |quick| Plan::new(vec![suite(slow)], &Durations::new(), quick);
+        let make = |quick| LanePlan::new(vec![suite(slow)], &Durations::new(), quick);
         assert_eq!((make(false).len(), make(false).skipped.len()), (1, 0));
         assert_eq!((make(true).len(), make(true).skipped.len()), (0, 1));
     }
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn table_row_without_suite_is_reported() {
-        let plan = Plan::new(vec![suite(TABLE[0].0)], &Durations::new(), false);
+        let plan = LanePlan::new(vec![suite(TABLE[0].0)], &Durations::new(), false);
         assert_eq!(plan.stale_rows().len(), TABLE.len() - 1);
         assert!(!plan.stale_rows().contains(&TABLE[0].0));
     }

@@ -12,7 +12,7 @@ use crate::step::{Failed, command, print, root};
 
 use super::build::Suite;
 use super::durations::Durations;
-use super::lanes::{CONCURRENT, Plan, arguments};
+use super::lanes::{CONCURRENT, LanePlan, arguments};
 use super::report::{Report, SuiteOutcome};
 
 /// Output of every suite in the last run, a file each.
@@ -21,7 +21,7 @@ const OUTPUT: &str = "target/test-output";
 /// Runs every suite of a plan, even if one fails, and prints the output of those that fail. Returns the seconds that each
 /// took.
 pub(super) fn run(
-    plan: Plan,
+    plan: LanePlan,
     variables: &[(String, OsString)],
     quick: bool,
     report: &mut Report,

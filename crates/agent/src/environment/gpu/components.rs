@@ -1,6 +1,6 @@
 //! The GPU images that the node image brings, as `components.json` lists them.
 
-use mooring_contract::json::{self, Dialect, Kind, MAX_DEPTH, Reader};
+use mooring_contract::json::{self, Dialect, MAX_DEPTH, Reader, ValueKind};
 
 use crate::environment::go::case;
 use crate::format::go_text::json_error;
@@ -140,7 +140,7 @@ fn set_text(reader: &mut Reader<'_>, text: &mut String) -> Result<(), json::Erro
 
 /// Passes over a null, if that is what comes next.
 fn is_null(reader: &mut Reader<'_>) -> Result<bool, json::Error> {
-    let is_null = reader.peek()? == Kind::Null;
+    let is_null = reader.peek()? == ValueKind::Null;
     if is_null {
         reader.null()?;
     }

@@ -8,7 +8,7 @@ use crate::format::event::{EventLevel, Task};
 use crate::hotfix::pointer::{self, Pointer};
 use crate::hotfix::policy::{self, Policy};
 use crate::node::agent::Agent;
-use crate::node::log::{Log, Value};
+use crate::node::log::{Log, LogValue};
 use crate::world::Host;
 
 /// The outcome of a check, with the names of upstream's telemetry.
@@ -56,12 +56,12 @@ pub(crate) fn check_hotfix(agent: &mut Agent<'_>, has_extra_words: bool) -> u8 {
         None => format!("check-hotfix outcome={}", outcome.as_str()),
         Some(error) => format!("check-hotfix outcome={} error={error}", outcome.as_str()),
     };
-    let named = ("outcome", Value::Text(outcome.as_str()));
+    let named = ("outcome", LogValue::Text(outcome.as_str()));
     match &error {
         None => agent.info("check-hotfix completed", &[named]),
         Some(error) => agent.warn(
             "check-hotfix completed with error (fail-open)",
-            &[named, ("error", Value::Text(error))],
+            &[named, ("error", LogValue::Text(error))],
         ),
     }
     agent.event(Task::CheckHotfix, level, &message, start);
@@ -75,7 +75,7 @@ fn leave_event_on_panic(agent: &mut Agent<'_>, start: SystemTime) {
         let mut world = Host::default();
         let Ok(log) = Log::open(&mut world, &layout) else { return };
         let mut agent = Agent::new(&mut world, layout.clone(), log, version);
-        agent.error("check-hotfix panicked (fail-open)", &[("place", Value::Text(place))]);
+        agent.error("check-hotfix panicked (fail-open)", &[("place", LogValue::Text(place))]);
         let message = format!("check-hotfix outcome=failed panic=at {place}");
         agent.event(Task::CheckHotfix, EventLevel::Error, &message, start);
     };
@@ -91,7 +91,7 @@ fn check(agent: &mut Agent<'_>) -> Result<CheckOutcome, String> {
         Err(FetchError::NothingPublished(why)) => {
             agent.info(
                 "LPS reports no hotfix available for this node (fail-open)",
-                &[("reason", Value::Text(&why))],
+                &[("reason", LogValue::Text(&why))],
             );
             return Ok(CheckOutcome::NoHotfixAvailable);
         }
@@ -116,7 +116,7 @@ fn check(agent: &mut Agent<'_>) -> Result<CheckOutcome, String> {
 
 /// Uses the map of the node config, since the service is unreachable.
 fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<CheckOutcome, String> {
-    let attributes = [("error", Value::Text(why))];
+    let attributes = [("error", LogValue::Text(why))];
     agent.warn("failed to reach LPS, attempting cold-start fallback", &attributes);
     let hotfixes = target::cold_start(agent).map_err(|error| {
         format!("LPS fetch failed ({why}) and cold-start fallback failed: {error}")

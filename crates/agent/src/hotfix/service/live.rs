@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
+use mooring_contract::json::{Dialect, MAX_DEPTH, Reader, ValueKind};
 use mooring_redact::Secret;
 
-use super::grpc::{self, Call, CallFailure, Status};
-use super::target::{self, Target};
+use super::grpc::{self, CallFailure, GrpcCall, GrpcStatus};
+use super::target::{self, ServiceTarget};
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::world::{Dial, HttpRequest, Roots, Url};
 
 /// The metadata service's address for the document whose signature is the credential.
@@ -49,7 +49,11 @@ pub(super) fn fetch(agent: &mut Agent<'_>) -> Result<Vec<u8>, FetchError> {
     call(agent, &target, &signature)
 }
 
-fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Vec<u8>, FetchError> {
+fn call(
+    agent: &mut Agent<'_>,
+    target: &ServiceTarget,
+    signature: &Secret,
+) -> Result<Vec<u8>, FetchError> {
     if target.ca.is_empty() {
         let why = "dialing LPS gRPC: cluster CA unavailable from provision-config; refusing to fetch over unverified TLS";
         return Err(FetchError::Unreachable(why.to_owned()));
@@ -57,9 +61,9 @@ fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Ve
     agent.info(
         "check-hotfix LPS gRPC dial",
         &[
-            ("dialHost", Value::Text(&target.host)),
-            ("alpn", Value::Text(PROTOCOLS[0])),
-            ("component", Value::Text(COMPONENT)),
+            ("dialHost", LogValue::Text(&target.host)),
+            ("alpn", LogValue::Text(PROTOCOLS[0])),
+            ("component", LogValue::Text(COMPONENT)),
         ],
     );
     let dial = Dial {
@@ -73,7 +77,7 @@ fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Ve
     let mut stream = agent.world.dial(&dial).map_err(|failure| {
         FetchError::Unreachable(format!("dialing LPS gRPC: {}", failure.text))
     })?;
-    let call = Call {
+    let call = GrpcCall {
         authority: &format!("{}:{PORT}", target.host),
         path: METHOD,
         authorization: signature,
@@ -88,13 +92,13 @@ fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Ve
     })
 }
 
-fn error_of(status: Status) -> FetchError {
+fn error_of(status: GrpcStatus) -> FetchError {
     let text = format!("LPS gRPC call failed with code {status}");
     match status {
-        Status::Unauthenticated | Status::PermissionDenied | Status::NotFound => {
+        GrpcStatus::Unauthenticated | GrpcStatus::PermissionDenied | GrpcStatus::NotFound => {
             FetchError::NothingPublished(text)
         }
-        Status::InvalidArgument | Status::ResourceExhausted => FetchError::Refused(text),
+        GrpcStatus::InvalidArgument | GrpcStatus::ResourceExhausted => FetchError::Refused(text),
         _ => FetchError::Unreachable(text),
     }
 }
@@ -106,8 +110,10 @@ fn read_signature(agent: &mut Agent<'_>) -> Result<Secret, String> {
         match ask_imds(agent) {
             Ok(signature) => return Ok(signature),
             Err(error) => {
-                let attributes =
-                    [("attempt", Value::Number(attempt.into())), ("error", Value::Text(&error))];
+                let attributes = [
+                    ("attempt", LogValue::Number(attempt.into())),
+                    ("error", LogValue::Text(&error)),
+                ];
                 agent.warn("failed to read the IMDS attested document", &attributes);
                 last = error;
             }
@@ -147,8 +153,8 @@ fn read_member(text: &[u8]) -> Option<String> {
     while let Some(name) = members.next(&mut reader).ok()? {
         let is_signature = name.text.eq_ignore_ascii_case("signature");
         match reader.peek().ok()? {
-            Kind::String if is_signature => signature = reader.string().ok()?.into_owned(),
-            Kind::Null if is_signature => reader.null().ok()?,
+            ValueKind::String if is_signature => signature = reader.string().ok()?.into_owned(),
+            ValueKind::Null if is_signature => reader.null().ok()?,
             _ if is_signature => return None,
             _ => reader.skip(MAX_DEPTH).ok()?,
         }
@@ -174,14 +180,16 @@ mod tests {
 
     #[test]
     fn status_of_the_service_decides_what_is_reported() {
-        let text = |status: Status| format!("LPS gRPC call failed with code {status}");
-        for status in [Status::Unauthenticated, Status::PermissionDenied, Status::NotFound] {
+        let text = |status: GrpcStatus| format!("LPS gRPC call failed with code {status}");
+        for status in
+            [GrpcStatus::Unauthenticated, GrpcStatus::PermissionDenied, GrpcStatus::NotFound]
+        {
             assert_eq!(error_of(status), FetchError::NothingPublished(text(status)));
         }
-        for status in [Status::InvalidArgument, Status::ResourceExhausted] {
+        for status in [GrpcStatus::InvalidArgument, GrpcStatus::ResourceExhausted] {
             assert_eq!(error_of(status), FetchError::Refused(text(status)));
         }
-        for status in [Status::Unavailable, Status::Internal, Status::Other(99)] {
+        for status in [GrpcStatus::Unavailable, GrpcStatus::Internal, GrpcStatus::Other(99)] {
             assert_eq!(error_of(status), FetchError::Unreachable(text(status)));
         }
     }

@@ -5,12 +5,12 @@ use std::io;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_contract::json::{Dialect, Error, Kind, MAX_DEPTH, Reader};
+use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Reader, ValueKind};
 
 use crate::format::go_text::{json_error, read_failure};
 use crate::hotfix::pointer::read_hotfixes;
 use crate::node::agent::Agent;
-use crate::node::log::Value;
+use crate::node::log::LogValue;
 use crate::node::nbc;
 use crate::node::paths::{NBC_COMMAND, NODE_CONFIG};
 use crate::node::secrets::MAX_FILE_BYTES;
@@ -18,7 +18,7 @@ use crate::world::ReadFailure;
 
 /// The address and the CA of the live-patching service.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct ServiceTarget {
     /// The API server's name, without a port.
     pub(super) host: String,
     /// The cluster CA in PEM; may be empty.
@@ -35,14 +35,14 @@ struct Excerpt {
 }
 
 /// Finds the target: in the node config, or in the NBC command without a config.
-pub(super) fn find(agent: &mut Agent<'_>) -> Result<Target, String> {
+pub(super) fn find(agent: &mut Agent<'_>) -> Result<ServiceTarget, String> {
     let Some(excerpt) = read_config(agent)? else {
-        let path = ("path", Value::Text(NODE_CONFIG));
+        let path = ("path", LogValue::Text(NODE_CONFIG));
         agent.info("node config not found, trying nbc-cmd.sh fallback", &[path]);
         return find_in_nbc_command(agent);
     };
     if let Some(error) = &excerpt.error {
-        let attributes = [("error", Value::Text(error))];
+        let attributes = [("error", LogValue::Text(error))];
         agent.info("node config parsed with errors, continuing with partial config", &attributes);
     }
     if excerpt.api_server.is_empty() {
@@ -53,7 +53,7 @@ pub(super) fn find(agent: &mut Agent<'_>) -> Result<Target, String> {
         .ok_or_else(|| "decoding node config kubernetes_ca_cert: invalid base64".to_owned())
 }
 
-fn find_in_nbc_command(agent: &mut Agent<'_>) -> Result<Target, String> {
+fn find_in_nbc_command(agent: &mut Agent<'_>) -> Result<ServiceTarget, String> {
     let text =
         agent.world.read(&agent.layout.at(NBC_COMMAND), MAX_FILE_BYTES).map_err(|failure| {
             format!(
@@ -69,7 +69,7 @@ fn find_in_nbc_command(agent: &mut Agent<'_>) -> Result<Target, String> {
     }
     let target = target(&api_server, assigned.expose("KUBE_CA_CRT").unwrap_or_default())
         .ok_or_else(|| "decoding nbc-cmd KUBE_CA_CRT: invalid base64".to_owned())?;
-    let attributes = [("fqdn", Value::Text(&api_server)), ("path", Value::Text(NBC_COMMAND))];
+    let attributes = [("fqdn", LogValue::Text(&api_server)), ("path", LogValue::Text(NBC_COMMAND))];
     agent.info("loaded LPS target from nbc-cmd.sh fallback", &attributes);
     Ok(target)
 }
@@ -111,10 +111,10 @@ fn read_members(text: &[u8], excerpt: &mut Excerpt) -> Result<(), Error> {
     let mut members = reader.object()?;
     while let Some(name) = members.next(&mut reader)? {
         match (&*name.text, reader.peek()?) {
-            ("api_server_config" | "apiServerConfig", Kind::Object) => {
+            ("api_server_config" | "apiServerConfig", ValueKind::Object) => {
                 read_api_server(&mut reader, &mut excerpt.api_server)?;
             }
-            ("kubernetes_ca_cert" | "kubernetesCaCert", Kind::String) => {
+            ("kubernetes_ca_cert" | "kubernetesCaCert", ValueKind::String) => {
                 excerpt.ca = reader.string()?.into_owned();
             }
             (name, _) if name.eq_ignore_ascii_case("hotfixes") => {
@@ -130,7 +130,7 @@ fn read_api_server(reader: &mut Reader<'_>, api_server: &mut String) -> Result<(
     let mut members = reader.object()?;
     while let Some(name) = members.next(reader)? {
         match (&*name.text, reader.peek()?) {
-            ("api_server_name" | "apiServerName", Kind::String) => {
+            ("api_server_name" | "apiServerName", ValueKind::String) => {
                 *api_server = reader.string()?.into_owned();
             }
             _ => reader.skip(MAX_DEPTH)?,
@@ -140,10 +140,10 @@ fn read_api_server(reader: &mut Reader<'_>, api_server: &mut String) -> Result<(
 }
 
 /// `None` if the CA is not base64.
-fn target(api_server: &str, ca: &[u8]) -> Option<Target> {
+fn target(api_server: &str, ca: &[u8]) -> Option<ServiceTarget> {
     // Go's decoder passes over line ends.
     let ca: Vec<u8> = ca.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
-    Some(Target { host: without_port(api_server).to_owned(), ca: STANDARD.decode(ca).ok()? })
+    Some(ServiceTarget { host: without_port(api_server).to_owned(), ca: STANDARD.decode(ca).ok()? })
 }
 
 /// A host without its port and brackets. The service listens where the API server does, on 443.

@@ -6,9 +6,9 @@
 use mooring_redact::Secret;
 
 use super::oras;
-use crate::registry::error::{LoginError, Service, Stop};
+use crate::registry::error::{LoginError, RegistryStop, Service};
 use crate::registry::responses::{self, Challenge};
-use crate::registry::session::{Question, Session, StepResult};
+use crate::registry::session::{Question, RegistrySession, StepResult};
 use crate::registry::{ca_certs, form};
 use crate::world::{HttpResponse, Url};
 
@@ -24,7 +24,7 @@ enum Access {
     WithToken(Challenge),
 }
 
-pub(super) fn probe(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
+pub(super) fn probe(session: &mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop> {
     if session.flags.identity.is_none() {
         return Ok(StepResult::Done(
             "client id or tenant id is not set: no login, images are pulled anonymously",
@@ -52,7 +52,10 @@ pub(super) fn probe(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
     })
 }
 
-fn ask(session: &mut Session<'_, '_>, headers: &[(&'static str, Secret)]) -> Result<Access, Stop> {
+fn ask(
+    session: &mut RegistrySession<'_, '_>,
+    headers: &[(&'static str, Secret)],
+) -> Result<Access, RegistryStop> {
     let url = session.flags.registry_url.with_target(CATALOG);
     let question = Question { party: Service::Registry, url: &url, headers, form: None };
     session.ask(&question, |response| match response.status {
@@ -67,9 +70,9 @@ fn ask(session: &mut Session<'_, '_>, headers: &[(&'static str, Secret)]) -> Res
 }
 
 fn anonymous_token(
-    session: &mut Session<'_, '_>,
+    session: &mut RegistrySession<'_, '_>,
     challenge: &Challenge,
-) -> Result<Option<Secret>, Stop> {
+) -> Result<Option<Secret>, RegistryStop> {
     let registry = &session.flags.registry_url;
     let Ok(realm) = Url::parse(&challenge.realm) else { return Ok(None) };
     if !realm.tls && !realm.is_same_server(registry) {
@@ -98,5 +101,9 @@ fn anonymous_token(
 /// Denied anonymous access is a result, not a failure.
 fn closed_or_error<T>(response: &HttpResponse, closed: T) -> Result<T, LoginError> {
     let trouble = LoginError::of_status(Service::Registry, response);
-    if trouble.kind == crate::registry::error::Kind::Refused { Ok(closed) } else { Err(trouble) }
+    if trouble.kind == crate::registry::error::RegistryErrorKind::Refused {
+        Ok(closed)
+    } else {
+        Err(trouble)
+    }
 }

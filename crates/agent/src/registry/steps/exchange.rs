@@ -3,13 +3,13 @@
 use mooring_redact::Secret;
 
 use super::identity;
-use crate::registry::error::{LoginError, Service, Stop};
-use crate::registry::session::{Question, Session, StepResult};
+use crate::registry::error::{LoginError, RegistryStop, Service};
+use crate::registry::session::{Question, RegistrySession, StepResult};
 use crate::registry::{form, responses};
 
 const PATH: &str = "/oauth2/exchange";
 
-pub(super) fn exchange(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
+pub(super) fn exchange(session: &mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop> {
     let tenant = session.flags.identity.as_ref().map_or("", |identity| &identity.tenant_id);
     let form = Secret::from(form::encoded(&[
         ("grant_type", "access_token"),

@@ -2,8 +2,8 @@
 
 use mooring_redact::Secret;
 
-use crate::registry::error::{LoginError, Service, Stop};
-use crate::registry::session::{Question, Session, StepResult};
+use crate::registry::error::{LoginError, RegistryStop, Service};
+use crate::registry::session::{Question, RegistrySession, StepResult};
 use crate::registry::{form, responses};
 
 const PATH: &str = "/metadata/identity/oauth2/token";
@@ -12,7 +12,7 @@ const API_VERSION: &str = "2018-02-01";
 /// for Azure Resource Manager would let it act as the node's identity everywhere.
 pub(super) const AUDIENCE: &str = "https://containerregistry.azure.net/";
 
-pub(super) fn ask_imds(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
+pub(super) fn ask_imds(session: &mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop> {
     let client_id = session.flags.identity.as_ref().map_or("", |identity| &identity.client_id);
     let query = form::encoded(&[
         ("api-version", API_VERSION),

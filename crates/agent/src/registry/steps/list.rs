@@ -1,13 +1,14 @@
 //! The steps, in order.
 
 use super::{anonymous, exchange, identity, oras, permission};
-use crate::registry::error::Stop;
-use crate::registry::session::{Session, StepResult};
+use crate::registry::error::RegistryStop;
+use crate::registry::session::{RegistrySession, StepResult};
 
 pub(in crate::registry) struct Step {
     pub(in crate::registry) name: &'static str,
     pub(super) what: &'static str,
-    pub(in crate::registry) run: fn(&mut Session<'_, '_>) -> Result<StepResult, Stop>,
+    pub(in crate::registry) run:
+        fn(&mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop>,
 }
 
 /// All of them, in order.

@@ -8,10 +8,10 @@ use mooring_contract::json::lossy;
 use mooring_redact::Secret;
 
 use crate::format::go_text::child_error;
-use crate::node::log::Value;
-use crate::registry::error::{Code, Kind, LoginError, Retry, Service, Stop};
+use crate::node::log::LogValue;
+use crate::registry::error::{Code, LoginError, RegistryErrorKind, RegistryStop, Retry, Service};
 use crate::registry::responses::excerpt;
-use crate::registry::session::{Session, StepResult};
+use crate::registry::session::{RegistrySession, StepResult};
 use crate::world::{ChildStatus, Tool};
 
 /// Path of the login, as in the scripts: without a home directory oras has no default.
@@ -20,7 +20,7 @@ const QUOTED: usize = 500;
 /// Enough for deleting a line from a file.
 const LOGOUT: Duration = Duration::from_secs(10);
 
-pub(super) fn find(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
+pub(super) fn find(session: &mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop> {
     match (session.find_oras)(session.agent) {
         Ok(oras) => {
             session.oras = oras;
@@ -30,13 +30,13 @@ pub(super) fn find(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
     }
 }
 
-fn no_oras(text: String) -> Stop {
+fn no_oras(text: String) -> RegistryStop {
     let hint =
         "the node image lacks a working oras; the network is not at fault: use another image";
-    Stop { hint: Some(hint), ..Stop::new(Code::NoOras, text) }
+    RegistryStop { hint: Some(hint), ..RegistryStop::new(Code::NoOras, text) }
 }
 
-pub(super) fn login(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
+pub(super) fn login(session: &mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop> {
     let arguments = arguments(session, "login", Some("--identity-token-stdin"));
     let endpoint = format!("oras login {}", session.flags.registry);
     let mut not_started = None;
@@ -51,7 +51,7 @@ pub(super) fn login(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
         let result = match session.agent.world.run_tool(&tool) {
             Err(error) => {
                 not_started = Some(format!("{} cannot be run: {error}", session.oras.display()));
-                Err(LoginError::new(Kind::Tool, Retry::No, error.to_string()))
+                Err(LoginError::new(RegistryErrorKind::Tool, Retry::No, error.to_string()))
             }
             // Masked before it is cut: half a token is a token to those who have the other half.
             Ok(end) => {
@@ -69,7 +69,7 @@ pub(super) fn login(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
 
 /// Takes back the login of an earlier run, which would be used in place of anonymous access and may
 /// be worth less. Nothing depends on it, so a failure is only logged.
-pub(super) fn forget_login(session: &mut Session<'_, '_>) {
+pub(super) fn forget_login(session: &mut RegistrySession<'_, '_>) {
     let config = config(session);
     if session.agent.world.kind(&config).is_err() {
         return;
@@ -84,18 +84,18 @@ pub(super) fn forget_login(session: &mut Session<'_, '_>) {
     };
     if let Err(error) = session.agent.world.run_tool(&tool) {
         let error = error.to_string();
-        session.agent.warn("oras logout could not be run", &[("error", Value::Text(&error))]);
+        session.agent.warn("oras logout could not be run", &[("error", LogValue::Text(&error))]);
     }
 }
 
-fn arguments(session: &Session<'_, '_>, verb: &str, flag: Option<&str>) -> Vec<OsString> {
+fn arguments(session: &RegistrySession<'_, '_>, verb: &str, flag: Option<&str>) -> Vec<OsString> {
     let mut arguments = vec![verb.into(), session.flags.registry.clone().into()];
     arguments.extend(flag.map(OsString::from));
     arguments.extend(["--registry-config".into(), config(session).into()]);
     arguments
 }
 
-fn config(session: &Session<'_, '_>) -> PathBuf {
+fn config(session: &RegistrySession<'_, '_>) -> PathBuf {
     let typed = session.flags.registry_config.clone();
     typed.unwrap_or_else(|| session.agent.layout.at(CONFIG))
 }
@@ -115,7 +115,7 @@ const NETWORK_VARIABLES: [&str; 8] = [
 
 /// Passes our CA to oras. The flag of oras would replace the system's certificates; this variable
 /// adds to those in the system's directories.
-fn variables(session: &Session<'_, '_>) -> Vec<(&'static str, OsString)> {
+fn variables(session: &RegistrySession<'_, '_>) -> Vec<(&'static str, OsString)> {
     let world = &session.agent.world;
     let inherited =
         NETWORK_VARIABLES.into_iter().filter_map(|name| Some((name, world.variable(name)?)));
@@ -127,24 +127,36 @@ fn variables(session: &Session<'_, '_>) -> Vec<(&'static str, OsString)> {
 fn classify(status: Option<ChildStatus>, output: &str) -> Result<(), LoginError> {
     let Some(status) = status else {
         let text = "oras login timed out";
-        return Err(LoginError::new(Kind::TimedOut, Retry::WhileTimeLasts, text));
+        return Err(LoginError::new(RegistryErrorKind::TimedOut, Retry::WhileTimeLasts, text));
     };
     let Some(error) = child_error(status) else { return Ok(()) };
     let text = format!("{error}: {}", excerpt(output, QUOTED));
     let words = output.to_ascii_lowercase();
     let contains = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
     Err(if contains(&REFUSALS) {
-        LoginError::new(Kind::Refused, Retry::No, format!("oras login was denied: {text}"))
+        LoginError::new(
+            RegistryErrorKind::Refused,
+            Retry::No,
+            format!("oras login was denied: {text}"),
+        )
     } else if contains(&["no such host"]) {
-        LoginError::new(Kind::Dns, Retry::WhileTimeLasts, format!("DNS, in oras login: {text}"))
+        LoginError::new(
+            RegistryErrorKind::Dns,
+            Retry::WhileTimeLasts,
+            format!("DNS, in oras login: {text}"),
+        )
     } else if contains(&["x509:"]) {
-        LoginError::new(Kind::Certificate, Retry::No, format!("TLS, in oras login: {text}"))
+        LoginError::new(
+            RegistryErrorKind::Certificate,
+            Retry::No,
+            format!("TLS, in oras login: {text}"),
+        )
     } else if contains(&NETWORK) {
         let text = format!("the network, in oras login: {text}");
-        LoginError::new(Kind::Connect, Retry::WhileTimeLasts, text)
+        LoginError::new(RegistryErrorKind::Connect, Retry::WhileTimeLasts, text)
     } else {
         let text = format!("oras login failed: {text}");
-        LoginError::new(Kind::Tool, Retry::Attempts(3), text)
+        LoginError::new(RegistryErrorKind::Tool, Retry::Attempts(3), text)
     })
 }
 

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{
-    Budget, Client, Cloud, Limits, ResourceId, Settings, Token, TransportError, World,
+    Budget, BudgetLimits, Client, Cloud, CloudSettings, ResourceId, Token, TransportError, World,
 };
 
 /// Response to one request.
@@ -69,8 +69,8 @@ impl TestWorld {
     }
 
     pub(crate) fn client(self: &Arc<Self>) -> Client {
-        let cloud = Cloud::new(Settings::default()).unwrap();
-        Client::new(cloud, Arc::<Self>::clone(self), Budget::new(Limits::default()))
+        let cloud = Cloud::new(CloudSettings::default()).unwrap();
+        Client::new(cloud, Arc::<Self>::clone(self), Budget::new(BudgetLimits::default()))
     }
 
     pub(crate) fn sent(&self) -> usize {

@@ -141,8 +141,8 @@ fn checker_detects_false_reports_storms_leaks_and_repeats() {
         record.seen.extend(again);
     });
     detects("although the budget allows", &|record| {
-        record.limits.reads = mooring_arm::Limit::per_second_milli(0, 0);
-        record.limits.writes = mooring_arm::Limit::per_second_milli(0, 0);
+        record.limits.reads = mooring_arm::BucketLimit::per_second_milli(0, 0);
+        record.limits.writes = mooring_arm::BucketLimit::per_second_milli(0, 0);
         let again = vec![record.seen[0].clone(); 2];
         record.seen.extend(again);
     });

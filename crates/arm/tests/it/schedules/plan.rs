@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mooring_arm::Priority;
-use mooring_simulator::faults::{Condition, Fault, OperationFault, Rule};
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule, OperationFault};
 use mooring_simulator::random::Random;
 
 use crate::schedules::world::Network;
@@ -11,7 +11,7 @@ use crate::schedules::world::Network;
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) scenario: &'static str,
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<FaultRule>,
     pub(crate) network: Network,
     /// Used share of Azure's limits, in percent.
     pub(crate) share: u32,
@@ -143,7 +143,7 @@ fn step(random: &mut Random) -> Step {
     }
 }
 
-fn rule(random: &mut Random) -> Rule {
+fn rule(random: &mut Random) -> FaultRule {
     let then = match random.below(14) {
         0 | 1 => Fault::Status {
             status: *pick(random, &[429, 429, 500, 502, 503, 504, 408]),
@@ -170,12 +170,12 @@ fn rule(random: &mut Random) -> Rule {
         // The operation's status is not found, regardless of the operation.
         _ => {
             let when =
-                Condition { path: Some("*/operations/*".to_owned()), ..Condition::default() };
+                CallSelector { path: Some("*/operations/*".to_owned()), ..CallSelector::default() };
             let then = Fault::Status { status: 404, code: None, retry_after: None };
-            return Rule { probability: 0.5, ..Rule::new(when, then) };
+            return FaultRule { probability: 0.5, ..FaultRule::new(when, then) };
         }
     };
-    let when = Condition {
+    let when = CallSelector {
         service: None,
         method: pick(random, &[None, None, Some("GET"), Some("PUT"), Some("DELETE"), Some("POST")])
             .map(str::to_owned),
@@ -186,12 +186,12 @@ fn rule(random: &mut Random) -> Rule {
         .map(str::to_owned),
         writes: *pick(random, &[None, Some(true)]),
     };
-    Rule {
+    FaultRule {
         probability: *pick(random, &[1.0, 0.5, 0.2]),
         from_seconds: *pick(random, &[0, 0, 60]),
         until_seconds: *pick(random, &[None, Some(120), Some(600)]),
         skip: u32::try_from(random.below(3)).unwrap(),
         times: *pick(random, &[None, Some(1), Some(3)]),
-        ..Rule::new(when, then)
+        ..FaultRule::new(when, then)
     }
 }

@@ -8,10 +8,10 @@ use futures::future::join_all;
 use jiff::Timestamp;
 use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
 use mooring_arm::{
-    Budget, Client, Cloud, Document, Error, ErrorKind, Limits, Operation, OperationOutcome,
-    ResourceId, Settings, Started, WriteStatus,
+    Budget, BudgetLimits, Client, Cloud, CloudSettings, Error, ErrorKind, Operation,
+    OperationOutcome, RawObject, ResourceId, Started, WriteStatus,
 };
-use mooring_simulator::azure::{Azure, Options};
+use mooring_simulator::azure::{Azure, AzureOptions};
 use mooring_simulator::faults::Fault;
 use mooring_simulator::random::Random;
 use mooring_simulator::scenario::Scenario;
@@ -31,7 +31,7 @@ fn world_of(plan: &Plan, start: Timestamp) -> Azure {
     let mut worlds = WORLDS.lock().unwrap();
     let built = worlds.entry((plan.scenario, plan.page_size)).or_insert_with(|| {
         let page_size = plan.page_size;
-        let options = Options { trace_lines: 2_000, page_size, ..Options::default() };
+        let options = AzureOptions { trace_lines: 2_000, page_size, ..AzureOptions::default() };
         Arc::new(Scenario::named(plan.scenario).unwrap().build(0, start, options))
     });
     let built = Arc::clone(built);
@@ -76,8 +76,8 @@ pub(crate) async fn run(plan: Plan) -> Record {
     }
     let stale = plan.rules.iter().any(|rule| matches!(rule.then, Fault::Stale { .. }));
     let world = TestWorld::new(azure, start, Random::new(plan.seed).fork("network"), plan.network);
-    let limits = Limits::default().share(plan.share);
-    let cloud = Cloud::new(Settings::default()).unwrap();
+    let limits = BudgetLimits::default().share(plan.share);
+    let cloud = Cloud::new(CloudSettings::default()).unwrap();
     let client = Client::new(cloud, world.clone(), Budget::new(limits.clone()));
     let actors = plan.actors.len();
     let mut work = Vec::new();
@@ -210,7 +210,7 @@ impl Actor<'_> {
                         let new = json!({"properties": {
                             "count": 1, "vmSize": "Standard_D4s_v5", "mode": "User", "nodeLabels": {"write": mark},
                         }});
-                        (Document::of(&new).unwrap(), None)
+                        (RawObject::of(&new).unwrap(), None)
                     }
                     Err(error) => return Err(error),
                 };
@@ -223,7 +223,7 @@ impl Actor<'_> {
             Action::AbortCluster => client.abort_cluster(&cluster).await?,
             Action::AbortPool(name) => client.abort_agent_pool(&pool(name)).await?,
             Action::PatchScaleSet => {
-                let changes = Document::of(&json!({"tags": {mark: "x"}})).unwrap();
+                let changes = RawObject::of(&json!({"tags": {mark: "x"}})).unwrap();
                 client.patch_scale_set(&self.scale_set(), &changes).await?
             }
             Action::RunScript(name) => {

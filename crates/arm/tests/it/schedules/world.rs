@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response};
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
-use mooring_arm::{Limits, Token, TransportError, World};
+use mooring_arm::{BudgetLimits, Token, TransportError, World};
 use mooring_simulator::azure::Azure;
 use mooring_simulator::exchange::{Body, ServerReply};
 use mooring_simulator::random::Random;
@@ -78,7 +78,7 @@ pub(crate) struct Record {
     pub(crate) azure: Azure,
     pub(crate) seen: Vec<RecordedRequest>,
     pub(crate) reports: Vec<crate::schedules::steps::StepReport>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: BudgetLimits,
     pub(crate) ended: u64,
     /// The model may return stale reads.
     pub(crate) stale: bool,

@@ -3,7 +3,7 @@
 use mooring_contract::custom_data::DropReason::{
     KeyIsNoIdentifier, NotCarriedBy, ValueBreaksTheLine,
 };
-use mooring_contract::custom_data::{DropReason, DroppedFeature, Features, Format};
+use mooring_contract::custom_data::{CustomDataForm, DropReason, DroppedFeature, Features};
 
 use super::samples::{features, render};
 
@@ -39,10 +39,10 @@ fn a_value_is_anything_without_a_line_break() {
 #[test]
 fn dropped_toggle_is_reported_without_its_value() {
     let features = features(&[("B", "hush-1\n"), ("A-A", "hush-2"), ("C", "hush-3")]);
-    for format in Format::ALL {
+    for format in CustomDataForm::ALL {
         let data = render(format, b"{}", &features);
         let mut expected = vec![("A-A", KeyIsNoIdentifier), ("B", ValueBreaksTheLine)];
-        if format != Format::Boothook {
+        if format != CustomDataForm::Boothook {
             expected.push(("C", NotCarriedBy(format)));
         }
         assert_eq!(list(data.dropped()), expected);
@@ -54,13 +54,14 @@ fn dropped_toggle_is_reported_without_its_value() {
 
 #[test]
 fn undeliverable_toggles_are_reported_by_key() {
-    let data = render(Format::Ignition, b"{}", &features(&[("Z", "1"), ("M-M", "1"), ("A", "1")]));
+    let data =
+        render(CustomDataForm::Ignition, b"{}", &features(&[("Z", "1"), ("M-M", "1"), ("A", "1")]));
     assert_eq!(
         list(data.dropped()),
         [
-            ("A", NotCarriedBy(Format::Ignition)),
+            ("A", NotCarriedBy(CustomDataForm::Ignition)),
             ("M-M", KeyIsNoIdentifier),
-            ("Z", NotCarriedBy(Format::Ignition)),
+            ("Z", NotCarriedBy(CustomDataForm::Ignition)),
         ]
     );
     assert_eq!(
@@ -82,7 +83,7 @@ fn a_hostile_key_is_escaped_and_cut() {
 #[test]
 fn toggle_lines_cannot_end_their_heredoc() {
     let features = features(&[("EOF", ""), ("A", "EOF"), ("B", "\nEOF\n"), ("EOF\n", "")]);
-    let data = render(Format::Boothook, b"{}", &features);
+    let data = render(CustomDataForm::Boothook, b"{}", &features);
     let text = std::str::from_utf8(data.expose_raw()).unwrap();
     let (_, toggles) = text.split_once("enabled_features.sh\n").unwrap();
     let mut lines = toggles.lines();

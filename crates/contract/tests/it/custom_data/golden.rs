@@ -1,13 +1,13 @@
 //! Whole documents, byte by byte, against files that were written by hand.
 
-use mooring_contract::custom_data::{CSE_COMMAND, Features, Format};
+use mooring_contract::custom_data::{CSE_COMMAND, CustomDataForm, Features};
 
 use super::samples::{TRICKY, features, render};
 
 const CONFIG: &[u8] = include_bytes!("../../fixtures/custom_data/config.json");
 
 #[track_caller]
-fn assert_renders(format: Format, features: &Features, golden: &[u8]) {
+fn assert_renders(format: CustomDataForm, features: &Features, golden: &[u8]) {
     let data = render(format, CONFIG, features);
     // As escaped text: a difference in line ends must be visible.
     assert_eq!(data.expose_raw().escape_ascii().to_string(), golden.escape_ascii().to_string());
@@ -18,14 +18,14 @@ fn assert_renders(format: Format, features: &Features, golden: &[u8]) {
 #[test]
 fn a_boothook_without_toggles_has_an_empty_line_in_their_place() {
     let golden = include_bytes!("../../fixtures/custom_data/boothook.txt");
-    assert_renders(Format::Boothook, &Features::none(), golden);
-    assert_renders(Format::Boothook, &features(&[("no-name", "1"), ("A", "1\n2")]), golden);
+    assert_renders(CustomDataForm::Boothook, &Features::none(), golden);
+    assert_renders(CustomDataForm::Boothook, &features(&[("no-name", "1"), ("A", "1\n2")]), golden);
 }
 
 #[test]
 fn a_boothook_with_toggles_writes_them_sorted_by_key() {
     let golden = include_bytes!("../../fixtures/custom_data/boothook-with-features.txt");
-    assert_renders(Format::Boothook, &features(TRICKY), golden);
+    assert_renders(CustomDataForm::Boothook, &features(TRICKY), golden);
 }
 
 #[test]
@@ -34,15 +34,15 @@ fn a_cloud_config_ends_with_the_config_whether_there_are_toggles_or_not() {
     // The file holds secrets; the upstream Go agent lets everyone read it.
     let golden = recorded.replace("permissions: \"0755\"", "permissions: \"0600\"");
     assert_ne!(golden, recorded);
-    assert_renders(Format::CloudConfig, &Features::none(), golden.as_bytes());
-    assert_renders(Format::CloudConfig, &features(TRICKY), golden.as_bytes());
+    assert_renders(CustomDataForm::CloudConfig, &Features::none(), golden.as_bytes());
+    assert_renders(CustomDataForm::CloudConfig, &features(TRICKY), golden.as_bytes());
 }
 
 #[test]
 fn an_ignition_document_holds_one_file_whether_there_are_toggles_or_not() {
     let golden = include_bytes!("../../fixtures/custom_data/ignition.json");
-    assert_renders(Format::Ignition, &Features::none(), golden);
-    assert_renders(Format::Ignition, &features(TRICKY), golden);
+    assert_renders(CustomDataForm::Ignition, &Features::none(), golden);
+    assert_renders(CustomDataForm::Ignition, &features(TRICKY), golden);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
+use mooring_contract::custom_data::{Boundary, CustomData, CustomDataForm, Features};
 use proptest::prelude::*;
 
 use super::multipart_reader::read;
@@ -19,12 +19,12 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
 fn config_of(data: &CustomData) -> Vec<u8> {
     let text = String::from_utf8(data.expose_raw().to_vec()).unwrap();
     let encoded = match data.format() {
-        Format::Boothook => {
+        CustomDataForm::Boothook => {
             let script = read(text.as_bytes()).parts.swap_remove(0).body;
             between(&script, "aks-node-controller-config.json\n", "\nEOF\n").to_owned()
         }
-        Format::CloudConfig => text.rsplit_once("\n   ").unwrap().1.to_owned(),
-        Format::Ignition => between(&text, "data:;base64,", "\"").to_owned(),
+        CustomDataForm::CloudConfig => text.rsplit_once("\n   ").unwrap().1.to_owned(),
+        CustomDataForm::Ignition => between(&text, "data:;base64,", "\"").to_owned(),
     };
     STANDARD.decode(encoded).unwrap()
 }
@@ -51,7 +51,7 @@ proptest! {
         config in proptest::collection::vec(any::<u8>(), 0..4_000),
         random in any::<[u8; 30]>(),
     ) {
-        for format in Format::ALL {
+        for format in CustomDataForm::ALL {
             let boundary = Boundary::from_random(random);
             let data = CustomData::render(format, &config, &Features::none(), &boundary).unwrap();
             prop_assert_eq!(config_of(&data), config.clone());
@@ -67,14 +67,14 @@ proptest! {
         let toggles: BTreeMap<String, String> = toggles;
         let features = Features::from(toggles.clone());
         let boundary = Boundary::from_random(random);
-        let data = CustomData::render(Format::Boothook, b"{}", &features, &boundary).unwrap();
+        let data = CustomData::render(CustomDataForm::Boothook, b"{}", &features, &boundary).unwrap();
         let delivered = toggles_of(&data);
         prop_assert_eq!(delivered.len() + data.dropped().len(), toggles.len());
         for (key, value) in &delivered {
             prop_assert_eq!(toggles.get(key), Some(value));
         }
         prop_assert_eq!(read(data.expose_raw()).parts.len(), 2);
-        for format in [Format::CloudConfig, Format::Ignition] {
+        for format in [CustomDataForm::CloudConfig, CustomDataForm::Ignition] {
             let data = CustomData::render(format, b"{}", &features, &boundary).unwrap();
             prop_assert_eq!(data.dropped().len(), toggles.len());
         }

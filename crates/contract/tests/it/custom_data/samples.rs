@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
+use mooring_contract::custom_data::{Boundary, CustomData, CustomDataForm, Features};
 
 /// 00, 01, 02 … 1d.
 pub(crate) fn boundary() -> Boundary {
@@ -21,10 +21,10 @@ pub(crate) const TRICKY: &[(&str, &str)] = &[
     ("ENABLE_PROVISIONING_HOTFIX", "true"),
 ];
 
-pub(crate) fn render(format: Format, config: &[u8], features: &Features) -> CustomData {
+pub(crate) fn render(format: CustomDataForm, config: &[u8], features: &Features) -> CustomData {
     CustomData::render(format, config, features, &boundary()).unwrap()
 }
 
 pub(crate) fn boothook(config: &[u8], features: &Features) -> CustomData {
-    render(Format::Boothook, config, features)
+    render(CustomDataForm::Boothook, config, features)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_contract::custom_data::{CustomData, Features, Format};
+use mooring_contract::custom_data::{CustomData, CustomDataForm, Features};
 use proptest::prelude::*;
 
 use super::samples::{boundary, features};
@@ -16,13 +16,14 @@ fn everything_printed(config: &[u8], features: &Features) -> String {
         Err(error) => format!("{error} {error:?} {error:#?} {}", error.hint()),
     };
     let altered: Vec<_> = features.altered_keys().collect();
-    format!("{features:?} {features:#?} {altered:?} {:?}", Format::ALL.map(about))
+    format!("{features:?} {features:#?} {altered:?} {:?}", CustomDataForm::ALL.map(about))
 }
 
 #[test]
 fn debug_output_masks_the_document() {
     let features = features(&[("KEY", "hush")]);
-    let data = CustomData::render(Format::Ignition, b"hush", &features, &boundary()).unwrap();
+    let data =
+        CustomData::render(CustomDataForm::Ignition, b"hush", &features, &boundary()).unwrap();
     assert_eq!(
         format!("{data:?}"),
         "CustomData { format: Ignition, document: [secret], dropped: \

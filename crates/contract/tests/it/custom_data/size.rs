@@ -1,12 +1,16 @@
 //! Azure's limit, to the byte.
 
 use mooring_contract::custom_data::{
-    CustomData, Features, Format, MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge,
+    CustomData, CustomDataForm, Features, MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge,
 };
 
 use super::samples::{boundary, features};
 
-fn render(format: Format, config: usize, features: &Features) -> Result<CustomData, TooLarge> {
+fn render(
+    format: CustomDataForm,
+    config: usize,
+    features: &Features,
+) -> Result<CustomData, TooLarge> {
     CustomData::render(format, &vec![b'x'; config], features, &boundary())
 }
 
@@ -17,19 +21,20 @@ fn padding(length: usize) -> Features {
 
 #[test]
 fn exactly_65535_bytes_pass_and_one_more_is_refused() {
-    let room = MAX_RAW_BYTES - render(Format::Boothook, 30_000, &padding(0)).unwrap().raw_bytes();
-    let full = render(Format::Boothook, 30_000, &padding(room)).unwrap();
+    let room =
+        MAX_RAW_BYTES - render(CustomDataForm::Boothook, 30_000, &padding(0)).unwrap().raw_bytes();
+    let full = render(CustomDataForm::Boothook, 30_000, &padding(room)).unwrap();
     assert_eq!(full.expose_raw().len(), 65_535);
     assert_eq!(full.expose_base64().len(), MAX_BASE64_CHARS);
 
-    let refused = render(Format::Boothook, 30_000, &padding(room + 1)).unwrap_err();
+    let refused = render(CustomDataForm::Boothook, 30_000, &padding(room + 1)).unwrap_err();
     assert_eq!(refused.raw_bytes(), 65_536);
     assert_eq!(refused.excess(), 1);
 }
 
 #[test]
 fn suggested_config_size_is_the_maximum_in_all_formats() {
-    for format in Format::ALL {
+    for format in CustomDataForm::ALL {
         let refused = render(format, 100_000, &Features::none()).unwrap_err();
         let fits = refused.largest_config_that_fits().unwrap();
         let data = render(format, fits, &Features::none()).unwrap();
@@ -40,7 +45,7 @@ fn suggested_config_size_is_the_maximum_in_all_formats() {
 
 #[test]
 fn size_error_contains_size_excess_and_hint() {
-    let refused = render(Format::Ignition, 60_000, &Features::none()).unwrap_err();
+    let refused = render(CustomDataForm::Ignition, 60_000, &Features::none()).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "ignition custom data would be 80249 bytes (107000 in base64), 14714 more than Azure's \
@@ -53,9 +58,9 @@ fn size_error_contains_size_excess_and_hint() {
 
 #[test]
 fn toggles_that_a_format_does_not_carry_do_not_count() {
-    for format in [Format::CloudConfig, Format::Ignition] {
+    for format in [CustomDataForm::CloudConfig, CustomDataForm::Ignition] {
         assert!(render(format, 1_000, &padding(100_000)).is_ok());
     }
-    let refused = render(Format::Boothook, 1_000, &padding(100_000)).unwrap_err();
+    let refused = render(CustomDataForm::Boothook, 1_000, &padding(100_000)).unwrap_err();
     assert!(refused.hint().starts_with("the feature toggles alone "), "{}", refused.hint());
 }

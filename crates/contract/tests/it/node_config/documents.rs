@@ -1,7 +1,7 @@
 //! Accepted documents: the Go parser's rules, including its quirks.
 
 use mooring_contract::node_config::{
-    BootstrappingAuthMethod, NetworkPlugin, OrUnset, Unknown, VmType,
+    BootstrappingAuthMethod, NetworkPlugin, OrUnset, UnknownName, VmType,
 };
 
 use super::{accepted, config};
@@ -144,9 +144,9 @@ fn unknown_fields_are_skipped_and_listed_with_their_path() {
     assert_eq!(
         warnings,
         [
-            (Unknown::Field, "x", 1, 17),
-            (Unknown::Field, "x", 2, 1),
-            (Unknown::Field, "local_dns_profile.vnet_dns_overrides[\"a.b\"].#1", 3, 52),
+            (UnknownName::Field, "x", 1, 17),
+            (UnknownName::Field, "x", 2, 1),
+            (UnknownName::Field, "local_dns_profile.vnet_dns_overrides[\"a.b\"].#1", 3, 52),
         ]
     );
 }

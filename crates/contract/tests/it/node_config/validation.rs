@@ -1,6 +1,6 @@
 //! Required fields.
 
-use mooring_contract::node_config::{Fault, validate};
+use mooring_contract::node_config::{ConfigFault, validate};
 
 use super::config;
 
@@ -16,7 +16,7 @@ fn a_complete_config_passes() {
 #[test]
 fn all_faults_are_returned_with_their_paths() {
     let invalid = validate(&config("{}")).unwrap_err();
-    let paths: Vec<_> = invalid.faults.iter().map(Fault::path).collect();
+    let paths: Vec<_> = invalid.faults.iter().map(ConfigFault::path).collect();
     assert_eq!(
         paths,
         [
@@ -44,13 +44,13 @@ fn single_missing_field_is_the_only_fault() {
         ("\"t\"", "cluster_config.cluster_network_config.route_table"),
     ] {
         let invalid = validate(&config(&COMPLETE.replace(value, "\"\""))).unwrap_err();
-        assert_eq!(invalid.faults, [Fault::Missing { path }]);
+        assert_eq!(invalid.faults, [ConfigFault::Missing { path }]);
     }
 }
 
 #[test]
 fn unsupported_version_is_a_fault() {
     let invalid = validate(&config(&COMPLETE.replace("\"v1\"", "\"v2\""))).unwrap_err();
-    assert_eq!(invalid.faults, [Fault::UnsupportedVersion]);
+    assert_eq!(invalid.faults, [ConfigFault::UnsupportedVersion]);
     assert_eq!(validate(&config(&COMPLETE.replace("\"v1\"", "\"v0\""))), Ok(()));
 }

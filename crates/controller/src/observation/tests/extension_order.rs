@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::claim::Claim;
-use crate::observation::{Cse, Observation, VmStatus};
-use crate::verdict::condition::Reason;
+use crate::observation::{CseState, Observation, VmObservation};
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::{Finding, evaluate};
 
 const CUSTOM_SCRIPT: (&str, &str) = ("Microsoft.Azure.Extensions", "CustomScript");
@@ -93,8 +93,8 @@ fn vm(state: &str, resources: &[ExtensionPair], views: &[ExtensionPair], agent: 
         "properties": {"provisioningState": state, "instanceView": view, "later": "x"}})
 }
 
-fn cse(body: &Value) -> Cse {
-    VmStatus::parse(body.to_string().as_bytes()).unwrap().cse()
+fn cse(body: &Value) -> CseState {
+    VmObservation::parse(body.to_string().as_bytes()).unwrap().cse()
 }
 
 fn agents() -> [Value; 3] {
@@ -125,9 +125,9 @@ fn bootstrap_result_is_independent_of_other_extensions() {
             &agents()[1],
         ));
         let state = match &alone {
-            Cse::Failed { .. } => "failed",
-            Cse::Succeeded { .. } => "succeeded",
-            Cse::Running => "running",
+            CseState::Failed { .. } => "failed",
+            CseState::Succeeded { .. } => "succeeded",
+            CseState::Running => "running",
             other => panic!("{other:?}"),
         };
         assert_eq!(state, expected);
@@ -156,7 +156,7 @@ fn bootstrap_result_is_independent_of_other_extensions() {
 fn other_extensions_alone_are_not_a_bootstrap() {
     for company in orders(&foreign()) {
         for agent in agents() {
-            assert_eq!(cse(&vm("Succeeded", &company, &company, &agent)), Cse::Absent);
+            assert_eq!(cse(&vm("Succeeded", &company, &company, &agent)), CseState::Absent);
         }
     }
 }
@@ -172,7 +172,7 @@ fn suppressed_failure_is_read_from_the_view() {
     );
     own.resource["properties"]["suppressFailures"] = json!(true);
     let list = [own];
-    assert!(matches!(cse(&vm("Succeeded", &list, &list, &agents()[1])), Cse::Failed { .. }));
+    assert!(matches!(cse(&vm("Succeeded", &list, &list, &agents()[1])), CseState::Failed { .. }));
 }
 
 #[test]
@@ -185,11 +185,11 @@ fn view_of_a_vm_being_deleted_is_still_read() {
         "exit status=50",
     );
     let list = [own];
-    assert!(matches!(cse(&vm("Deleting", &list, &list, &agents()[1])), Cse::Failed { .. }));
+    assert!(matches!(cse(&vm("Deleting", &list, &list, &agents()[1])), CseState::Failed { .. }));
     let mut statuses_only = vm("Deleting", &[], &[], &Value::Null);
     statuses_only["properties"]["instanceView"] =
         json!({"statuses": [{"code": "ProvisioningState/deleting"}]});
-    assert_eq!(cse(&statuses_only), Cse::NotYet, "not called absent");
+    assert_eq!(cse(&statuses_only), CseState::NotYet, "not called absent");
 }
 
 #[test]
@@ -206,8 +206,8 @@ fn tag_update_of_a_registered_node_is_not_running() {
         Finding::Final(verdict) | Finding::Passing(verdict) => verdict.reason,
         Finding::Nothing => panic!("nothing"),
     };
-    assert_eq!(reason(true), Reason::CseSucceeded);
-    assert_eq!(reason(false), Reason::CseRunning);
+    assert_eq!(reason(true), ConditionReason::CseSucceeded);
+    assert_eq!(reason(false), ConditionReason::CseRunning);
 }
 
 #[test]
@@ -220,8 +220,9 @@ fn tag_update_is_not_a_running_bootstrap() {
         "Enable succeeded: ",
     );
     let list = [own];
-    assert!(matches!(cse(&vm("Updating", &list, &list, &agents()[1])), Cse::Succeeded { .. }));
+    assert!(matches!(cse(&vm("Updating", &list, &list, &agents()[1])), CseState::Succeeded { .. }));
     let unseen =
-        VmStatus::parse(vm("Updating", &list, &[], &agents()[1]).to_string().as_bytes()).unwrap();
-    assert!(unseen.cse() == Cse::Running && unseen.is_updating());
+        VmObservation::parse(vm("Updating", &list, &[], &agents()[1]).to_string().as_bytes())
+            .unwrap();
+    assert!(unseen.cse() == CseState::Running && unseen.is_updating());
 }

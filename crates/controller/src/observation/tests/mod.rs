@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::claim::mode::Role;
 
-fn status_of(body: &Value) -> VmStatus {
+fn status_of(body: &Value) -> VmObservation {
     match Observation::of_vm(200, None, body.to_string().as_bytes()) {
         Observation::Vm(status_of) => status_of,
         other => panic!("{other:?}"),
@@ -36,7 +36,7 @@ fn vm(extension_state: &str, code: &str, message: &str) -> Value {
 
 #[test]
 fn instance_view_takes_precedence_over_the_resource() {
-    let failed = Cse::Failed { text: "exit status=50".to_owned(), os: Os::Linux };
+    let failed = CseState::Failed { text: "exit status=50".to_owned(), os: Os::Linux };
     assert_eq!(
         status_of(&vm("Creating", "ProvisioningState/failed/50", "exit status=50")).cse(),
         failed
@@ -47,10 +47,13 @@ fn instance_view_takes_precedence_over_the_resource() {
     );
     assert_eq!(
         status_of(&vm("Creating", "ProvisioningState/transitioning", "")).cse(),
-        Cse::Running
+        CseState::Running
     );
-    assert_eq!(status_of(&vm("Creating", "ProvisioningState/new-word", "")).cse(), Cse::Running);
-    let succeeded = Cse::Succeeded { text: "Enable succeeded".to_owned(), os: Os::Linux };
+    assert_eq!(
+        status_of(&vm("Creating", "ProvisioningState/new-word", "")).cse(),
+        CseState::Running
+    );
+    let succeeded = CseState::Succeeded { text: "Enable succeeded".to_owned(), os: Os::Linux };
     assert_eq!(
         status_of(&vm("Creating", "ProvisioningState/succeeded", "Enable succeeded")).cse(),
         succeeded
@@ -64,7 +67,7 @@ fn failed_operation_without_guest_report_is_a_failure() {
         {"code": "ProvisioningState/failed/VMExtensionProvisioningTimeout", "message": "Provisioning of VM extension cse has timed out."},
         {"code": "PowerState/running"}
     ]);
-    let Cse::Failed { text, .. } = status_of(&body).cse() else { panic!() };
+    let CseState::Failed { text, .. } = status_of(&body).cse() else { panic!() };
     assert_eq!(
         text,
         "VMExtensionProvisioningTimeout: Provisioning of VM extension cse has timed out."
@@ -74,21 +77,21 @@ fn failed_operation_without_guest_report_is_a_failure() {
 #[test]
 fn failed_billing_extension_is_not_a_failed_bootstrap() {
     let mut body = vm("Succeeded", "ProvisioningState/succeeded", "");
-    assert!(matches!(status_of(&body).cse(), Cse::Succeeded { .. }));
+    assert!(matches!(status_of(&body).cse(), CseState::Succeeded { .. }));
     body["resources"].as_array_mut().unwrap().truncate(1);
     body["properties"]["instanceView"]["extensions"].as_array_mut().unwrap().truncate(1);
     let status_of = status_of(&body);
-    assert_eq!(status_of.cse(), Cse::Absent);
-    assert_eq!((status_of.cse(), status_of.extensions[0].role), (Cse::Absent, Role::Other));
+    assert_eq!(status_of.cse(), CseState::Absent);
+    assert_eq!((status_of.cse(), status_of.extensions[0].role), (CseState::Absent, Role::Other));
 }
 
 #[test]
 fn vm_being_created_has_no_extension_yet() {
     assert_eq!(
         status_of(&json!({"properties": {"provisioningState": "Creating"}})).cse(),
-        Cse::NotYet
+        CseState::NotYet
     );
-    assert_eq!(status_of(&json!({"properties": {"provisioningState": "Succeeded", "instanceView": null}, "resources": null})).cse(), Cse::Absent);
+    assert_eq!(status_of(&json!({"properties": {"provisioningState": "Succeeded", "instanceView": null}, "resources": null})).cse(), CseState::Absent);
 }
 
 #[test]
@@ -98,7 +101,7 @@ fn extension_without_message_uses_the_handler_status() {
             {"type": "Microsoft.AKS.Compute.AKS.Linux.Billing", "status": {"message": "no"}},
             {"type": "Microsoft.Azure.Extensions.CustomScript", "status": {"code": "ProvisioningState/failed", "message": "Non-zero exit code: 3"}}]},
         "extensions": [{"name": "cse-agent-karpenter", "type": "Microsoft.Azure.Extensions.CustomScript", "statuses": [{"code": "ProvisioningState/failed/3"}]}]}}});
-    let Cse::Failed { text, .. } = status_of(&body).cse() else { panic!() };
+    let CseState::Failed { text, .. } = status_of(&body).cse() else { panic!() };
     assert_eq!(text, "Non-zero exit code: 3");
 }
 
@@ -109,7 +112,7 @@ fn windows_output_is_read_from_substatuses() {
          "substatuses": [{"code": "ComponentStatus/StdOut/succeeded", "message": "ExitCode: |5|"}]}]}}});
     assert_eq!(
         status_of(&body).cse(),
-        Cse::Failed { text: "non-zero\nExitCode: |5|".to_owned(), os: Os::Windows }
+        CseState::Failed { text: "non-zero\nExitCode: |5|".to_owned(), os: Os::Windows }
     );
 }
 
@@ -117,7 +120,7 @@ fn windows_output_is_read_from_substatuses() {
 fn instance_view_alone_is_parsed() {
     let body = vm("", "ProvisioningState/failed/50", "exit status=50");
     let view = &body["properties"]["instanceView"];
-    assert!(matches!(status_of(view).cse(), Cse::Failed { .. }));
+    assert!(matches!(status_of(view).cse(), CseState::Failed { .. }));
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn malformed_bodies_are_observations() {
         json!({"properties": {"instanceView": {"extensions": [null, 1, {"name": 5, "statuses": [null]}]}}}),
     ] {
         assert!(
-            !matches!(status_of(&body).cse(), Cse::Failed { .. } | Cse::Succeeded { .. }),
+            !matches!(status_of(&body).cse(), CseState::Failed { .. } | CseState::Succeeded { .. }),
             "{body}"
         );
     }
@@ -172,7 +175,7 @@ fn machine_error_lists_the_innermost_first() {
         panic!()
     };
     assert!(machine.error.starts_with("code=VMExtensionProvisioningError"));
-    assert_eq!(machine.progress, Progress::Failed);
+    assert_eq!(machine.progress, ProvisioningState::Failed);
     let page = MachineStatus::parse_page(
         json!({"value": [body, {"name": "n", "properties": {"status": null}}]})
             .to_string()
@@ -196,7 +199,7 @@ proptest::proptest! {
 }
 
 /// A VM with extensions of the bootstrap's type: name, status and message.
-fn scripts(extensions: &[(&str, &str, &str)]) -> Cse {
+fn scripts(extensions: &[(&str, &str, &str)]) -> CseState {
     let views: Vec<Value> = extensions
         .iter()
         .map(|(name, state, message)| {
@@ -211,21 +214,24 @@ fn scripts(extensions: &[(&str, &str, &str)]) -> Cse {
 
 #[test]
 fn failed_script_counts_before_running_and_succeeded_ones() {
-    let failed = Cse::Failed { text: "m".to_owned(), os: Os::Linux };
+    let failed = CseState::Failed { text: "m".to_owned(), os: Os::Linux };
     let (first, second) = ("cse-agent-karpenter", "vmssCSE");
     assert_eq!(scripts(&[(first, "transitioning", ""), (second, "failed", "m")]), failed);
     assert_eq!(scripts(&[(first, "succeeded", ""), (second, "failed", "m")]), failed);
-    assert_eq!(scripts(&[(first, "succeeded", ""), (second, "transitioning", "")]), Cse::Running);
+    assert_eq!(
+        scripts(&[(first, "succeeded", ""), (second, "transitioning", "")]),
+        CseState::Running
+    );
 }
 
 #[test]
 fn other_script_is_the_bootstrap_only_without_a_known_name() {
     let report = "{\"ExitCode\": \"50\"}";
-    let failed = Cse::Failed { text: report.to_owned(), os: Os::Linux };
+    let failed = CseState::Failed { text: report.to_owned(), os: Os::Linux };
     assert_eq!(scripts(&[("a-policy", "failed", report)]), failed);
-    assert_eq!(scripts(&[("a-policy", "failed", "no report")]), Cse::Absent);
+    assert_eq!(scripts(&[("a-policy", "failed", "no report")]), CseState::Absent);
     let both = [("a-policy", "failed", report), ("vmssCSE", "transitioning", "")];
-    assert_eq!(scripts(&both), Cse::Running);
+    assert_eq!(scripts(&both), CseState::Running);
 }
 
 #[test]
@@ -235,7 +241,7 @@ fn message_of_an_extension_counts_before_that_of_its_handler() {
             {"type": "Microsoft.Azure.Extensions.CustomScript", "status": {"message": "handler"}}]},
         "extensions": [{"name": "vmssCSE", "type": "Microsoft.Azure.Extensions.CustomScript",
             "statuses": [{"code": "ProvisioningState/failed/3", "message": "own"}]}]}}});
-    let Cse::Failed { text, .. } = status_of(&body).cse() else { panic!() };
+    let CseState::Failed { text, .. } = status_of(&body).cse() else { panic!() };
     assert_eq!(text, "own");
     let seen = Observation::of_vm(200, None, body.to_string().as_bytes());
     assert_eq!(
@@ -247,11 +253,11 @@ fn message_of_an_extension_counts_before_that_of_its_handler() {
 #[test]
 fn agent_works_if_it_or_an_extension_reports() {
     for (agent, extension, power, expected) in [
-        ("succeeded", "failed", "running", Agent::Ready),
-        ("Unavailable", "succeeded", "running", Agent::Ready),
-        ("Unavailable", "failed", "running", Agent::Silent),
-        ("Unavailable", "failed", "deallocated", Agent::Unknown),
-        ("Unavailable", "failed", "starting", Agent::Unknown),
+        ("succeeded", "failed", "running", AgentState::Ready),
+        ("Unavailable", "succeeded", "running", AgentState::Ready),
+        ("Unavailable", "failed", "running", AgentState::Silent),
+        ("Unavailable", "failed", "deallocated", AgentState::Unknown),
+        ("Unavailable", "failed", "starting", AgentState::Unknown),
     ] {
         let body = json!({"properties": {"instanceView": {
             "statuses": [{"code": format!("PowerState/{power}")}],
@@ -272,17 +278,17 @@ fn agent_works_if_it_or_an_extension_reports() {
 #[test]
 fn progress_is_parsed_from_states_and_codes() {
     for (state, expected) in [
-        ("Succeeded", Progress::Succeeded),
-        ("ProvisioningState/failed/50", Progress::Failed),
-        ("Canceled", Progress::Failed),
-        ("Updating", Progress::Running),
-        ("ProvisioningState/transitioning", Progress::Running),
-        ("Deleting", Progress::Deleting),
-        ("ProvisioningState/deprovisioning", Progress::Deleting),
-        ("PowerState/running", Progress::Unknown),
-        ("", Progress::Unknown),
+        ("Succeeded", ProvisioningState::Succeeded),
+        ("ProvisioningState/failed/50", ProvisioningState::Failed),
+        ("Canceled", ProvisioningState::Failed),
+        ("Updating", ProvisioningState::Running),
+        ("ProvisioningState/transitioning", ProvisioningState::Running),
+        ("Deleting", ProvisioningState::Deleting),
+        ("ProvisioningState/deprovisioning", ProvisioningState::Deleting),
+        ("PowerState/running", ProvisioningState::Unknown),
+        ("", ProvisioningState::Unknown),
     ] {
-        assert_eq!(Progress::parse(state), expected, "{state}");
+        assert_eq!(ProvisioningState::parse(state), expected, "{state}");
     }
 }
 

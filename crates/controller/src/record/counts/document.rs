@@ -72,14 +72,14 @@ pub(super) struct RowKey {
 pub(super) type Rows = BTreeMap<RowKey, u32>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct CountsDocument {
     /// Start of counting: earlier outcomes are not in the document.
     pub(super) since: Timestamp,
     pub(super) counted: CountedIds,
     pub(super) half_hours: BTreeMap<HalfHour, Rows>,
 }
 
-impl Document {
+impl CountsDocument {
     /// Returns an empty document that counts from this time.
     #[must_use]
     pub fn new(since: Timestamp) -> Self {

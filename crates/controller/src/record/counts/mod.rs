@@ -20,7 +20,7 @@ mod stored;
 mod tests;
 
 pub use counted_ids::{CountedIds, StoredCounts};
-pub use document::{CountedNode, Document, OTHER, UNCONFIRMED};
+pub use document::{CountedNode, CountsDocument, OTHER, UNCONFIRMED};
 pub use half_hour::half_hour_start;
 pub use query::{Filter, HalfHourCounts, Total};
 pub use stored::{CountsError, KEY, NAME, SCHEMA, path};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::document::{Document, KEPT, RowKey};
+use super::document::{CountsDocument, KEPT, RowKey};
 use super::half_hour::{HALF_HOUR_SECONDS, HalfHour};
 
 /// Selected rows; each unset part selects all.
@@ -37,7 +37,7 @@ pub struct HalfHourCounts {
     pub failed: BTreeMap<String, u64>,
 }
 
-impl Document {
+impl CountsDocument {
     /// Returns totals by pool and image, sorted by both.
     pub fn totals(&self, filter: Filter<'_>) -> Vec<Total> {
         let mut totals: BTreeMap<(&str, &str), Total> = BTreeMap::new();

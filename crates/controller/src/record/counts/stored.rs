@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::counted_ids::{CountedIds, ID_BYTES};
 use super::document::{
-    Document, KnownNames, MAX_CAUSE_BYTES, MAX_IMAGE_BYTES, MAX_POOL_BYTES, RowKey, Rows, add,
+    CountsDocument, KnownNames, MAX_CAUSE_BYTES, MAX_IMAGE_BYTES, MAX_POOL_BYTES, RowKey, Rows, add,
 };
 use super::half_hour::HalfHour;
 use crate::record::{self, StoredText};
@@ -72,7 +72,7 @@ struct Header {
     schema: String,
 }
 
-impl Document {
+impl CountsDocument {
     /// Parses the text of the `ConfigMap`. Unknown fields are skipped: schemas only grow.
     pub fn parse(text: &str) -> Result<Self, CountsError> {
         parse(text)
@@ -90,7 +90,7 @@ impl Document {
     }
 }
 
-pub(super) fn text(document: &Document) -> String {
+pub(super) fn text(document: &CountsDocument) -> String {
     let names = KnownNames::of(&document.half_hours);
     let [pools, images, causes] = [names.pools, names.images, names.causes]
         .map(|names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>());
@@ -123,7 +123,7 @@ pub(super) fn text(document: &Document) -> String {
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-fn parse(text: &str) -> Result<Document, CountsError> {
+fn parse(text: &str) -> Result<CountsDocument, CountsError> {
     let Header { schema } = serde_json::from_str(text)?;
     if schema != SCHEMA {
         return Err(CountsError::OtherSchema(safe(&schema, 64)));
@@ -154,7 +154,7 @@ fn parse(text: &str) -> Result<Document, CountsError> {
             add(half_hours.entry(half_hour).or_default(), key, count);
         }
     }
-    Ok(Document { since: stored.since, counted, half_hours })
+    Ok(CountsDocument { since: stored.since, counted, half_hours })
 }
 
 fn encode(ids: &[u64]) -> String {

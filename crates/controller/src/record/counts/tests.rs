@@ -25,19 +25,19 @@ fn joined(number: usize, pool: &str, seconds: i64) -> CountedNode {
     CountedNode::new(&format!("uid-{number}"), at(seconds), pool, "image", None)
 }
 
-fn sums(document: &Document) -> (u64, u64) {
+fn sums(document: &CountsDocument) -> (u64, u64) {
     let totals = document.totals(Filter::default());
     let failed = totals.iter().flat_map(|total| total.failed.values()).sum();
     (totals.iter().map(|total| total.joined).sum(), failed)
 }
 
-fn reread(document: &Document) -> Document {
-    Document::from_config_map(&document.config_map("mooring-system", Some("7"))).unwrap()
+fn reread(document: &CountsDocument) -> CountsDocument {
+    CountsDocument::from_config_map(&document.config_map("mooring-system", Some("7"))).unwrap()
 }
 
 #[test]
 fn first_outcome_of_a_nodeclaim_is_counted_once() {
-    let mut document = Document::new(at(0));
+    let mut document = CountsDocument::new(at(0));
     assert!(document.merge(&[failed(1, "a", 10), failed(1, "a", 11), joined(2, "a", 12)], at(20)));
     assert!(!reread(&document).merge(&[joined(1, "b", 15), joined(2, "a", 12)], at(21)));
     assert_eq!(sums(&document), (1, 1));
@@ -47,14 +47,14 @@ fn first_outcome_of_a_nodeclaim_is_counted_once() {
 
 #[test]
 fn outcomes_before_the_start_are_not_counted() {
-    let mut document = Document::new(at(100));
+    let mut document = CountsDocument::new(at(100));
     assert!(!document.merge(&[joined(1, "a", 99)], at(200)));
     assert!(document.merge(&[joined(2, "a", 100)], at(200)));
 }
 
 #[test]
 fn old_half_hours_are_dropped_and_the_time_is_kept() {
-    let mut document = Document::new(at(0));
+    let mut document = CountsDocument::new(at(0));
     document.merge(&[joined(1, "a", 0)], at(0));
     let week = KEPT.as_secs();
     document.merge(&[joined(2, "a", week)], at(week));
@@ -66,7 +66,7 @@ fn old_half_hours_are_dropped_and_the_time_is_kept() {
 
 #[test]
 fn ids_are_forgotten_after_hours_and_nothing_is_counted_again() {
-    let mut document = Document::new(at(0));
+    let mut document = CountsDocument::new(at(0));
     document.merge(&[joined(1, "a", 0)], at(0));
     // Without writes nothing is forgotten: the outcomes of a time without a controller count.
     let day = 24 * 3600;
@@ -81,7 +81,7 @@ fn ids_are_forgotten_after_hours_and_nothing_is_counted_again() {
 fn times_in_the_future_do_not_stop_counting() {
     let text = r#"{"schema":"mooring.counts/v1","since":"2199-01-01T00:00:00Z","settledBefore":"2199-01-01T00:00:00Z",
         "pools":["a"],"images":["i"],"halfHours":[{"at":"2199-01-01T00:00:00Z","rows":[[0,0,null,7]]}]}"#;
-    let mut document = Document::parse(text).unwrap();
+    let mut document = CountsDocument::parse(text).unwrap();
     assert!(document.merge(&[joined(1, "a", 5), joined(2, "a", 99_999)], at(10)));
     assert_eq!((sums(&document), document.since()), ((2, 0), at(10)));
     let series = document.series(Filter::default(), at(10));
@@ -90,7 +90,7 @@ fn times_in_the_future_do_not_stop_counting() {
 
 #[test]
 fn totals_and_series_are_filtered() {
-    let mut document = Document::new(at(0));
+    let mut document = CountsDocument::new(at(0));
     let cause = |number: usize, seconds, cause| CountedNode {
         cause: Some(String::from(cause)),
         ..failed(number, "a", seconds)
@@ -131,25 +131,25 @@ fn damaged_counts_are_rejected() {
             true,
         ),
     ] {
-        let error = Document::parse(text).unwrap_err();
+        let error = CountsDocument::parse(text).unwrap_err();
         assert_eq!(matches!(error, CountsError::Damaged(_)), damaged, "{text}: {error}");
     }
     let grown = r#"{"schema":"mooring.counts/v1","since":"2026-01-01T00:00:00Z","settledBefore":"2026-01-01T00:00:00Z","new":1}"#;
-    assert!(Document::parse(grown).is_ok());
+    assert!(CountsDocument::parse(grown).is_ok());
 }
 
 #[test]
 fn stored_names_are_made_printable() {
     let text = r#"{"schema":"mooring.counts/v1","since":"2026-01-01T00:00:00Z","settledBefore":"2026-01-01T00:00:00Z",
         "pools":["a\u001b[31m"],"images":["x\u202ey"],"causes":["z\nz"],"halfHours":[{"at":"2026-01-01T00:00:00Z","rows":[[0,0,0,1]]}]}"#;
-    let totals = Document::parse(text).unwrap().totals(Filter::default());
+    let totals = CountsDocument::parse(text).unwrap().totals(Filter::default());
     let shown = format!("{}{}{:?}", totals[0].pool, totals[0].image, totals[0].failed);
     assert!(!shown.contains(|c: char| c.is_control() || c == '\u{202e}'), "{shown:?}");
 }
 
 #[test]
 fn counted_outcome_is_found_by_its_id_and_its_time() {
-    let mut document = Document::new(at(0));
+    let mut document = CountsDocument::new(at(0));
     document.merge(&[joined(1, "a", 10)], at(10));
     assert!(document.is_counted("uid-1", at(10)) && !document.is_counted("uid-2", at(10)));
     // Ids of the first day are forgotten, and everything since the start counts as counted.
@@ -164,7 +164,7 @@ fn counted_outcome_is_found_by_its_id_and_its_time() {
 #[test]
 fn half_hours_are_kept_for_a_week() {
     assert_eq!((half_hour_start(at(1799)), half_hour_start(at(1800))), (at(0), at(1800)));
-    let mut document = Document::new(at(0));
+    let mut document = CountsDocument::new(at(0));
     document.merge(&[joined(1, "a", 0)], at(0));
     let (day, until) = (24 * 3600, at(7 * 24 * 3600));
     let long_ago = Filter { since: Some(at(-365 * day)), ..Filter::default() };
@@ -178,7 +178,7 @@ fn half_hours_are_kept_for_a_week() {
 
 #[test]
 fn totals_are_selected_by_pool_image_and_cause() {
-    let mut document = Document::new(at(0));
+    let mut document = CountsDocument::new(at(0));
     let outcome = |number: usize, pool: &str, image: &str, cause: Option<&str>| {
         CountedNode::new(&format!("uid-{number}"), at(1), pool, image, cause)
     };
@@ -214,7 +214,7 @@ mod slow {
 
     #[test]
     fn rows_above_the_limits_keep_their_totals() {
-        let mut document = Document::new(at(0));
+        let mut document = CountsDocument::new(at(0));
         let outcomes: Vec<CountedNode> = (0..20_000_i32)
             .map(|number| {
                 // Every name differs, and all half hours of a week are used.
@@ -243,7 +243,7 @@ mod slow {
 
     #[test]
     fn largest_document_fits_into_its_configmap() {
-        let mut document = Document::new(at(0));
+        let mut document = CountsDocument::new(at(0));
         let now = at(336 * HALF_HOUR_SECONDS);
         let name = |number: usize, max: usize| format!("{number}{}", "\"".repeat(max));
         let outcomes: Vec<CountedNode> = (0..40_000)

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use super::delivery::{Delivery, DeliveryResult};
 use super::term::{OpenAlerts, Term};
-use crate::metrics::{Metrics, Write};
+use crate::metrics::{Metrics, WriteLabel};
 use crate::notify::ledger::{self, Ledger, StoredAlert};
 use crate::notify::payload::Notification;
 use crate::notify::{Alert, AlertEvent, Notifications};
@@ -132,7 +132,7 @@ impl Notifier {
         let is_writable = parsed.is_ok();
         let stored = parsed.unwrap_or_else(|error| {
             tracing::error!(%error, "failed to parse the notifications; they are not changed");
-            self.metrics.write_failed(Write::Notifications);
+            self.metrics.write_failed(WriteLabel::Notifications);
             None
         });
         let stored = stored.unwrap_or_default();
@@ -155,13 +155,13 @@ impl Notifier {
         };
         match written {
             Ok(text) => {
-                self.metrics.wrote(Write::Notifications);
+                self.metrics.wrote(WriteLabel::Notifications);
                 let object: Value = serde_json::from_str(&text).unwrap_or_default();
                 current.version = Some(version_of(&object));
                 current.stored = current.ledger.clone();
             }
             Err(error) => {
-                self.metrics.write_failed(Write::Notifications);
+                self.metrics.write_failed(WriteLabel::Notifications);
                 tracing::error!(why = error.what, "failed to store the notifications");
                 // Another writer changed or created the object: only its version is taken.
                 if error.status == Some(409)

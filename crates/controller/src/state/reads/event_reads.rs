@@ -10,9 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::mode::Role;
 use crate::observation::karpenter::{FailureSubject, ProvisioningError};
-use crate::observation::{Observation, Progress};
+use crate::observation::{Observation, ProvisioningState};
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
-use crate::schedule::{DELETED_AFTER_MISSES, Priority, QUICK_PAUSES};
+use crate::schedule::{DELETED_AFTER_MISSES, QUICK_PAUSES, QueuePriority};
 use crate::state::machine::State;
 use crate::state::messages::Action;
 
@@ -87,7 +87,7 @@ impl State {
         }
         work.burst = Some((now, 0));
         let order = order(work.event_reads);
-        self.event_queue.set(uid, now, Priority::Event, order);
+        self.event_queue.set(uid, now, QueuePriority::Event, order);
     }
 
     /// Keeps an event whose NodeClaim may still be observed.
@@ -136,7 +136,7 @@ impl State {
             }
             self.event_rate_limit.take(0.0, now);
             self.event_queue.remove(&uid);
-            self.request_read(&uid, Priority::Event, now, actions);
+            self.request_read(&uid, QueuePriority::Event, now, actions);
         }
     }
 
@@ -163,7 +163,7 @@ impl State {
         let reads = self.claims.get(uid).and_then(|tracked| tracked.work.as_ref());
         let order = order(reads.map_or(0, |work| work.event_reads));
         let at = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
-        self.event_queue.set(uid, at, Priority::Event, order);
+        self.event_queue.set(uid, at, QueuePriority::Event, order);
     }
 }
 
@@ -176,9 +176,12 @@ fn order(event_reads: u32) -> Timestamp {
 /// Returns true if a read shows that the bootstrap has not failed.
 pub(in crate::state) fn contradicts(observation: &Observation) -> bool {
     let Observation::Vm(vm) = observation else { return false };
-    vm.progress != Progress::Deleting
+    vm.progress != ProvisioningState::Deleting
         && vm.extensions.iter().any(|extension| {
             extension.role != Role::Other
-                && matches!(extension.progress, Progress::Running | Progress::Succeeded)
+                && matches!(
+                    extension.progress,
+                    ProvisioningState::Running | ProvisioningState::Succeeded
+                )
         })
 }

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::claim::Claim;
-use crate::schedule::Priority;
+use crate::schedule::QueuePriority;
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::state::machine::State;
-use crate::state::messages::{Action, Read, Target};
+use crate::state::messages::{Action, ReadRequest, ReadTarget};
 use crate::state::tracked::RESPONSE_TIMEOUT;
 
 impl State {
@@ -20,15 +20,15 @@ impl State {
         self.queue.advance(now);
         let sweeping = self.is_sweeping();
         while let Some((priority, uid)) = self.queue.first() {
-            if priority == Priority::Pending && sweeping {
+            if priority == QueuePriority::Pending && sweeping {
                 break;
             }
             let uid = Arc::clone(uid);
             let kept = match priority {
-                Priority::Trigger => 0.0,
+                QueuePriority::Trigger => 0.0,
                 // Azure shows a result to read.
-                Priority::Sweep => TRIGGER_RESERVE / 2.0,
-                Priority::Pending | Priority::Event => TRIGGER_RESERVE,
+                QueuePriority::Sweep => TRIGGER_RESERVE / 2.0,
+                QueuePriority::Pending | QueuePriority::Event => TRIGGER_RESERVE,
             };
             if !self.rate_limit.take(kept, now) {
                 break;
@@ -43,13 +43,13 @@ impl State {
     pub(in crate::state) fn is_held_back(&self) -> bool {
         self.queue
             .first()
-            .is_some_and(|(priority, _)| priority != Priority::Pending || !self.is_sweeping())
+            .is_some_and(|(priority, _)| priority != QueuePriority::Pending || !self.is_sweeping())
     }
 
     pub(in crate::state) fn request_read(
         &mut self,
         uid: &Arc<str>,
-        priority: Priority,
+        priority: QueuePriority,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
@@ -65,15 +65,15 @@ impl State {
         // Without a response, the NodeClaim is due again then.
         let again = now.saturating_add(RESPONSE_TIMEOUT).unwrap_or(Timestamp::MAX);
         let launched = tracked.claim.launched.unwrap_or(tracked.claim.created);
-        let next = if priority == Priority::Event { Priority::Pending } else { priority };
+        let next = if priority == QueuePriority::Event { QueuePriority::Pending } else { priority };
         self.queue.set(uid, again, next, launched);
-        actions.push(Action::Read(Read { uid: Arc::clone(uid), target, priority }));
+        actions.push(Action::Read(ReadRequest { uid: Arc::clone(uid), target, priority }));
     }
 }
 
 /// The VM has most details. The AKS machine is read if the VM is missing.
-fn target(claim: &Claim, vm_missing: bool) -> Option<Target> {
-    let vm = claim.vm.clone().map(Target::Vm);
-    let machine = claim.machine.clone().map(Target::Machine);
+fn target(claim: &Claim, vm_missing: bool) -> Option<ReadTarget> {
+    let vm = claim.vm.clone().map(ReadTarget::Vm);
+    let machine = claim.machine.clone().map(ReadTarget::Machine);
     if vm_missing { machine.or(vm) } else { vm.or(machine) }
 }

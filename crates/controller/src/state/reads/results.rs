@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use super::event_reads::contradicts;
 use crate::observation::Observation;
-use crate::schedule::Priority;
+use crate::schedule::QueuePriority;
 use crate::state::events::output_of;
 use crate::state::machine::State;
 use crate::state::messages::Action;
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::registration::VmState;
 use crate::verdict::{Finding, evaluate};
 
@@ -23,7 +23,7 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let settled = tracked.is_final();
         let work = tracked.work();
-        let by_event = matches!(work.reading.take(), Some((_, Priority::Event)));
+        let by_event = matches!(work.reading.take(), Some((_, QueuePriority::Event)));
         if contradicts(observation) {
             work.event = None;
         }
@@ -52,7 +52,7 @@ impl State {
             work.late_read |= !by_event && !unanswered;
             work.output = output_of(observation).or(work.output.take());
             return match tracked.reason() {
-                Some(Reason::NodeNotRegistered) => self.report_idle(uid, now, actions),
+                Some(ConditionReason::NodeNotRegistered) => self.report_idle(uid, now, actions),
                 _ => self.reconcile(uid, now, actions),
             };
         }

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{Action, Input, add, at, claim, entry, event, leader};
-use crate::observation::{Observation, Progress};
+use crate::observation::{Observation, ProvisioningState};
 use crate::record::FailureRecord;
-use crate::schedule::Priority;
+use crate::schedule::QueuePriority;
 use crate::state::reads::event_reads::{EVENT_TTL, contradicts};
-use crate::verdict::event::Kind;
+use crate::verdict::event::RegardingKind;
 
-fn priorities(actions: &[Action]) -> Vec<Priority> {
+fn priorities(actions: &[Action]) -> Vec<QueuePriority> {
     let priority = |action: &Action| match action {
         Action::Read(read) => Some(read.priority),
         _ => None,
@@ -19,7 +19,7 @@ fn priorities(actions: &[Action]) -> Vec<Priority> {
 
 #[test]
 fn confirmed_failure_is_reported_on_its_pool() {
-    use Kind::{NodeClaim, NodePool};
+    use RegardingKind::{NodeClaim, NodePool};
     for (pool, unconfirmed, expected) in [
         ("default", false, &[NodeClaim, NodePool][..]),
         ("default", true, &[NodeClaim]),
@@ -33,7 +33,7 @@ fn confirmed_failure_is_reported_on_its_pool() {
             Action::Event(event) => event.regarding.kind,
             other => panic!("{other:?}"),
         };
-        let kinds: Vec<Kind> = actions.iter().map(kind).collect();
+        let kinds: Vec<RegardingKind> = actions.iter().map(kind).collect();
         assert_eq!(kinds, expected, "{pool} {unconfirmed}");
     }
 }
@@ -53,8 +53,8 @@ fn dropped_writes_of_all_queues_are_counted() {
 fn event_about_a_starting_node_requests_a_read() {
     let ttl = EVENT_TTL.as_secs();
     for (name, age, expected) in [
-        ("a", 0, &[Priority::Event][..]),
-        ("a", ttl, &[Priority::Event]),
+        ("a", 0, &[QueuePriority::Event][..]),
+        ("a", ttl, &[QueuePriority::Event]),
         ("a", ttl + 1, &[]),
         ("b", 0, &[]),
     ] {
@@ -99,5 +99,5 @@ fn running_or_succeeded_bootstrap_contradicts_an_event() {
     assert!(!seen("Succeeded", script, "failed") && !seen("Deleting", script, "transitioning"));
     assert!(!seen("Succeeded", "Microsoft.AKS.Billing", "succeeded"));
     assert!(!contradicts(&Observation::Missing));
-    assert_eq!(Progress::parse("Deleting"), Progress::Deleting);
+    assert_eq!(ProvisioningState::parse("Deleting"), ProvisioningState::Deleting);
 }

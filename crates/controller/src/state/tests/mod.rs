@@ -19,9 +19,9 @@ use crate::claim::scope::Scope;
 use crate::observation::Observation;
 use crate::observation::karpenter::ProvisioningError;
 use crate::record::FailureRecord;
-use crate::schedule::Priority;
+use crate::schedule::QueuePriority;
 use crate::settings::Settings;
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::messages;
 
 const VM_IMAGE: &str = "/subscriptions/s/galleries/AKSUbuntu/images/i/versions/1.0.0";
@@ -194,13 +194,15 @@ fn examples_are_bounded_and_known_ones_replaced() {
 
 #[test]
 fn registration_refutes_what_the_clock_or_an_event_reported() {
-    use Reason::{CseFailureUnconfirmed, CseStatusUnavailable, NoCseExtension, NodeNotRegistered};
+    use ConditionReason::{
+        CseFailureUnconfirmed, CseStatusUnavailable, NoCseExtension, NodeNotRegistered,
+    };
     for (image, held, reason, message) in [
         (VM_IMAGE, NodeNotRegistered, CseStatusUnavailable, messages::REGISTERED),
         (COMMUNITY_IMAGE, NodeNotRegistered, NoCseExtension, messages::NO_EXTENSION),
         (VM_IMAGE, CseFailureUnconfirmed, CseStatusUnavailable, messages::REGISTERED),
         (COMMUNITY_IMAGE, CseFailureUnconfirmed, CseStatusUnavailable, messages::REGISTERED),
-        (VM_IMAGE, Reason::CseFailed, Reason::CseFailed, "m"),
+        (VM_IMAGE, ConditionReason::CseFailed, ConditionReason::CseFailed, "m"),
     ] {
         for registered in [true, false] {
             let mut tracked = TrackedClaim::new(claim("a", |object| {
@@ -265,7 +267,7 @@ fn event_about_an_unlaunched_claim_counts_when_it_is_deleted() {
         object["metadata"]["deletionTimestamp"] = json!(at(3));
     };
     add(&mut state, claim("a", deleted), 3);
-    assert_eq!(state.claims["a"].reason(), Some(Reason::CseFailureUnconfirmed));
+    assert_eq!(state.claims["a"].reason(), Some(ConditionReason::CseFailureUnconfirmed));
     // Without an event there is nothing to report.
     let mut state = leader();
     add(&mut state, claim("a", deleted), 3);
@@ -275,7 +277,9 @@ fn event_about_an_unlaunched_claim_counts_when_it_is_deleted() {
 #[test]
 fn event_is_not_evidence_after_ten_minutes() {
     let ttl = EVENT_TTL.as_secs();
-    for (seconds, expected) in [(ttl, Some(Reason::CseFailureUnconfirmed)), (ttl + 1, None)] {
+    for (seconds, expected) in
+        [(ttl, Some(ConditionReason::CseFailureUnconfirmed)), (ttl + 1, None)]
+    {
         let mut state = leader();
         let unlaunched = |object: &mut Value| object["status"] = json!({});
         add(&mut state, claim("a", unlaunched), 0);
@@ -310,12 +314,12 @@ fn list_is_requested_once_in_30_seconds_while_many_start() {
     assert_eq!(sweeps(&state.handle(Input::Tick, at(30))), [list]);
     // Scheduled reads wait for the list.
     assert_eq!(reads(&state.handle(Input::Tick, at(100))), 0);
-    let rows = HashMap::from([("aks-b".to_owned(), crate::observation::Progress::Failed)]);
+    let rows = HashMap::from([("aks-b".to_owned(), crate::observation::ProvisioningState::Failed)]);
     let result = super::SweepResult::Extensions { group: "G".into(), rows };
     let actions = state.handle(Input::SweepResult(result), at(101));
     let read = actions.iter().find_map(|action| match action {
         Action::Read(read) => Some((&*read.uid, read.priority)),
         _ => None,
     });
-    assert_eq!((read, reads(&actions)), (Some(("b", Priority::Sweep)), 1));
+    assert_eq!((read, reads(&actions)), (Some(("b", QueuePriority::Sweep)), 1));
 }

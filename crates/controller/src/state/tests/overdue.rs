@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{State, add, at, claim, leader};
-use crate::observation::{Agent, Observation, Power};
-use crate::schedule::Priority;
+use crate::observation::{AgentState, Observation, Power};
+use crate::schedule::QueuePriority;
 use crate::state::tracked::{HeldVerdict, Work};
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::registration::VmState;
 
 fn vm(lacks_extension: bool) -> VmState {
-    let (power, agent) = (Power::Running, Agent::Ready);
+    let (power, agent) = (Power::Running, AgentState::Ready);
     VmState { power, agent, lacks_extension, runs_extension: !lacks_extension }
 }
 
@@ -102,7 +102,7 @@ fn node_is_read_again_after_a_success_before_it_is_inspected() {
             (work.history.late, work.late_read, work.vm) = (late, late_read, Some(vm(true)));
         });
         let tracked = state.claims.get_mut("a").unwrap();
-        let reason = Reason::CseSucceeded;
+        let reason = ConditionReason::CseSucceeded;
         tracked.held = Some(HeldVerdict { reason, message: "m".into(), was_written: true });
         let found = inspect(&mut state, false, at(300));
         assert_eq!(found, (expected, usize::from(expected)), "{late} {late_read}");
@@ -114,13 +114,13 @@ fn node_is_read_again_after_a_success_before_it_is_inspected() {
 fn answered_read_after_a_verdict_is_remembered() {
     let throttled = || Observation::Throttled { retry_after: None };
     for (priority, observations, expected) in [
-        (Priority::Pending, vec![throttled()], false),
-        (Priority::Event, vec![Observation::Missing], false),
-        (Priority::Pending, vec![Observation::Missing, throttled()], true),
+        (QueuePriority::Pending, vec![throttled()], false),
+        (QueuePriority::Event, vec![Observation::Missing], false),
+        (QueuePriority::Pending, vec![Observation::Missing, throttled()], true),
     ] {
         let mut state = state(|_| {}, |_| {});
         let tracked = state.claims.get_mut("a").unwrap();
-        let reason = Reason::CseSucceeded;
+        let reason = ConditionReason::CseSucceeded;
         tracked.held = Some(HeldVerdict { reason, message: "m".into(), was_written: true });
         for observation in &observations {
             let tracked = state.claims.get_mut("a").unwrap();

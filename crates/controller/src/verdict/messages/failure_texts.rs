@@ -2,7 +2,7 @@
 
 use super::fixed_texts::IDLE;
 use crate::text::{bounded, safe};
-use crate::verdict::failure::{Failure, Source};
+use crate::verdict::failure::{Failure, FailureSource};
 
 /// The API accepts 32 KiB, but the message is read in a terminal, is part of every write of the NodeClaim,
 /// and is repeated by Karpenter in an event.
@@ -33,7 +33,7 @@ pub(crate) fn condition(failure: &Failure) -> String {
         if failure.action.is_empty() { String::new() } else { format!(" {}.", failure.action) };
     // Reserves the space of a suffix that may be appended later.
     let (tail, kept) = match failure.source {
-        Source::Registration => (String::new(), IDLE.len()),
+        FailureSource::Registration => (String::new(), IDLE.len()),
         _ => (format!("{source} {SEE}"), 0),
     };
     let room = MAX_MESSAGE_BYTES - tail.len() - kept;
@@ -47,10 +47,10 @@ pub fn note(failure: &Failure, node: &str) -> String {
         (Some(code), Some(name)) => format!("CSE exited with code {code} on node {node}: {name}"),
         (Some(code), None) => format!("CSE exited with code {code} on node {node}: unknown code"),
         (None, Some(name)) => format!("CSE failed without an exit code on node {node}: {name}"),
-        (None, None) if failure.source == Source::Clock => {
+        (None, None) if failure.source == FailureSource::Clock => {
             format!("CSE did not finish on node {node}: {}", failure.sentence)
         }
-        (None, None) if failure.source == Source::Registration => {
+        (None, None) if failure.source == FailureSource::Registration => {
             let evidence = failure.evidence.as_ref();
             let output =
                 evidence.map_or_else(String::new, |end| format!(". CSE output ends with: {end}"));
@@ -76,8 +76,10 @@ fn head(failure: &Failure) -> String {
     let name = failure.name.as_deref().map_or_else(String::new, |name| format!(" ({name})"));
     match failure.code {
         Some(code) => format!("CSE exited with code {code}{name}"),
-        None if failure.source == Source::Clock => "CSE did not finish".to_owned(),
-        None if failure.source == Source::Registration => "The node did not register".to_owned(),
+        None if failure.source == FailureSource::Clock => "CSE did not finish".to_owned(),
+        None if failure.source == FailureSource::Registration => {
+            "The node did not register".to_owned()
+        }
         None => format!("CSE failed without an exit code{name}"),
     }
 }

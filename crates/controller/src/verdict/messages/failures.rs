@@ -3,9 +3,9 @@
 use mooring_diagnosis::Diagnosis;
 
 use crate::text::{bounded, safe};
-use crate::verdict::failure::{Failure, Source};
+use crate::verdict::failure::{Failure, FailureSource};
 
-pub(crate) fn failure(diagnosis: &Diagnosis, source: Source) -> Failure {
+pub(crate) fn failure(diagnosis: &Diagnosis, source: FailureSource) -> Failure {
     let differs =
         diagnosis.effective.code.is_some() && diagnosis.effective.code != diagnosis.reported.code;
     let name = diagnosis
@@ -33,7 +33,7 @@ pub(crate) fn failure(diagnosis: &Diagnosis, source: Source) -> Failure {
     }
 }
 
-pub(crate) fn silent_failure(source: Source) -> Failure {
+pub(crate) fn silent_failure(source: FailureSource) -> Failure {
     Failure {
         code: None,
         name: None,
@@ -53,7 +53,7 @@ pub(crate) fn out_of_time(minutes: i64) -> Failure {
         cause: "StillRunning".to_owned(),
         sentence: format!("CSE was still running when Karpenter gave up on the node after {minutes}m"),
         action: "Check /var/log/azure/cluster-provision.log on a node of this pool for a step that hangs".to_owned(),
-        ..silent_failure(Source::Clock)
+        ..silent_failure(FailureSource::Clock)
     }
 }
 

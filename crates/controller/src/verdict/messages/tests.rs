@@ -6,8 +6,8 @@ use super::failure_texts::{EVENT_ONLY, SEE};
 use super::failures::{clause, first_sentence, label};
 use super::*;
 use crate::verdict::Verdict;
-use crate::verdict::condition::Reason;
-use crate::verdict::failure::{Failure, Source};
+use crate::verdict::condition::ConditionReason;
+use crate::verdict::failure::{Failure, FailureSource};
 
 fn linux(code: i32, output: &str) -> String {
     format!(
@@ -18,12 +18,12 @@ fn linux(code: i32, output: &str) -> String {
 
 fn verdict(text: &str) -> Verdict {
     let diagnosis = diagnose(text.as_bytes(), Hints::default());
-    Verdict::failed(&diagnosis[0], Source::InstanceView)
+    Verdict::failed(&diagnosis[0], FailureSource::InstanceView)
 }
 
 #[test]
 fn messages_match_the_expected_texts() {
-    let silent = Verdict::failed_silently(Source::InstanceView);
+    let silent = Verdict::failed_silently(FailureSource::InstanceView);
     let timeout = verdict(
         "VMExtensionProvisioningTimeout: Provisioning of VM extension vmssCSE has timed out. Extension provisioning has taken too long to complete. The extension last reported \"Plugin enabled\".",
     );
@@ -36,7 +36,7 @@ fn messages_match_the_expected_texts() {
     for (verdict, reason, message) in [
         (
             verdict(&linux(211, "oras: command not found")),
-            Reason::CseFailed,
+            ConditionReason::CseFailed,
             "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing on the image (232 ERR_ORAS_BINARY_NOT_FOUND). \
              Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another `imageFamily`, \
              or `spec.versions` where the AKSNodeClass has it. \
@@ -44,32 +44,36 @@ fn messages_match_the_expected_texts() {
         ),
         (
             silent,
-            Reason::CseFailed,
+            ConditionReason::CseFailed,
             "CSE failed without an exit code: Azure reports that the extension failed, without a message. Read /var/log/azure/cluster-provision.log on a node of this pool. See VM extension logs for details.",
         ),
         (
             verdict(&linux(251, "")),
-            Reason::CseFailed,
+            ConditionReason::CseFailed,
             "CSE exited with code 251: The AKS bootstrap scripts do not define this code. Check the source of the number, and read /var/log/azure/cluster-provision.log on the node. See VM extension logs for details.",
         ),
         (
             verdict(&linux(50, "")),
-            Reason::CseFailed,
+            ConditionReason::CseFailed,
             "CSE exited with code 50 (ERR_OUTBOUND_CONN_FAIL): ",
         ),
-        (verdict(&linux(124, "")), Reason::CseTimedOut, "CSE exited with code 124 ("),
-        (verdict(&linux(137, "")), Reason::CseTimedOut, "CSE exited with code 137 ("),
+        (verdict(&linux(124, "")), ConditionReason::CseTimedOut, "CSE exited with code 124 ("),
+        (verdict(&linux(137, "")), ConditionReason::CseTimedOut, "CSE exited with code 137 ("),
         (
             timeout,
-            Reason::CseTimedOut,
+            ConditionReason::CseTimedOut,
             "CSE failed without an exit code: The extension did not finish within its time limit",
         ),
         (
             windows,
-            Reason::CseFailed,
+            ConditionReason::CseFailed,
             "CSE exited with code 5 (WINDOWS_CSE_ERROR_CHECK_API_SERVER_CONNECTIVITY): ",
         ),
-        (machine, Reason::CseFailed, "CSE exited with code 51 (ERR_K8S_API_SERVER_CONN_FAIL): "),
+        (
+            machine,
+            ConditionReason::CseFailed,
+            "CSE exited with code 51 (ERR_K8S_API_SERVER_CONN_FAIL): ",
+        ),
     ] {
         assert_eq!(verdict.reason, reason, "{}", verdict.message);
         let whole = message.ends_with(SEE);
@@ -97,7 +101,7 @@ fn message_of_each_code_has_its_number_and_is_recognized() {
     let mut walked = 0;
     for row in all().filter(|row| row.status != RowStatus::Proposed) {
         for diagnosis in diagnose_code(row.number, Hints { os: Some(row.os), ..Hints::default() }) {
-            let verdict = Verdict::failed(&diagnosis, Source::InstanceView);
+            let verdict = Verdict::failed(&diagnosis, FailureSource::InstanceView);
             assert_well_formed(&verdict.message);
             assert!(
                 verdict.message.starts_with(&format!("CSE exited with code {}", row.number)),
@@ -114,7 +118,7 @@ fn message_of_each_code_has_its_number_and_is_recognized() {
                 );
             }
             let timed_out = matches!(row.number, 124 | 137);
-            assert_eq!(verdict.reason == Reason::CseTimedOut, timed_out, "{row}");
+            assert_eq!(verdict.reason == ConditionReason::CseTimedOut, timed_out, "{row}");
             walked += 1;
         }
     }
@@ -124,7 +128,9 @@ fn message_of_each_code_has_its_number_and_is_recognized() {
             for diagnosis in
                 diagnose(linux(number, "").as_bytes(), Hints { os: Some(os), ..Hints::default() })
             {
-                assert_well_formed(&Verdict::failed(&diagnosis, Source::InstanceView).message);
+                assert_well_formed(
+                    &Verdict::failed(&diagnosis, FailureSource::InstanceView).message,
+                );
             }
         }
     }
@@ -139,7 +145,7 @@ fn note_has_code_node_and_a_different_cause() {
     );
     let outbound = verdict(&linux(50, "")).failure.unwrap();
     assert_eq!(note(&outbound, "n"), "CSE exited with code 50 on node n: ERR_OUTBOUND_CONN_FAIL");
-    let from_event = Verdict::failed_silently(Source::KarpenterEvent);
+    let from_event = Verdict::failed_silently(FailureSource::KarpenterEvent);
     assert_eq!(
         note(&from_event.failure.unwrap(), "n"),
         "Unconfirmed: CSE failed without an exit code on node n. Only an event reports this; the VM was deleted before Azure could be read"
@@ -158,13 +164,13 @@ fn note_has_code_node_and_a_different_cause() {
 
 #[test]
 fn reasons_are_valid_and_match_their_status() {
-    for reason in Reason::ALL {
+    for reason in ConditionReason::ALL {
         let word = reason.as_str();
         assert!(
             word.starts_with(|c: char| c.is_ascii_alphabetic())
                 && word.chars().all(|c| c.is_ascii_alphanumeric())
         );
-        assert_eq!(Reason::parse(word), Some(reason));
+        assert_eq!(ConditionReason::parse(word), Some(reason));
     }
 }
 
@@ -174,7 +180,7 @@ proptest! {
         let secret = "abcdef.0123456789abcdef";
         let hostile = linux(code, &format!("{text} token={secret} \u{202e}"));
         for diagnosis in diagnose(hostile.as_bytes(), Hints::default()) {
-            let verdict = Verdict::failed(&diagnosis, Source::InstanceView);
+            let verdict = Verdict::failed(&diagnosis, FailureSource::InstanceView);
             let failure = verdict.failure.as_ref().unwrap();
             let texts = [&verdict.message, &note(failure, &text), &failure.evidence.clone().unwrap_or_default()];
             for shown in texts {
@@ -185,7 +191,7 @@ proptest! {
     }
 }
 
-fn failed(source: Source) -> Failure {
+fn failed(source: FailureSource) -> Failure {
     Failure {
         cause: "X".to_owned(),
         sentence: "it broke".to_owned(),
@@ -198,14 +204,14 @@ fn failed(source: Source) -> Failure {
 fn long_messages_end_at_their_limits() {
     let long = |source| Failure { sentence: "x".repeat(2000), ..failed(source) };
     for (source, length) in [
-        (Source::InstanceView, MAX_MESSAGE_BYTES),
-        (Source::KarpenterEvent, MAX_MESSAGE_BYTES),
+        (FailureSource::InstanceView, MAX_MESSAGE_BYTES),
+        (FailureSource::KarpenterEvent, MAX_MESSAGE_BYTES),
         // The report of an idle Karpenter is appended later.
-        (Source::Registration, MAX_MESSAGE_BYTES - IDLE.len()),
+        (FailureSource::Registration, MAX_MESSAGE_BYTES - IDLE.len()),
     ] {
         assert_eq!(condition(&long(source)).len(), length, "{source:?}");
     }
-    let named = Failure { name: Some("N".repeat(2000)), ..failed(Source::KarpenterEvent) };
+    let named = Failure { name: Some("N".repeat(2000)), ..failed(FailureSource::KarpenterEvent) };
     let note = note(&named, "aks-c");
     assert_eq!(note.len(), MAX_NOTE_BYTES);
     assert!(note.ends_with(EVENT_ONLY.trim_end_matches('.')), "{note}");
@@ -216,9 +222,9 @@ fn note_names_the_code_or_what_is_known_instead() {
     let code = |code, name: Option<&str>| Failure {
         code,
         name: name.map(str::to_owned),
-        ..failed(Source::InstanceView)
+        ..failed(FailureSource::InstanceView)
     };
-    let evidence = Failure { evidence: Some("last".into()), ..failed(Source::Registration) };
+    let evidence = Failure { evidence: Some("last".into()), ..failed(FailureSource::Registration) };
     let effective = |name: &str| Failure {
         effective: Some((232, name.to_owned())),
         ..code(Some(211), Some("ERR_X"))
@@ -228,8 +234,8 @@ fn note_names_the_code_or_what_is_known_instead() {
         (code(Some(50), None), "CSE exited with code 50 on node n: unknown code"),
         (code(None, Some("ERR_X")), "CSE failed without an exit code on node n: ERR_X"),
         (code(None, None), "CSE failed without an exit code on node n"),
-        (failed(Source::Clock), "CSE did not finish on node n: it broke"),
-        (failed(Source::Registration), "Node n did not register: it broke. Fix it"),
+        (failed(FailureSource::Clock), "CSE did not finish on node n: it broke"),
+        (failed(FailureSource::Registration), "Node n did not register: it broke. Fix it"),
         (evidence, "Node n did not register: it broke. Fix it. CSE output ends with: last"),
         (effective("ERR_Y"), "CSE exited with code 211 on node n: ERR_X. it broke (232 ERR_Y)"),
         (effective(""), "CSE exited with code 211 on node n: ERR_X. it broke (232)"),
@@ -241,19 +247,25 @@ fn note_names_the_code_or_what_is_known_instead() {
 #[test]
 fn condition_begins_with_the_code_or_what_is_known_instead() {
     for (failure, expected) in [
-        (failed(Source::Clock), "CSE did not finish: it broke. Fix it. See "),
-        (failed(Source::InstanceView), "CSE failed without an exit code: it broke. Fix it. See "),
-        (failed(Source::KarpenterEvent), "Unconfirmed: CSE failed without an exit code: it broke"),
+        (failed(FailureSource::Clock), "CSE did not finish: it broke. Fix it. See "),
+        (
+            failed(FailureSource::InstanceView),
+            "CSE failed without an exit code: it broke. Fix it. See ",
+        ),
+        (
+            failed(FailureSource::KarpenterEvent),
+            "Unconfirmed: CSE failed without an exit code: it broke",
+        ),
     ] {
         let message = condition(&failure);
         assert!(message.starts_with(expected), "{message}");
     }
-    let registration = failed(Source::Registration);
+    let registration = failed(FailureSource::Registration);
     assert_eq!(condition(&registration), "The node did not register: it broke. Fix it.");
     let without = Failure { action: String::new(), ..registration };
     assert_eq!(condition(&without), "The node did not register: it broke.");
     let late = out_of_time(15);
-    assert_eq!((&*late.cause, late.source), ("StillRunning", Source::Clock));
+    assert_eq!((&*late.cause, late.source), ("StillRunning", FailureSource::Clock));
     assert!(late.sentence.ends_with("after 15m") && late.action.ends_with("a step that hangs"));
 }
 

@@ -2,17 +2,17 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::claim::{Claim, Shape};
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Patch {
     /// Body of type `application/json-patch+json`, for `nodeclaims/{name}/status`.
     pub body: Value,
-    pub kind: Kind,
+    pub kind: StatusPatchKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum StatusPatchKind {
     /// The verdict has not been on the object.
     Verdict,
     /// Another writer dropped or changed the condition.
@@ -21,7 +21,7 @@ pub enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DesiredCondition<'a> {
-    pub reason: Reason,
+    pub reason: ConditionReason,
     pub message: &'a str,
 }
 

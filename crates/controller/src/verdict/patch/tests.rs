@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::claim::intern::Interner;
 use crate::claim::{Claim, Condition, Shape};
-use crate::verdict::condition::{Reason, Status};
+use crate::verdict::condition::{ConditionReason, ConditionStatus};
 
 fn claim() -> Claim {
     let object = json!({
@@ -16,7 +16,7 @@ fn claim() -> Claim {
         .unwrap()
 }
 
-fn with(reason: &str, status: Status, message: &str) -> Claim {
+fn with(reason: &str, status: ConditionStatus, message: &str) -> Claim {
     let condition = Condition {
         index: 1,
         status,
@@ -31,7 +31,8 @@ fn now() -> Timestamp {
     "2026-11-15T08:05:00.75Z".parse().unwrap()
 }
 
-const FAILED: DesiredCondition<'_> = DesiredCondition { reason: Reason::CseFailed, message: "m" };
+const FAILED: DesiredCondition<'_> =
+    DesiredCondition { reason: ConditionReason::CseFailed, message: "m" };
 
 fn condition(since: &str) -> Value {
     json!({"type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "m",
@@ -69,7 +70,7 @@ fn missing_parents_are_created_without_replacing_any() {
 #[test]
 fn condition_is_replaced_at_its_index() {
     assert_eq!(
-        patched(&with("CSERunning", Status::Unknown, "")),
+        patched(&with("CSERunning", ConditionStatus::Unknown, "")),
         json!([
             {"op": "test", "path": "/metadata/uid", "value": "u"},
             {"op": "test", "path": "/status/conditions/1/type", "value": "CSEProvisioned"},
@@ -80,20 +81,20 @@ fn condition_is_replaced_at_its_index() {
 
 #[test]
 fn transition_time_changes_only_with_the_status() {
-    let patched = patched(&with("CSEFailed", Status::False, "older words"));
+    let patched = patched(&with("CSEFailed", ConditionStatus::False, "older words"));
     assert_eq!(patched[2]["value"]["lastTransitionTime"], "2026-11-15T08:01:00Z");
 }
 
 #[test]
 fn existing_condition_is_not_written_again() {
     assert_eq!(
-        patch(&with("CSEFailed", Status::False, "m"), "CSEProvisioned", FAILED, now()),
+        patch(&with("CSEFailed", ConditionStatus::False, "m"), "CSEProvisioned", FAILED, now()),
         None
     );
     for other in [
-        with("CSEFailed", Status::Unknown, "m"),
-        with("CSETimedOut", Status::False, "m"),
-        with("CSEFailed", Status::False, "n"),
+        with("CSEFailed", ConditionStatus::Unknown, "m"),
+        with("CSETimedOut", ConditionStatus::False, "m"),
+        with("CSEFailed", ConditionStatus::False, "n"),
     ] {
         assert!(patch(&other, "CSEProvisioned", FAILED, now()).is_some());
     }

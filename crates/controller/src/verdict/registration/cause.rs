@@ -1,13 +1,13 @@
 use super::deadline::Overdue;
-use super::state::{AzureState, ClusterState, RequestState};
+use super::state::{AzureReading, ClusterState, RequestState};
 use crate::claim::Claim;
-use crate::claim::mode::Mode;
+use crate::claim::mode::ClaimMode;
 use crate::observation::node::NodeState;
-use crate::observation::{Agent, Power};
-use crate::verdict::failure::{Failure, Source};
+use crate::observation::{AgentState, Power};
+use crate::verdict::failure::{Failure, FailureSource};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum RegistrationCause {
     VmNotRunning,
     AgentSilent,
     ExtensionNotCreated,
@@ -28,7 +28,7 @@ pub enum Cause {
     NothingSeen,
 }
 
-impl Cause {
+impl RegistrationCause {
     pub const ALL: [Self; 14] = [
         Self::VmNotRunning,
         Self::AgentSilent,
@@ -48,7 +48,7 @@ impl Cause {
 
     /// Returns the most specific proven cause.
     #[must_use]
-    pub fn of(mode: Option<Mode>, azure: AzureState, cluster: ClusterState) -> Self {
+    pub fn of(mode: Option<ClaimMode>, azure: AzureReading, cluster: ClusterState) -> Self {
         match (cluster.node, cluster.request) {
             (NodeState::NoProviderId, _) => return Self::NodeWithoutProviderId,
             (NodeState::NotReady, _) => return Self::NodeNeverReady,
@@ -59,21 +59,21 @@ impl Cause {
             _ => {}
         }
         let vm = match azure {
-            AzureState::Vm(vm) => vm,
-            AzureState::Denied => return Self::ReadRefused,
-            AzureState::Unknown => return Self::NothingSeen,
+            AzureReading::Vm(vm) => vm,
+            AzureReading::Denied => return Self::ReadRefused,
+            AzureReading::Unknown => return Self::NothingSeen,
         };
         match (vm.power, vm.agent) {
             (Power::Stopped, _) => Self::VmNotRunning,
-            _ if vm.lacks_extension && mode == Some(Mode::Vm) => Self::ExtensionNotCreated,
-            (Power::Running, Agent::Silent) => Self::AgentSilent,
+            _ if vm.lacks_extension && mode == Some(ClaimMode::Vm) => Self::ExtensionNotCreated,
+            (Power::Running, AgentState::Silent) => Self::AgentSilent,
             _ if vm.runs_extension => Self::ExtensionRunning,
-            (Power::Running, Agent::Ready)
+            (Power::Running, AgentState::Ready)
                 if cluster.node == NodeState::Absent && cluster.request == RequestState::Absent =>
             {
                 Self::NoRequest
             }
-            (Power::Running, Agent::Ready) => Self::NoNode,
+            (Power::Running, AgentState::Ready) => Self::NoNode,
             _ => Self::NothingSeen,
         }
     }
@@ -192,7 +192,7 @@ impl Cause {
     }
 }
 
-pub fn failure(claim: &Claim, cause: Cause, overdue: Overdue) -> Failure {
+pub fn failure(claim: &Claim, cause: RegistrationCause, overdue: Overdue) -> Failure {
     let (node, name) = (claim.node_name(), claim.name.to_string());
     let Overdue { minutes, cse_succeeded, .. } = overdue;
     let succeeded = if cse_succeeded { "CSE succeeded; " } else { "" };
@@ -206,6 +206,6 @@ pub fn failure(claim: &Claim, cause: Cause, overdue: Overdue) -> Failure {
         owner: "operator",
         confidence: cause.confidence(),
         evidence: None,
-        source: Source::Registration,
+        source: FailureSource::Registration,
     }
 }

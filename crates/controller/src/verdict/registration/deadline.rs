@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
-use crate::verdict::condition::Reason;
+use crate::verdict::condition::ConditionReason;
 use crate::verdict::time::seconds;
 
 /// Age of an unregistered NodeClaim from which its deletion means that Karpenter gave up.
@@ -64,11 +64,11 @@ pub fn overdue_after_success(
 /// Returns the time at which the node of a NodeClaim should have registered, by its condition.
 pub fn due_after_success(claim: &Claim, timeout: SignedDuration) -> Option<Timestamp> {
     let condition = claim.condition.as_ref()?;
-    match Reason::parse(&condition.reason)? {
-        Reason::CseSucceeded => {
+    match ConditionReason::parse(&condition.reason)? {
+        ConditionReason::CseSucceeded => {
             Some(condition.since.saturating_add(timeout).unwrap_or(Timestamp::MAX))
         }
-        Reason::NodeNotRegistered => Some(condition.since),
+        ConditionReason::NodeNotRegistered => Some(condition.since),
         _ => None,
     }
 }

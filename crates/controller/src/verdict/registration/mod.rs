@@ -11,9 +11,9 @@ mod state;
 mod tests;
 
 pub use crate::observation::node::NodeState;
-pub use cause::{Cause, failure};
+pub use cause::{RegistrationCause, failure};
 pub use deadline::{
     IDLE_AFTER, OVERDUE_AFTER, Overdue, REGISTRATION_TIMEOUT, due_after_success, overdue,
     overdue_after_success,
 };
-pub use state::{AzureState, ClusterState, RequestState, VmState};
+pub use state::{AzureReading, ClusterState, RequestState, VmState};

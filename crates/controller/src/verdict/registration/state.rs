@@ -1,38 +1,38 @@
 //! Observed state of a VM, its Node and its certificate signing request.
 
 use crate::observation::node::NodeState;
-use crate::observation::{Agent, Cse, Power, VmStatus};
+use crate::observation::{AgentState, CseState, Power, VmObservation};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VmState {
     pub power: Power,
-    pub agent: Agent,
+    pub agent: AgentState,
     pub lacks_extension: bool,
     pub runs_extension: bool,
 }
 
 impl VmState {
     #[must_use]
-    pub fn of(vm: &VmStatus) -> Self {
+    pub fn of(vm: &VmObservation) -> Self {
         let cse = vm.cse();
         Self {
             power: vm.power,
             agent: vm.agent,
-            lacks_extension: cse == Cse::Absent,
-            runs_extension: cse == Cse::Running,
+            lacks_extension: cse == CseState::Absent,
+            runs_extension: cse == CseState::Running,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AzureState {
+pub enum AzureReading {
     /// The VM was deleted, or Azure did not respond.
     Unknown,
     Denied,
     Vm(VmState),
 }
 
-impl AzureState {
+impl AzureReading {
     #[must_use]
     pub fn of(vm: Option<VmState>, denied: bool) -> Self {
         match vm {

@@ -1,13 +1,13 @@
 use super::*;
 use crate::claim::Claim;
 use crate::claim::intern::Interner;
-use crate::claim::mode::Mode;
-use crate::observation::{Agent, Power, VmStatus};
+use crate::claim::mode::ClaimMode;
+use crate::observation::{AgentState, Power, VmObservation};
 use serde_json::json;
 
 const VM: VmState = VmState {
     power: Power::Running,
-    agent: Agent::Ready,
+    agent: AgentState::Ready,
     lacks_extension: true,
     runs_extension: false,
 };
@@ -17,38 +17,47 @@ fn most_specific_proven_cause_is_chosen() {
     use NodeState as Node;
     use RequestState as Request;
     let stopped = VmState { power: Power::Stopped, ..VM };
-    let silent = VmState { agent: Agent::Silent, ..VM };
+    let silent = VmState { agent: AgentState::Silent, ..VM };
     let running = VmState { lacks_extension: false, runs_extension: true, ..VM };
-    let unseen = VmState { power: Power::Unknown, agent: Agent::Unknown, ..VM };
+    let unseen = VmState { power: Power::Unknown, agent: AgentState::Unknown, ..VM };
     for (mode, vm, node, request, expected) in [
-        (Mode::Scriptless, Some(VM), Node::Absent, Request::Absent, "NoCSR"),
-        (Mode::Scriptless, Some(VM), Node::Absent, Request::Unknown, "NoNode"),
-        (Mode::Scriptless, Some(VM), Node::Unknown, Request::Unknown, "NoNode"),
-        (Mode::Scriptless, Some(VM), Node::Unknown, Request::Absent, "NoNode"),
-        (Mode::Scriptless, Some(VM), Node::Absent, Request::Pending, "CSRPending"),
-        (Mode::Scriptless, Some(VM), Node::Absent, Request::Denied, "CSRDenied"),
-        (Mode::Scriptless, Some(VM), Node::Absent, Request::Approved, "NoNodeAfterCSR"),
+        (ClaimMode::Scriptless, Some(VM), Node::Absent, Request::Absent, "NoCSR"),
+        (ClaimMode::Scriptless, Some(VM), Node::Absent, Request::Unknown, "NoNode"),
+        (ClaimMode::Scriptless, Some(VM), Node::Unknown, Request::Unknown, "NoNode"),
+        (ClaimMode::Scriptless, Some(VM), Node::Unknown, Request::Absent, "NoNode"),
+        (ClaimMode::Scriptless, Some(VM), Node::Absent, Request::Pending, "CSRPending"),
+        (ClaimMode::Scriptless, Some(VM), Node::Absent, Request::Denied, "CSRDenied"),
+        (ClaimMode::Scriptless, Some(VM), Node::Absent, Request::Approved, "NoNodeAfterCSR"),
         (
-            Mode::Scriptless,
+            ClaimMode::Scriptless,
             Some(VM),
             Node::NoProviderId,
             Request::Approved,
             "NodeWithoutProviderID",
         ),
-        (Mode::Scriptless, Some(VM), Node::NotReady, Request::Approved, "NodeNeverReady"),
-        (Mode::Scriptless, Some(VM), Node::Ready, Request::Approved, "NodeNotMatched"),
-        (Mode::Scriptless, Some(stopped), Node::Absent, Request::Absent, "VMNotRunning"),
-        (Mode::Scriptless, Some(silent), Node::Absent, Request::Absent, "AgentSilent"),
-        (Mode::Scriptless, Some(unseen), Node::Absent, Request::Absent, "NoEvidence"),
-        (Mode::Scriptless, None, Node::Absent, Request::Absent, "NoEvidence"),
-        (Mode::Scriptless, None, Node::NoProviderId, Request::Unknown, "NodeWithoutProviderID"),
-        (Mode::Vm, Some(VM), Node::Absent, Request::Absent, "CSENotCreated"),
-        (Mode::Vm, Some(stopped), Node::Absent, Request::Absent, "VMNotRunning"),
-        (Mode::Vm, Some(running), Node::Absent, Request::Absent, "StillRunning"),
-        (Mode::Machine, Some(VM), Node::Absent, Request::Absent, "NoCSR"),
+        (ClaimMode::Scriptless, Some(VM), Node::NotReady, Request::Approved, "NodeNeverReady"),
+        (ClaimMode::Scriptless, Some(VM), Node::Ready, Request::Approved, "NodeNotMatched"),
+        (ClaimMode::Scriptless, Some(stopped), Node::Absent, Request::Absent, "VMNotRunning"),
+        (ClaimMode::Scriptless, Some(silent), Node::Absent, Request::Absent, "AgentSilent"),
+        (ClaimMode::Scriptless, Some(unseen), Node::Absent, Request::Absent, "NoEvidence"),
+        (ClaimMode::Scriptless, None, Node::Absent, Request::Absent, "NoEvidence"),
+        (
+            ClaimMode::Scriptless,
+            None,
+            Node::NoProviderId,
+            Request::Unknown,
+            "NodeWithoutProviderID",
+        ),
+        (ClaimMode::Vm, Some(VM), Node::Absent, Request::Absent, "CSENotCreated"),
+        (ClaimMode::Vm, Some(stopped), Node::Absent, Request::Absent, "VMNotRunning"),
+        (ClaimMode::Vm, Some(running), Node::Absent, Request::Absent, "StillRunning"),
+        (ClaimMode::Machine, Some(VM), Node::Absent, Request::Absent, "NoCSR"),
     ] {
-        let cause =
-            Cause::of(Some(mode), AzureState::of(vm, false), ClusterState { node, request });
+        let cause = RegistrationCause::of(
+            Some(mode),
+            AzureReading::of(vm, false),
+            ClusterState { node, request },
+        );
         assert_eq!(cause.as_str(), expected, "{mode:?} {vm:?} {node:?} {request:?}");
     }
 }
@@ -58,7 +67,7 @@ fn state_of_a_vm_shows_its_extension() {
     let state = |extensions: serde_json::Value| {
         let body = json!({"properties": {"provisioningState": "Succeeded",
             "instanceView": {"extensions": extensions}}});
-        let state = VmState::of(&VmStatus::parse(body.to_string().as_bytes()).unwrap());
+        let state = VmState::of(&VmObservation::parse(body.to_string().as_bytes()).unwrap());
         (state.lacks_extension, state.runs_extension)
     };
     let script = |code: &str| {
@@ -73,12 +82,12 @@ fn state_of_a_vm_shows_its_extension() {
 #[test]
 fn confidence_is_low_without_evidence_and_high_with_proof() {
     for (cause, expected) in [
-        (Cause::NothingSeen, "low"),
-        (Cause::ReadRefused, "low"),
-        (Cause::NoNode, "low"),
-        (Cause::NoRequest, "medium"),
-        (Cause::VmNotRunning, "high"),
-        (Cause::NodeWithoutProviderId, "high"),
+        (RegistrationCause::NothingSeen, "low"),
+        (RegistrationCause::ReadRefused, "low"),
+        (RegistrationCause::NoNode, "low"),
+        (RegistrationCause::NoRequest, "medium"),
+        (RegistrationCause::VmNotRunning, "high"),
+        (RegistrationCause::NodeWithoutProviderId, "high"),
     ] {
         assert_eq!(cause.confidence(), expected, "{cause:?}");
     }
@@ -87,8 +96,8 @@ fn confidence_is_low_without_evidence_and_high_with_proof() {
 #[test]
 fn unreadable_vm_has_its_own_cause() {
     let cause = |vm, denied| {
-        let azure = AzureState::of(vm, denied);
-        Cause::of(None, azure, ClusterState::default()).as_str()
+        let azure = AzureReading::of(vm, denied);
+        RegistrationCause::of(None, azure, ClusterState::default()).as_str()
     };
     assert_eq!((cause(None, true), cause(None, false)), ("ReadRefused", "NoEvidence"));
     assert_eq!(cause(Some(VM), true), "NoNode", "what was seen before counts");

@@ -1,7 +1,7 @@
 //! Nodes that do not register although their CSE succeeded.
 
 use mooring_simulator::azure::{Cse, Join};
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
 use mooring_simulator::kubernetes::Key;
 use serde_json::json;
 
@@ -94,10 +94,10 @@ async fn late_success_does_not_hide_a_registration_timeout() {
 #[tokio::test(start_paused = true)]
 async fn image_is_blamed_for_all_unregistered_nodes() {
     let bad = "202602.10.0";
-    let options = Options {
-        mode: Mode::Vm,
+    let options = KarpenterOptions {
+        mode: ProvisionMode::Vm,
         bootstraps: [(bad.to_owned(), idle())].into(),
-        ..Options::default()
+        ..KarpenterOptions::default()
     };
     let (cluster, replica) = started(options).await;
     for number in 0..8 {

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use mooring_arm::{Budget, Client, Cloud, Settings};
+use mooring_arm::{Budget, Client, Cloud, CloudSettings};
 use mooring_controller::Scope;
 use mooring_controller::schedule::rate_limit;
-use mooring_simulator::azure::Options;
+use mooring_simulator::azure::AzureOptions;
 use mooring_simulator::cluster::Shell;
 use mooring_testbed::InProcessAzure;
 
 /// Returns a client with the controller's limits.
 pub(crate) fn client(shell: &Shell) -> Client {
-    let cloud = Cloud::new(Settings::default()).unwrap();
+    let cloud = Cloud::new(CloudSettings::default()).unwrap();
     Client::new(
         cloud,
         Arc::new(InProcessAzure::of(shell)),
@@ -19,7 +19,7 @@ pub(crate) fn client(shell: &Shell) -> Client {
     )
 }
 
-pub(crate) fn scope(options: &Options) -> Scope {
+pub(crate) fn scope(options: &AzureOptions) -> Scope {
     Scope {
         subscription: options.subscription.clone(),
         node_resource_group: options.node_resource_group.clone(),

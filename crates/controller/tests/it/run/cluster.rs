@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::notify::Notifications;
-use mooring_controller::record::Document;
+use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts;
-use mooring_controller::run::{Clock, Controller, Health, View, ViewRequest};
+use mooring_controller::run::{Clock, Controller, Health, StateView, ViewRequest};
 use mooring_kube::Times;
-use mooring_simulator::cluster::{Cluster as World, Options, Running, Shell};
+use mooring_simulator::cluster::{ClockTask, ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::karpenter;
 use mooring_simulator::kubernetes::{InProcess, Key, User};
 use mooring_simulator::scenario::Scenario;
@@ -40,7 +40,7 @@ pub(crate) struct Cluster {
     pub(crate) notifications: Mutex<Notifications>,
     forbidden: Forbidden,
     sampler: tokio::task::JoinHandle<()>,
-    _running: Running,
+    _running: ClockTask,
 }
 
 /// Calls that returned 403.
@@ -72,7 +72,7 @@ impl Replica {
     }
 
     /// Returns the state, if it is newer than this generation.
-    pub(crate) async fn view(&self, seen: u64) -> Option<View> {
+    pub(crate) async fn view(&self, seen: u64) -> Option<StateView> {
         let (reply, view) = oneshot::channel();
         self.views.send(ViewRequest { seen, reply }).await.unwrap();
         view.await.unwrap()
@@ -147,16 +147,16 @@ where
 }
 
 impl Cluster {
-    pub(crate) fn new(atomic: bool, karpenter: karpenter::Options) -> Self {
-        Self::of(Options {
+    pub(crate) fn new(atomic: bool, karpenter: karpenter::KarpenterOptions) -> Self {
+        Self::of(ClusterOptions {
             atomic_conditions: atomic,
             karpenter: Some(karpenter),
             workloads: false,
-            ..Options::default()
+            ..ClusterOptions::default()
         })
     }
 
-    pub(crate) fn of(options: Options) -> Self {
+    pub(crate) fn of(options: ClusterOptions) -> Self {
         let mut cluster = Self::quiet(options);
         let (last_versions, forms) =
             (Arc::clone(&cluster.last_versions), Arc::clone(&cluster.forms));
@@ -165,9 +165,9 @@ impl Cluster {
     }
 
     /// Creates a cluster that is not sampled.
-    pub(crate) fn quiet(options: Options) -> Self {
+    pub(crate) fn quiet(options: ClusterOptions) -> Self {
         let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
-        let world = World::new(&Scenario::named("healthy").unwrap(), 1, start, options);
+        let world = SimulatedCluster::new(&Scenario::named("healthy").unwrap(), 1, start, options);
         let shell = Shell::new(world);
         shell.with(|world, now| {
             let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
@@ -318,20 +318,20 @@ impl Cluster {
         events
     }
 
-    pub(crate) fn record(&self) -> Document {
+    pub(crate) fn record(&self) -> RecordDocument {
         self.shell.with(|world, _| {
             let key = Key::new(Some(NAMESPACE), "mooring-failures");
             let object = world.kubernetes().get("configmaps", &key).cloned().unwrap_or_default();
-            Document::from_config_map(&object).unwrap()
+            RecordDocument::from_config_map(&object).unwrap()
         })
     }
 
     /// Returns the counts. None if they do not exist.
-    pub(crate) fn counts(&self) -> Option<counts::Document> {
+    pub(crate) fn counts(&self) -> Option<counts::CountsDocument> {
         self.shell.with(|world, _| {
             let key = Key::new(Some(NAMESPACE), counts::NAME);
             let object = world.kubernetes().get("configmaps", &key)?;
-            Some(counts::Document::from_config_map(object).unwrap())
+            Some(counts::CountsDocument::from_config_map(object).unwrap())
         })
     }
 

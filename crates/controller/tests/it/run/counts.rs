@@ -1,7 +1,7 @@
 //! Counts of joined and failed nodes against the whole controller.
 
 use mooring_controller::query::NodeQuery;
-use mooring_controller::record::counts::{Document, Filter, KEY, NAME};
+use mooring_controller::record::counts::{CountsDocument, Filter, KEY, NAME};
 use mooring_controller::run::Api;
 use mooring_simulator::azure::Cse;
 use mooring_simulator::kubernetes::Key;
@@ -11,7 +11,7 @@ use crate::run::azure;
 use crate::run::cluster::{Cluster, NAMESPACE};
 use crate::run::modes::Provisioning;
 
-fn sums(counts: &Document) -> (u64, u64) {
+fn sums(counts: &CountsDocument) -> (u64, u64) {
     let totals = counts.totals(Filter::default());
     let failed = totals.iter().flat_map(|total| total.failed.values()).sum();
     (totals.iter().map(|total| total.joined).sum(), failed)

@@ -10,9 +10,9 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use mooring_simulator::cluster::Shell;
 use mooring_simulator::exchange::{Request, ServerReply};
-use mooring_simulator::faults::Service;
-use mooring_simulator::karpenter::Options;
-use mooring_simulator::serve::{self, Authority};
+use mooring_simulator::faults::ServiceName;
+use mooring_simulator::karpenter::KarpenterOptions;
+use mooring_simulator::serve::{self, CertificateAuthority};
 use mooring_simulator::{cluster as world, kubernetes};
 use mooring_testbed::{find_kubectl, require};
 use serde_json::{Value, json};
@@ -23,9 +23,13 @@ use crate::run::modes::Provisioning;
 const NOTE: &str = "CSE exited with code 211";
 
 /// A failing image, whose NodeClaims stay for an hour.
-fn failing() -> world::Options {
-    let karpenter = Options { linger_seconds: 3600, ..Provisioning::Extension.failing() };
-    world::Options { karpenter: Some(karpenter), workloads: false, ..world::Options::default() }
+fn failing() -> world::ClusterOptions {
+    let karpenter = KarpenterOptions { linger_seconds: 3600, ..Provisioning::Extension.failing() };
+    world::ClusterOptions {
+        karpenter: Some(karpenter),
+        workloads: false,
+        ..world::ClusterOptions::default()
+    }
 }
 
 /// Runs the controller until `claims` NodeClaims have failed.
@@ -118,7 +122,7 @@ struct Served(Shell);
 
 impl serve::Service for Served {
     fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
-        std::future::ready(self.0.handle(Service::Kubernetes, &request)).boxed()
+        std::future::ready(self.0.handle(ServiceName::Kubernetes, &request)).boxed()
     }
 }
 
@@ -144,7 +148,7 @@ async fn kubectl_describe_shows_events_of_nodeclaim_and_nodepool() {
     failed(&cluster, 1).await;
     // From here on time is real: another process sends requests.
     tokio::time::resume();
-    let authority = Authority::new().unwrap();
+    let authority = CertificateAuthority::new().unwrap();
     let tls = authority.server(&["127.0.0.1"], &["h2", "http/1.1"]).unwrap();
     let listener = serve::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());

@@ -1,12 +1,12 @@
 //! Failures around the controller: other writers, watches, the API server, Azure.
 
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
 use serde_json::{Value, json};
 
 use crate::run::cluster::Cluster;
 use crate::run::modes::Provisioning;
 
-fn failing() -> Options {
+fn failing() -> KarpenterOptions {
     Provisioning::Extension.failing()
 }
 
@@ -23,8 +23,12 @@ fn azure(cluster: &Cluster, rule: Value) {
 #[tokio::test(start_paused = true)]
 async fn condition_dropped_by_karpenter_is_rewritten() {
     for atomic in [false, true] {
-        let options =
-            Options { mode: Mode::Vm, stale: 1.0, stale_seconds: 60, ..Options::default() };
+        let options = KarpenterOptions {
+            mode: ProvisionMode::Vm,
+            stale: 1.0,
+            stale_seconds: 60,
+            ..KarpenterOptions::default()
+        };
         let cluster = Cluster::new(atomic, options);
         let replica = cluster.start("a");
         cluster.pass(5).await;
@@ -101,7 +105,10 @@ async fn throttled_or_failing_azure_only_delays_the_verdict() {
 
 #[tokio::test(start_paused = true)]
 async fn denied_read_is_reported_with_the_missing_role() {
-    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
+    let cluster = Cluster::new(
+        false,
+        KarpenterOptions { mode: ProvisionMode::Vm, ..KarpenterOptions::default() },
+    );
     azure(
         &cluster,
         json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": {"status": {"status": 403}}}),

@@ -1,7 +1,7 @@
 //! Events forged by a user with `edit` in `default`, in Karpenter's name, against the whole controller.
 
 use jiff::Timestamp;
-use mooring_controller::query::Table;
+use mooring_controller::query::FleetTable;
 use mooring_simulator::azure::Cse;
 use serde_json::json;
 
@@ -75,7 +75,7 @@ async fn forge_ten_thousand(how: Provisioning) {
     let record = cluster.record();
     let entries: Vec<_> = record.entries().collect();
     let events = cluster.events();
-    let table = Table::of(&record, &[]);
+    let table = FleetTable::of(&record, &[]);
     if how.announces() {
         assert_eq!(entries.len(), 1, "{how:?}: {entries:?}");
         assert_eq!((&*entries[0].node_claim, entries[0].code), ("default-real", Some(211)));

@@ -1,6 +1,6 @@
 //! Configuration of hooks, and the client against a server on loopback.
 
-use mooring_controller::notify::{HttpTransport, Request, Transport as _, hook};
+use mooring_controller::notify::{HttpTransport, NotificationRequest, Transport as _, hook};
 use mooring_redact::Secret;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -88,7 +88,7 @@ async fn serve(response: &'static str) -> (String, tokio::task::JoinHandle<Strin
 #[tokio::test]
 async fn client_posts_json_and_follows_no_redirect() {
     let transport = HttpTransport::new().unwrap();
-    let request = |url: &str| Request {
+    let request = |url: &str| NotificationRequest {
         url: Secret::from(url),
         headers: vec![("Mooring-Timestamp", "7".to_owned())],
         body: "BODY".to_owned(),

@@ -1,7 +1,7 @@
 //! Karpenter's provisioning modes: the guarantees of the controller hold in each of them.
 
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
 
 use crate::run::cluster::Cluster;
 
@@ -25,26 +25,26 @@ impl Provisioning {
     /// Modes in which a node can join.
     pub(crate) const WORKING: [Self; 3] = [Self::Scriptless, Self::Extension, Self::Machine];
 
-    pub(crate) fn mode(self) -> Mode {
+    pub(crate) fn mode(self) -> ProvisionMode {
         match self {
-            Self::Scriptless => Mode::Scriptless,
-            Self::Extension | Self::ExtensionLost => Mode::Vm,
-            Self::Machine => Mode::Machine,
+            Self::Scriptless => ProvisionMode::Scriptless,
+            Self::Extension | Self::ExtensionLost => ProvisionMode::Vm,
+            Self::Machine => ProvisionMode::Machine,
         }
     }
 
     /// Returns a Karpenter on whose image bootstraps run like this.
-    pub(crate) fn with_cse(self, cse: Cse) -> Options {
-        Options {
+    pub(crate) fn with_cse(self, cse: Cse) -> KarpenterOptions {
+        KarpenterOptions {
             mode: self.mode(),
             bootstraps: [(BAD.to_owned(), cse)].into(),
             image_version: BAD.to_owned(),
-            ..Options::default()
+            ..KarpenterOptions::default()
         }
     }
 
     /// Returns a Karpenter on whose image bootstraps fail.
-    pub(crate) fn failing(self) -> Options {
+    pub(crate) fn failing(self) -> KarpenterOptions {
         self.with_cse(Cse::oras_missing())
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use mooring_controller::notify::{Hook, Notifications, Request, Transport, hook};
+use mooring_controller::notify::{Hook, NotificationRequest, Notifications, Transport, hook};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::kubernetes::Key;
 use mooring_testbed::schema::validate_named;
@@ -21,12 +21,12 @@ const KEY: &str = "canary-4711-key";
 /// Records requests, and returns scripted results, then 200.
 #[derive(Clone, Default)]
 struct Receiver {
-    requests: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<NotificationRequest>>>,
     results: Arc<Mutex<VecDeque<Result<u16, String>>>>,
 }
 
 impl Transport for Receiver {
-    fn send(&self, request: Request) -> BoxFuture<'_, Result<u16, String>> {
+    fn send(&self, request: NotificationRequest) -> BoxFuture<'_, Result<u16, String>> {
         self.requests.lock().unwrap().push(request);
         let result = self.results.lock().unwrap().pop_front().unwrap_or(Ok(200));
         async move { result }.boxed()
@@ -37,7 +37,7 @@ impl Receiver {
     /// Returns the bodies, which fit their published schema.
     fn bodies(&self) -> Vec<Value> {
         let requests = self.requests.lock().unwrap();
-        let body = |request: &Request| -> Value {
+        let body = |request: &NotificationRequest| -> Value {
             let body = serde_json::from_str(&request.body).unwrap();
             validate_named(&body).unwrap();
             body

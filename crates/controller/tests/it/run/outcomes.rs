@@ -1,7 +1,7 @@
 //! The reported condition for every bootstrap outcome, in every mode, on both generations of the NodeClaim.
 
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
 
 use crate::run::cluster::Cluster;
 
@@ -9,17 +9,17 @@ const ORAS: &str = "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): or
     (232 ERR_ORAS_BINARY_NOT_FOUND). ";
 const SEE: &str = " See VM extension logs for details.";
 
-fn with_cse(mode: Mode, cse: Cse) -> Options {
+fn with_cse(mode: ProvisionMode, cse: Cse) -> KarpenterOptions {
     let image = "202601.27.0".to_owned();
-    Options {
+    KarpenterOptions {
         mode,
         bootstraps: [(image.clone(), cse)].into(),
         image_version: image,
-        ..Options::default()
+        ..KarpenterOptions::default()
     }
 }
 
-async fn reported(atomic: bool, options: Options) -> (Cluster, (String, String, String)) {
+async fn reported(atomic: bool, options: KarpenterOptions) -> (Cluster, (String, String, String)) {
     let cluster = Cluster::new(atomic, options);
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -34,7 +34,7 @@ async fn reported(atomic: bool, options: Options) -> (Cluster, (String, String, 
 #[tokio::test(start_paused = true)]
 async fn joined_node_is_reported_as_success() {
     for atomic in [false, true] {
-        for mode in [Mode::Vm, Mode::Machine] {
+        for mode in [ProvisionMode::Vm, ProvisionMode::Machine] {
             let (cluster, (status, reason, message)) =
                 reported(atomic, with_cse(mode, Cse::default())).await;
             assert_eq!(
@@ -50,7 +50,8 @@ async fn joined_node_is_reported_as_success() {
 
 #[tokio::test(start_paused = true)]
 async fn joined_node_without_an_extension_gets_no_condition() {
-    let (cluster, reported) = reported(false, with_cse(Mode::Scriptless, Cse::default())).await;
+    let (cluster, reported) =
+        reported(false, with_cse(ProvisionMode::Scriptless, Cse::default())).await;
     assert_eq!(reported, Default::default(), "there is nothing to say, and no write");
     assert_eq!(cluster.condition("default-x1", "Ready").unwrap()["status"], "True");
     // Only the counts are written.
@@ -60,7 +61,7 @@ async fn joined_node_without_an_extension_gets_no_condition() {
 #[tokio::test(start_paused = true)]
 async fn missing_oras_is_reported_with_the_exit_code_first() {
     for atomic in [false, true] {
-        for mode in [Mode::Vm, Mode::Machine] {
+        for mode in [ProvisionMode::Vm, ProvisionMode::Machine] {
             let (cluster, (status, reason, message)) =
                 reported(atomic, with_cse(mode, Cse::oras_missing())).await;
             assert_eq!((&*status, &*reason), ("False", "CSEFailed"), "{atomic} {mode:?} {message}");
@@ -99,7 +100,7 @@ async fn script_timeout_is_reported_as_timed_out() {
     let cse = Cse { exit_code: 124, seconds: Some(100), ..Cse::default() };
     for atomic in [false, true] {
         let (_, (status, reason, message)) =
-            reported(atomic, with_cse(Mode::Vm, cse.clone())).await;
+            reported(atomic, with_cse(ProvisionMode::Vm, cse.clone())).await;
         assert_eq!((&*status, &*reason), ("False", "CSETimedOut"), "{message}");
         assert!(message.starts_with("CSE exited with code 124"), "{message}");
     }
@@ -108,7 +109,8 @@ async fn script_timeout_is_reported_as_timed_out() {
 #[tokio::test(start_paused = true)]
 async fn endless_script_is_running_until_karpenter_gives_up() {
     let cse = Cse { seconds: None, ..Cse::default() };
-    let (cluster, (status, reason, message)) = reported(false, with_cse(Mode::Vm, cse)).await;
+    let (cluster, (status, reason, message)) =
+        reported(false, with_cse(ProvisionMode::Vm, cse)).await;
     assert_eq!((&*status, &*reason), ("False", "CSETimedOut"), "{message}");
     let forms = cluster.forms("default-x1");
     assert!(forms[0].contains("\"Unknown\" \"CSERunning\""), "{forms:?}");
@@ -118,8 +120,10 @@ async fn endless_script_is_running_until_karpenter_gives_up() {
 #[tokio::test(start_paused = true)]
 async fn vm_without_the_extension_is_not_reported_as_success() {
     // Between its reads at minutes 5 and 12 and its end at 15, it has neither joined nor failed.
-    let cluster =
-        Cluster::new(false, with_cse(Mode::Scriptless, Cse { seconds: None, ..Cse::default() }));
+    let cluster = Cluster::new(
+        false,
+        with_cse(ProvisionMode::Scriptless, Cse { seconds: None, ..Cse::default() }),
+    );
     let replica = cluster.start("a");
     cluster.claim("default-x1");
     cluster.pass(14 * 60).await;
@@ -133,7 +137,8 @@ async fn vm_without_the_extension_is_not_reported_as_success() {
 async fn unregistered_node_is_reported_with_its_cause() {
     let cse =
         Cse { registers: false, output: "kubelet: Unauthorized".to_owned(), ..Cse::default() };
-    let (cluster, (status, reason, message)) = reported(false, with_cse(Mode::Vm, cse)).await;
+    let (cluster, (status, reason, message)) =
+        reported(false, with_cse(ProvisionMode::Vm, cse)).await;
     assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
     assert!(message.contains("CSE succeeded; the VM is running"), "{message}");
     assert!(message.contains("after 5m. Read the kubelet log"), "{message}");
@@ -150,14 +155,14 @@ async fn unregistered_node_is_reported_with_its_cause() {
 
 #[tokio::test(start_paused = true)]
 async fn failing_image_is_reported_on_class_and_pool() {
-    let cluster = Cluster::new(false, with_cse(Mode::Vm, Cse::default()));
+    let cluster = Cluster::new(false, with_cse(ProvisionMode::Vm, Cse::default()));
     let replica = cluster.start("a");
     for number in 0..8 {
         cluster.claim(&format!("default-good{number}"));
     }
     cluster.pass(400).await;
     cluster.shell.with(|world, now| {
-        let mut bad = with_cse(Mode::Vm, Cse::oras_missing());
+        let mut bad = with_cse(ProvisionMode::Vm, Cse::oras_missing());
         bad.image_version = "202602.10.0".to_owned();
         bad.bootstraps = [("202602.10.0".to_owned(), Cse::oras_missing())].into();
         world.start_karpenter(bad, now);
@@ -184,7 +189,7 @@ async fn failing_image_is_reported_on_class_and_pool() {
 
 #[tokio::test(start_paused = true)]
 async fn joined_node_is_never_read_again() {
-    let cluster = Cluster::new(false, with_cse(Mode::Vm, Cse::default()));
+    let cluster = Cluster::new(false, with_cse(ProvisionMode::Vm, Cse::default()));
     let replica = cluster.start("a");
     cluster.pass(5).await;
     cluster.claim("default-x1");

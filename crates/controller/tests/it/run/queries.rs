@@ -1,11 +1,11 @@
 //! One-time queries: instances of AKS node pools, NodeClaims, and the state of the cluster.
 
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
-use mooring_controller::record::{Document, FailureRecord};
-use mooring_controller::run::{View, read_list};
+use mooring_controller::record::{FailureRecord, RecordDocument};
+use mooring_controller::run::{StateView, read_list};
 use mooring_controller::state::{Sweep, SweepResult};
 use mooring_simulator::azure::Cse;
-use mooring_simulator::cluster::Options;
+use mooring_simulator::cluster::ClusterOptions;
 use mooring_simulator::karpenter;
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn entry(uid: &str, node: &str, cause: &str) -> FailureRecord {
 }
 
 fn record(cluster: &Cluster, entries: &[FailureRecord]) {
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     document.merge(entries, 50);
     create(cluster, document.config_map(NAMESPACE, None));
 }
@@ -47,7 +47,7 @@ fn is_not_found(found: &Result<Vec<NodeReport>, QueryError>) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
-    let cluster = Cluster::quiet(Options::default());
+    let cluster = Cluster::quiet(ClusterOptions::default());
     let query = node_query(&cluster);
     let all = query.why("system").await.unwrap();
     assert_eq!(all.len(), 3);
@@ -82,7 +82,7 @@ async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
 
 #[tokio::test(start_paused = true)]
 async fn node_of_another_resource_group_is_not_read() {
-    let cluster = Cluster::quiet(Options::default());
+    let cluster = Cluster::quiet(ClusterOptions::default());
     let query = node_query(&cluster);
     let subscription = &query.scope.subscription;
     let compute = format!(
@@ -101,7 +101,7 @@ async fn node_of_another_resource_group_is_not_read() {
 
 #[tokio::test(start_paused = true)]
 async fn recorded_failure_explains_a_nodeclaim_without_a_vm() {
-    let cluster = Cluster::new(false, karpenter::Options::default());
+    let cluster = Cluster::new(false, karpenter::KarpenterOptions::default());
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.claim("default-x1");
     let query = node_query(&cluster);
@@ -121,7 +121,7 @@ async fn recorded_failure_explains_a_nodeclaim_without_a_vm() {
 
 #[tokio::test(start_paused = true)]
 async fn recorded_failure_of_a_node_is_its_earlier_attempt() {
-    let cluster = Cluster::quiet(Options::default());
+    let cluster = Cluster::quiet(ClusterOptions::default());
     let query = node_query(&cluster);
     let mut reports = query.why("system").await.unwrap();
     query.add_earlier(&mut reports).await;
@@ -135,7 +135,7 @@ async fn recorded_failure_of_a_node_is_its_earlier_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn node_without_a_provider_id_is_found_after_minutes() {
-    let cluster = Cluster::quiet(Options::default());
+    let cluster = Cluster::quiet(ClusterOptions::default());
     create(&cluster, node("lost", ""));
     create(&cluster, node("joining", "azure:///x"));
     assert!(node_query(&cluster).nodes_without_provider_id().await.is_empty());
@@ -147,7 +147,7 @@ async fn node_without_a_provider_id_is_found_after_minutes() {
 
 #[tokio::test(start_paused = true)]
 async fn definition_of_the_node_class_shows_if_versions_can_be_pinned() {
-    let cluster = Cluster::quiet(Options::default());
+    let cluster = Cluster::quiet(ClusterOptions::default());
     let query = node_query(&cluster);
     let key = Key::new(None, "aksnodeclasses.karpenter.azure.com");
     let resource = "customresourcedefinitions.apiextensions.k8s.io";
@@ -169,7 +169,7 @@ async fn view_shows_the_state_once_for_every_change() {
     cluster.pass(5).await;
     cluster.claim("default-x1");
     cluster.pass(90).await;
-    let view: View = replica.view(0).await.unwrap();
+    let view: StateView = replica.view(0).await.unwrap();
     assert!(view.leads && view.generation > 0);
     let names: Vec<&str> = view.claims.iter().map(|claim| &*claim.name).collect();
     assert_eq!((names, view.lengths.claims), (vec!["default-x1"], 1));

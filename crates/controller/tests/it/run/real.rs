@@ -11,8 +11,8 @@ use mooring_controller::notify::Notifications;
 use mooring_controller::run::{Api, Controller, Health};
 use mooring_controller::{Settings, record};
 use mooring_kube::Times;
-use mooring_simulator::azure::{Cse, Mode, NewVm};
-use mooring_simulator::cluster::{Cluster as World, Options, Shell};
+use mooring_simulator::azure::{Cse, NewVm, ProvisionMode};
+use mooring_simulator::cluster::{ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::scenario::Scenario;
 use mooring_testbed::{RealCluster, Users, require};
 use serde_json::{Value, json};
@@ -146,14 +146,19 @@ impl Fixture {
         let real = require(RealCluster::start().await.unwrap(), "kube-apiserver")?;
         let admin = real.client(Users::ADMIN).await.unwrap();
         create_resources(&admin, claims).await;
-        let options = Options { workloads: false, ..Options::default() };
-        let world = World::new(&Scenario::named("healthy").unwrap(), 1, Timestamp::now(), options);
+        let options = ClusterOptions { workloads: false, ..ClusterOptions::default() };
+        let world = SimulatedCluster::new(
+            &Scenario::named("healthy").unwrap(),
+            1,
+            Timestamp::now(),
+            options,
+        );
         let azure = Shell::with_clock(world, Arc::new(Timestamp::now));
         Some(Self { real, admin, azure })
     }
 
     /// Creates a NodeClaim and its VM, whose bootstrap has finished unless it never ends.
-    async fn launch(&self, name: &str, mode: Mode, cse: Cse) {
+    async fn launch(&self, name: &str, mode: ProvisionMode, cse: Cse) {
         let created = Timestamp::now() - SignedDuration::from_mins(7);
         let grown = cse.seconds.is_some();
         let vm = NewVm::booting(&format!("aks-{name}"), "202601.27.0", cse, created);
@@ -233,7 +238,7 @@ impl Fixture {
         let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{}", record::NAME);
         let Ok(text) = Api::new(self.admin.clone()).get(&path).await else { return 0 };
         let map = serde_json::from_str(&text).unwrap();
-        record::Document::from_config_map(&map).unwrap().entries().count()
+        record::RecordDocument::from_config_map(&map).unwrap().entries().count()
     }
 }
 
@@ -245,13 +250,13 @@ mod slow {
         for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
             let Some(fixture) = Fixture::create(claims).await else { return };
             let exits = |exit_code| Cse { exit_code, ..Cse::default() };
-            fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
-            fixture.launch("default-good1", Mode::Vm, Cse::default()).await;
-            fixture.launch("default-late1", Mode::Vm, exits(124)).await;
+            fixture.launch("default-bad1", ProvisionMode::Vm, Cse::oras_missing()).await;
+            fixture.launch("default-good1", ProvisionMode::Vm, Cse::default()).await;
+            fixture.launch("default-late1", ProvisionMode::Vm, exits(124)).await;
             fixture
-                .launch("default-slow1", Mode::Vm, Cse { seconds: None, ..Cse::default() })
+                .launch("default-slow1", ProvisionMode::Vm, Cse { seconds: None, ..Cse::default() })
                 .await;
-            fixture.launch("default-bare1", Mode::Scriptless, exits(0)).await;
+            fixture.launch("default-bare1", ProvisionMode::Scriptless, exits(0)).await;
             let replica = fixture.start("a", Times::default()).await;
 
             let failed = fixture.condition_of("default-bad1", "CSEFailed").await;
@@ -309,11 +314,11 @@ mod slow {
         let first = fixture.start("a", times).await;
         eventually("leader", async || (fixture.holder().await == "a").then_some(())).await;
         let second = fixture.start("b", times).await;
-        fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+        fixture.launch("default-bad1", ProvisionMode::Vm, Cse::oras_missing()).await;
         fixture.condition_of("default-bad1", "CSEFailed").await;
         first.task.abort();
         eventually("second leader", async || (fixture.holder().await == "b").then_some(())).await;
-        fixture.launch("default-bad2", Mode::Vm, Cse::oras_missing()).await;
+        fixture.launch("default-bad2", ProvisionMode::Vm, Cse::oras_missing()).await;
         fixture.condition_of("default-bad2", "CSEFailed").await;
         eventually("record of both", async || (fixture.recorded().await == 2).then_some(())).await;
         assert_eq!(

@@ -1,10 +1,10 @@
 //! Nodes that do not register, by mode, cause and age.
 
-use mooring_controller::query::{NodeQuery, NodeReport, ReportSource, Table};
+use mooring_controller::query::{FleetTable, NodeQuery, NodeReport, ReportSource};
 use mooring_controller::run::Api;
 use mooring_simulator::azure::{Cse, Guest, Join};
 use mooring_simulator::cluster as world;
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
 use serde_json::json;
 
 use crate::run::azure;
@@ -13,15 +13,15 @@ use crate::run::cluster::{Cluster, NAMESPACE, Replica};
 const BAD: &str = "202601.27.0";
 
 /// A Karpenter with default settings, on whose image bootstraps run like this.
-fn scriptless(cse: Cse) -> Options {
-    Options {
+fn scriptless(cse: Cse) -> KarpenterOptions {
+    KarpenterOptions {
         bootstraps: [(BAD.to_owned(), cse)].into(),
         image_version: BAD.to_owned(),
-        ..Options::default()
+        ..KarpenterOptions::default()
     }
 }
 
-pub(crate) async fn started(options: Options) -> (Cluster, Replica) {
+pub(crate) async fn started(options: KarpenterOptions) -> (Cluster, Replica) {
     let cluster = Cluster::new(false, options);
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -29,11 +29,11 @@ pub(crate) async fn started(options: Options) -> (Cluster, Replica) {
 }
 
 /// Creates a cluster that is not sampled, for tests that pass hours.
-fn unsampled(options: Options) -> Cluster {
-    Cluster::quiet(world::Options {
+fn unsampled(options: KarpenterOptions) -> Cluster {
+    Cluster::quiet(world::ClusterOptions {
         karpenter: Some(options),
         workloads: false,
-        ..world::Options::default()
+        ..world::ClusterOptions::default()
     })
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn all(cluster: &Cluster, pool: &str) -> Vec<NodeReport> {
     node_query(cluster).why(pool).await.unwrap()
 }
 
-async fn fleet(cluster: &Cluster) -> Table {
+async fn fleet(cluster: &Cluster) -> FleetTable {
     node_query(cluster).fleet().await.unwrap()
 }
 
@@ -169,7 +169,7 @@ async fn csrs_that_cannot_be_listed_are_unknown() {
 /// B: Karpenter restarts between the VM and its extension.
 #[tokio::test(start_paused = true)]
 async fn missing_extension_does_not_blame_the_image() {
-    let good = Options { mode: Mode::Vm, ..Options::default() };
+    let good = KarpenterOptions { mode: ProvisionMode::Vm, ..KarpenterOptions::default() };
     let (cluster, replica) = started(good).await;
     // Nodes of another image joined, so an image that fails alone would be blamed.
     for number in 0..8 {
@@ -221,7 +221,7 @@ async fn stopped_karpenter_is_reported_and_its_return_is_free() {
     }
     let reads = replica.requests();
     assert!(reads <= 4 * 50, "minutes 5, 12, 16 and 20: {reads}");
-    cluster.shell.with(world::Cluster::resume_karpenter);
+    cluster.shell.with(world::SimulatedCluster::resume_karpenter);
     cluster.pass(300).await;
     assert_eq!(
         cluster.shell.with(|world, _| world.kubernetes().count("nodeclaims.karpenter.sh")),
@@ -243,7 +243,7 @@ async fn burst_of_deletions_is_explained_within_the_rate_limit() {
     cluster.pass(10).await;
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.pass(3600).await;
-    cluster.shell.with(world::Cluster::resume_karpenter);
+    cluster.shell.with(world::SimulatedCluster::resume_karpenter);
     let replica = cluster.start("a");
     cluster.pass(300).await;
     let record = cluster.record();
@@ -280,10 +280,10 @@ async fn old_nodeclaims_are_read_once_and_spread() {
 #[tokio::test(start_paused = true)]
 async fn failing_image_definition_alone_is_blamed() {
     let (good, bad) = ("V3gen2/202602.10.0", "2204gen2containerd/202602.10.0");
-    let options = Options {
+    let options = KarpenterOptions {
         image_version: good.to_owned(),
         bootstraps: [(bad.to_owned(), Cse::oras_missing())].into(),
-        ..Options::default()
+        ..KarpenterOptions::default()
     };
     let (cluster, replica) = started(options).await;
     for number in 0..8 {
@@ -311,7 +311,7 @@ async fn failing_image_definition_alone_is_blamed() {
 
 #[tokio::test(start_paused = true)]
 async fn late_registration_or_user_deletion_is_not_a_failure() {
-    let (cluster, replica) = started(Options::default()).await;
+    let (cluster, replica) = started(KarpenterOptions::default()).await;
     cluster.shell.with(|world, _| {
         let karpenter = world.karpenter_mut().unwrap();
         karpenter.set_cse("default-late", Cse { seconds: Some(835), ..Cse::default() });
@@ -342,13 +342,13 @@ async fn late_registration_or_user_deletion_is_not_a_failure() {
 /// A Node that joined while Karpenter was stopped did not fail, and is registered when Karpenter is back.
 #[tokio::test(start_paused = true)]
 async fn node_that_joined_while_karpenter_was_stopped_is_ok() {
-    let (cluster, replica) = started(Options::default()).await;
+    let (cluster, replica) = started(KarpenterOptions::default()).await;
     cluster.claim("default-x1");
     cluster.pass(50).await;
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.pass(3600).await;
     assert_eq!(cluster.record().entries().count(), 0);
-    cluster.shell.with(world::Cluster::resume_karpenter);
+    cluster.shell.with(world::SimulatedCluster::resume_karpenter);
     cluster.pass(60).await;
     assert_eq!(cluster.condition("default-x1", "Registered").unwrap()["status"], "True");
     assert_eq!((cluster.record().entries().count(), cluster.events().len()), (0, 0));
@@ -362,7 +362,8 @@ async fn nodeclaim_that_was_never_launched_is_not_reported() {
     for failure in
         [LaunchFailure::NoCapacity, LaunchFailure::NodeClassNotReady, LaunchFailure::Refused]
     {
-        let options = Options { launch_failure: Some(failure), ..Options::default() };
+        let options =
+            KarpenterOptions { launch_failure: Some(failure), ..KarpenterOptions::default() };
         let (cluster, replica) = started(options).await;
         cluster.claim("default-x1");
         cluster.pass(1200).await;
@@ -371,7 +372,7 @@ async fn nodeclaim_that_was_never_launched_is_not_reported() {
         replica.stop().await;
     }
     // One that waits for a stopped Karpenter has no VM either.
-    let (cluster, replica) = started(Options::default()).await;
+    let (cluster, replica) = started(KarpenterOptions::default()).await;
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.claim("default-x1");
     cluster.pass(1800).await;
@@ -382,7 +383,7 @@ async fn nodeclaim_that_was_never_launched_is_not_reported() {
 /// Costs of the default mode: nothing for nodes that join, and few reads for others.
 #[tokio::test(start_paused = true)]
 async fn reads_per_nodeclaim_minute_are_bounded() {
-    let cluster = unsampled(Options::default());
+    let cluster = unsampled(KarpenterOptions::default());
     let replica = cluster.start("a");
     cluster.pass(5).await;
     cluster.shell.with(|world, _| {

@@ -1,7 +1,7 @@
 //! Lease and record of version 0.1.0 in kube-system: its Lease is respected, its record is taken over once.
 
-use mooring_controller::record::{Document, FailureRecord};
-use mooring_simulator::karpenter::Options;
+use mooring_controller::record::{FailureRecord, RecordDocument};
+use mooring_simulator::karpenter::KarpenterOptions;
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn put_old(cluster: &Cluster, object: Value) {
     cluster.shell.with(|world, now| world.kubernetes_mut().create(object, now).unwrap());
 }
 
-fn old_record() -> Document {
+fn old_record() -> RecordDocument {
     let entry = |number: u8, source: &str| -> FailureRecord {
         serde_json::from_value(json!({
             "id": format!("{number}"), "at": "2026-11-15T04:00:00Z", "uid": format!("u{number}"),
@@ -23,7 +23,7 @@ fn old_record() -> Document {
         }))
         .unwrap()
     };
-    let mut document = Document::default();
+    let mut document = RecordDocument::default();
     document.merge(&[entry(1, "instance-view"), entry(2, "karpenter-event")], 50);
     document
 }
@@ -61,7 +61,7 @@ async fn old_record_is_taken_over_once_and_not_written() {
 
 #[tokio::test(start_paused = true)]
 async fn old_leader_is_respected_until_its_lease_expires() {
-    let cluster = Cluster::new(false, Options::default());
+    let cluster = Cluster::new(false, KarpenterOptions::default());
     let lease = |renewed: String| {
         json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",

@@ -1,7 +1,7 @@
 //! Nodes that do not register: Karpenter's events and conditions about them do not mislead the controller.
 
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::Options;
+use mooring_simulator::karpenter::KarpenterOptions;
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ async fn karpenter_events_about_unregistered_nodes_are_ignored() {
 /// Two Nodes of one VM restart Karpenter's clock, so the NodeClaim is reported when that one has ended.
 #[tokio::test(start_paused = true)]
 async fn restarted_registration_clock_is_respected() {
-    let (cluster, replica) = started(Options::default()).await;
+    let (cluster, replica) = started(KarpenterOptions::default()).await;
     cluster.claim("default-x1");
     cluster.pass(10).await;
     cluster.shell.with(|world, now| {

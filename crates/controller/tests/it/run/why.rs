@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
-use mooring_controller::verdict::condition::Reason;
+use mooring_controller::verdict::condition::ConditionReason;
 use mooring_simulator::azure::{Assignment, Cse, Guest, Lock, LockLevel, NewVm};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ const VM: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGr
 
 /// A cluster with one VM that bootstraps by its custom data, created ten minutes ago.
 fn unattended(cse: Cse) -> Cluster {
-    let cluster = Cluster::quiet(mooring_simulator::cluster::Options::default());
+    let cluster = Cluster::quiet(mooring_simulator::cluster::ClusterOptions::default());
     cluster.shell.with(|world, now| {
         let created = now - jiff::SignedDuration::from_mins(10);
         let vm = NewVm::booting("aks-default-x1", "202601.27.0", cse, created);
@@ -67,7 +67,7 @@ async fn report_on_the_node_is_read_only_with_the_flag() {
     let report = why(&cluster, false).await.unwrap();
     assert_eq!(
         (report.verdict.reason, report.source),
-        (Reason::NoCseExtension, ReportSource::Azure)
+        (ConditionReason::NoCseExtension, ReportSource::Azure)
     );
     assert!(!requests(&cluster).to_lowercase().contains("runcommand"));
 }
@@ -75,18 +75,24 @@ async fn report_on_the_node_is_read_only_with_the_flag() {
 #[tokio::test(start_paused = true)]
 async fn report_on_the_node_shows_the_cause() {
     let report = why(&unattended(Cse::oras_missing()), true).await.unwrap();
-    assert_eq!((report.verdict.reason, report.source), (Reason::CseFailed, ReportSource::Node));
+    assert_eq!(
+        (report.verdict.reason, report.source),
+        (ConditionReason::CseFailed, ReportSource::Node)
+    );
     assert!(report.verdict.message.contains("232 ERR_ORAS_BINARY_NOT_FOUND"), "{report:?}");
     assert!(report.is_failed());
 
     let report = why(&unattended(Cse::default()), true).await.unwrap();
-    assert_eq!((report.verdict.reason, report.source), (Reason::CseSucceeded, ReportSource::Node));
+    assert_eq!(
+        (report.verdict.reason, report.source),
+        (ConditionReason::CseSucceeded, ReportSource::Node)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn unfinished_bootstrap_has_no_report() {
     let report = why(&unattended(Cse { seconds: None, ..Cse::default() }), true).await.unwrap();
-    assert_eq!(report.verdict.reason, Reason::NoCseExtension);
+    assert_eq!(report.verdict.reason, ConditionReason::NoCseExtension);
     assert!(report.verdict.message.contains("has not finished"), "{}", report.verdict.message);
 }
 
@@ -115,7 +121,10 @@ fn long_report() -> Cse {
 #[tokio::test(start_paused = true)]
 async fn exit_code_of_a_long_report_is_read() {
     let report = why(&unattended(long_report()), true).await.unwrap();
-    assert_eq!((report.verdict.reason, report.source), (Reason::CseFailed, ReportSource::Node));
+    assert_eq!(
+        (report.verdict.reason, report.source),
+        (ConditionReason::CseFailed, ReportSource::Node)
+    );
     let failure = report.verdict.failure.unwrap();
     assert_eq!(failure.code, Some(211), "{failure:?}");
     assert!(PROGRESS.take().iter().any(|line| line.contains("up to 3m")));

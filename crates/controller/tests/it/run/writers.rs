@@ -4,19 +4,19 @@
 use std::time::Duration;
 
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
 use mooring_simulator::kubernetes::Key;
 use serde_json::json;
 
 use crate::run::cluster::{CLAIMS, Cluster};
 
-fn with_cse(cse: Cse) -> Options {
+fn with_cse(cse: Cse) -> KarpenterOptions {
     let image = "202601.27.0".to_owned();
-    Options {
-        mode: Mode::Vm,
+    KarpenterOptions {
+        mode: ProvisionMode::Vm,
         bootstraps: [(image.clone(), cse)].into(),
         image_version: image,
-        ..Options::default()
+        ..KarpenterOptions::default()
     }
 }
 

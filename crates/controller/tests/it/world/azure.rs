@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mooring_controller::observation::Progress;
+use mooring_controller::observation::ProvisioningState;
 use serde_json::{Value, json};
 
 use super::Rows;
@@ -81,9 +81,9 @@ impl Azure {
         live.filter_map(|(name, vm)| {
             let (ends, text) = vm.ends.as_ref()?;
             let progress = match (now >= *ends, text.contains("Enable succeeded")) {
-                (false, _) => Progress::Running,
-                (true, true) => Progress::Succeeded,
-                (true, false) => Progress::Failed,
+                (false, _) => ProvisioningState::Running,
+                (true, true) => ProvisioningState::Succeeded,
+                (true, false) => ProvisioningState::Failed,
             };
             Some((name.clone(), progress))
         })

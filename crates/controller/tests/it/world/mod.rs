@@ -7,10 +7,10 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::observation::karpenter::ProvisioningError;
-use mooring_controller::record::Document;
+use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts::{self, StoredCounts};
-use mooring_controller::state::{Read, Sweep, SweepResult, Target};
-use mooring_controller::verdict::event::{Form, Kind};
+use mooring_controller::state::{ReadRequest, ReadTarget, Sweep, SweepResult};
+use mooring_controller::verdict::event::{EventForm, RegardingKind};
 use mooring_controller::verdict::patch::PatchResult;
 use mooring_controller::verdict::registration::RequestState;
 use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
@@ -45,8 +45,8 @@ pub(crate) struct World {
     pub(crate) now: i64,
     pub(crate) claims: BTreeMap<String, Value>,
     pub(crate) events: BTreeMap<String, Value>,
-    pub(crate) record: Document,
-    pub(crate) counts: counts::Document,
+    pub(crate) record: RecordDocument,
+    pub(crate) counts: counts::CountsDocument,
     pub(crate) karpenter: Vec<ProvisioningError>,
     pub(crate) azure: Azure,
     pub(crate) writes: Writes,
@@ -71,8 +71,8 @@ impl World {
             now: 0,
             claims: BTreeMap::new(),
             events: BTreeMap::new(),
-            record: Document::default(),
-            counts: counts::Document::new(at(0)),
+            record: RecordDocument::default(),
+            counts: counts::CountsDocument::new(at(0)),
             karpenter: Vec::new(),
             azure,
             writes: Writes::default(),
@@ -132,9 +132,13 @@ impl World {
         let mut state = State::new(settings(), self.clock());
         self.outbox.clear();
         let mut inputs = vec![
-            Input::Object { kind: Kind::NodePool, name: "default".into(), uid: "pool-uid".into() },
             Input::Object {
-                kind: Kind::AksNodeClass,
+                kind: RegardingKind::NodePool,
+                name: "default".into(),
+                uid: "pool-uid".into(),
+            },
+            Input::Object {
+                kind: RegardingKind::AksNodeClass,
                 name: "default".into(),
                 uid: "class-uid".into(),
             },
@@ -194,14 +198,14 @@ impl World {
     /// Executes one action. Returns the resulting inputs, or none if the controller was killed.
     fn act(&mut self, action: Action) -> Option<Vec<Input>> {
         Some(match action {
-            Action::Read(Read { uid, target, .. }) => {
+            Action::Read(ReadRequest { uid, target, .. }) => {
                 self.writes.reads += 1;
                 let observation = match &target {
-                    Target::Vm(vm) => {
+                    ReadTarget::Vm(vm) => {
                         let (status, body) = self.azure.vm(&vm.name, self.now);
                         Observation::of_vm(status, None, body.to_string().as_bytes())
                     }
-                    Target::Machine(machine) => {
+                    ReadTarget::Machine(machine) => {
                         let (status, body) = self.azure.machine(&machine.name, self.now);
                         Observation::of_machine(status, None, body.to_string().as_bytes())
                     }
@@ -239,7 +243,7 @@ impl World {
                 }
                 // Through the text, as on the API server.
                 let object = self.counts.config_map("mooring-system", None);
-                self.counts = counts::Document::from_config_map(&object).unwrap();
+                self.counts = counts::CountsDocument::from_config_map(&object).unwrap();
                 self.writes.counts += u32::from(self.counts.merge(&outcomes, self.clock()));
                 if self.dies(true) {
                     return None;
@@ -253,7 +257,7 @@ impl World {
                 let about = &event.regarding;
                 let uid = about.uid.clone().unwrap_or_else(|| format!("{}-uid", about.name));
                 let exists = self.events.contains_key(&event.name(&uid));
-                let body = || event.body(&uid, "test", Form::Plain);
+                let body = || event.body(&uid, "test", EventForm::Plain);
                 self.events.entry(event.name(&uid)).or_insert_with(body);
                 *(if exists { &mut self.writes.events_again } else { &mut self.writes.events }) +=
                     1;
@@ -393,4 +397,4 @@ pub(crate) fn run(
     }
 }
 
-pub(crate) type Rows = HashMap<String, mooring_controller::observation::Progress>;
+pub(crate) type Rows = HashMap<String, mooring_controller::observation::ProvisioningState>;

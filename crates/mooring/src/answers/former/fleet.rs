@@ -1,21 +1,21 @@
 //! Schema mooring.fleet/v1.
 
 use mooring_controller::observation::node::Node;
-use mooring_controller::query::Table;
+use mooring_controller::query::FleetTable;
 use mooring_controller::verdict::advice;
 use serde_json::{Value, json};
 
 use super::query::node_query;
 use crate::answers::arguments::FleetArguments;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::{AnswerFormat, print_document};
 use crate::process::build_runtime;
 
 /// Prints schema mooring.fleet/v1.
-pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
+pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), CommandFailure> {
     build_runtime()?.block_on(async {
         let query = node_query(&arguments.read.sources.cluster, false, false).await?;
-        let table = query.fleet().await.map_err(|error| Failure::query(&error))?;
+        let table = query.fleet().await.map_err(|error| CommandFailure::query(&error))?;
         let lost = query.nodes_without_provider_id().await;
         let document = document(&table, query.has_versions().await, &lost);
         print_document(&document, arguments.output == AnswerFormat::Yaml)
@@ -30,7 +30,7 @@ pub(super) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
 }
 
 /// Returns the document mooring.fleet/v1. `has_versions` is true if an AKSNodeClass can pin an image version.
-fn document(table: &Table, has_versions: Option<bool>, lost: &[Node]) -> Value {
+fn document(table: &FleetTable, has_versions: Option<bool>, lost: &[Node]) -> Value {
     let rows: Vec<_> = table
         .rows
         .iter()

@@ -1,23 +1,23 @@
 //! The reads of both documents.
 
 use jiff::Timestamp;
-use mooring_arm::Limits;
+use mooring_arm::BudgetLimits;
 use mooring_controller::query::NodeQuery;
 use mooring_controller::run::Api;
 use mooring_controller::{Scope, Settings};
 
 use crate::arguments::ClusterArguments;
 use crate::cluster::connect;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 pub(super) async fn node_query(
     arguments: &ClusterArguments,
     run_command: bool,
     needs_azure: bool,
-) -> Result<NodeQuery, Failure> {
+) -> Result<NodeQuery, CommandFailure> {
     // Interactive: may use all of Azure's rate limits.
-    let arm = connect::azure_client(arguments.arm_endpoint.as_ref(), Limits::default())?;
+    let arm = connect::azure_client(arguments.arm_endpoint.as_ref(), BudgetLimits::default())?;
     let scope =
         if needs_azure { connect::read_scope(&arm, arguments).await? } else { Scope::default() };
     Ok(NodeQuery {

@@ -3,25 +3,25 @@
 use std::process::ExitCode;
 
 use mooring_controller::observation::node::Node;
-use mooring_controller::query::{NodeReport, Table};
+use mooring_controller::query::{FleetTable, NodeReport};
 use serde_json::{Value, json};
 
 use super::fleet::nodes_json;
 use super::query::node_query;
 use crate::answers::arguments::WhyArguments;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::{AnswerFormat, print_document};
 use crate::process::build_runtime;
 
 /// Exits with 1 if a node failed.
-pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, CommandFailure> {
     let what = arguments.what.as_deref().ok_or_else(|| {
-        Failure::usage("mooring.why/v1 requires the name of a node or pool".to_owned())
+        CommandFailure::usage("mooring.why/v1 requires the name of a node or pool".to_owned())
     })?;
     build_runtime()?.block_on(async {
         let query =
             node_query(&arguments.read.sources.cluster, arguments.run_command, true).await?;
-        let mut reports = query.why(what).await.map_err(|error| Failure::query(&error))?;
+        let mut reports = query.why(what).await.map_err(|error| CommandFailure::query(&error))?;
         query.add_earlier(&mut reports).await;
         // Without the failure record only the context is missing.
         let fleet = query.fleet().await.unwrap_or_default();
@@ -37,7 +37,7 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
 fn document(
     what: &str,
     reports: &[NodeReport],
-    fleet: &Table,
+    fleet: &FleetTable,
     lost: &[Node],
     resource_group: &str,
 ) -> Value {

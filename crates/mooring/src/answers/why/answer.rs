@@ -10,20 +10,21 @@ use mooring_controller::record::FailureRecord;
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::LostNode;
 use mooring_inventory::{
-    Facts, Fleet, FleetRow, FleetVerdict, Group, Inventory, JoinState, Node, Share, groups,
+    ClusterFacts, FailureGroup, Fleet, FleetRow, FleetVerdict, Inventory, JoinState, Node, Share,
+    groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;
 use serde::Serialize;
 
-use super::subject::Subject;
+use super::subject::WhySubject;
 use crate::answers::arguments::ReadArguments;
 use crate::answers::common::{filter, short_image};
-use crate::cluster::{Cluster, Reports};
+use crate::cluster::{ConnectedCluster, Reports};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer {
+pub(super) struct WhyAnswer {
     pub(super) subject: SubjectName,
     pub(super) since: Option<Timestamp>,
     pub(super) failed: usize,
@@ -56,7 +57,7 @@ pub(super) struct Diagnosis {
     /// The code of the cause.
     pub(super) code: Option<i32>,
     #[serde(flatten)]
-    pub(super) group: Group,
+    pub(super) group: FailureGroup,
     /// Failures with this cause on this image, in the whole cluster; null if not comparable.
     pub(super) here: Option<Share>,
     /// The same on other images.
@@ -88,10 +89,10 @@ pub(super) struct Earlier {
     pub(super) message: String,
 }
 
-impl Answer {
+impl WhyAnswer {
     pub(super) fn new(
-        cluster: &Cluster,
-        subject: &Subject,
+        cluster: &ConnectedCluster,
+        subject: &WhySubject,
         selected: &Inventory,
         reports: &Reports,
         arguments: &ReadArguments,
@@ -103,7 +104,7 @@ impl Answer {
             ..mooring_inventory::Filter::default()
         });
         let fleet = Fleet::of(&all, filter.since);
-        let is_single = matches!(subject, Subject::Node(_));
+        let is_single = matches!(subject, WhySubject::Node(_));
         let count = |is: fn(&Node) -> bool| selected.nodes.iter().filter(|node| is(node)).count();
         let is_listed = |node: &&Node| is_single || node.is_failed() || !node.has_joined();
         let listed = selected.nodes.iter().filter(is_listed);
@@ -114,7 +115,7 @@ impl Answer {
             .map(|group| diagnosis(group, &fleet, &all, subject))
             .collect();
         let pool = match subject {
-            Subject::Pool { name, .. } => Some(name),
+            WhySubject::Pool { name, .. } => Some(name),
             _ => None,
         };
         let lost = facts.lost.iter().filter(|node| pool.is_none_or(|pool| node.pool == *pool));
@@ -149,7 +150,10 @@ impl Answer {
     }
 
     /// Returns the listed nodes of a group.
-    pub(super) fn of_group<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = &'a Node> {
+    pub(super) fn of_group<'a>(
+        &'a self,
+        group: &'a FailureGroup,
+    ) -> impl Iterator<Item = &'a Node> {
         let is_of = move |node: &&Node| {
             node.failure.as_ref().is_some_and(|failure| failure.cause == group.cause)
                 && (&node.image, &node.pool) == (&group.image, &group.pool)
@@ -159,21 +163,23 @@ impl Answer {
 }
 
 impl SubjectName {
-    fn new(subject: &Subject, selected: &Inventory) -> Self {
+    fn new(subject: &WhySubject, selected: &Inventory) -> Self {
         let (name, kind) = match subject {
-            Subject::Cluster | Subject::Unknown(_) => (None, "cluster"),
-            Subject::Pool { name, kind: mooring_inventory::PoolKind::NodePool } => {
+            WhySubject::Cluster | WhySubject::Unknown(_) => (None, "cluster"),
+            WhySubject::Pool { name, kind: mooring_inventory::PoolKind::NodePool } => {
                 (Some(name.clone()), "node-pool")
             }
-            Subject::Pool { name, .. } => (Some(name.clone()), "aks-pool"),
-            Subject::Node(_) => (selected.nodes.first().map(|node| node.name().to_owned()), "node"),
+            WhySubject::Pool { name, .. } => (Some(name.clone()), "aks-pool"),
+            WhySubject::Node(_) => {
+                (selected.nodes.first().map(|node| node.name().to_owned()), "node")
+            }
         };
         Self { name, kind }
     }
 }
 
 impl NodeEntry {
-    fn new(node: &Node, report: Option<&NodeReport>, facts: &Facts) -> Self {
+    fn new(node: &Node, report: Option<&NodeReport>, facts: &ClusterFacts) -> Self {
         let entries = facts.record.iter().flat_map(|record| record.entries());
         let recorded = entries.filter(|entry| is_earlier(node, entry)).max_by_key(|entry| entry.at);
         let from_record = recorded.map(|entry| Earlier {
@@ -206,7 +212,12 @@ fn is_earlier(node: &Node, entry: &FailureRecord) -> bool {
     is_same && node.exists && !is_shown
 }
 
-fn diagnosis(group: Group, fleet: &Fleet, all: &Inventory, subject: &Subject) -> Diagnosis {
+fn diagnosis(
+    group: FailureGroup,
+    fleet: &Fleet,
+    all: &Inventory,
+    subject: &WhySubject,
+) -> Diagnosis {
     let is_same = |row: &&FleetRow| {
         Some(&*row.image) == group.image.as_deref()
             && row.cause == group.cause
@@ -217,7 +228,7 @@ fn diagnosis(group: Group, fleet: &Fleet, all: &Inventory, subject: &Subject) ->
     let mut next = explain(&group, code);
     // Other names cannot be pools of Kubernetes.
     let pool = group.pool.as_ref().filter(|pool| is_plain_word(pool));
-    if let (Subject::Cluster, Some(pool)) = (subject, pool) {
+    if let (WhySubject::Cluster, Some(pool)) = (subject, pool) {
         let command = format!("mooring why {}", shell_word(pool));
         next.insert(0, Next::new(command, "nodes of the pool"));
     }
@@ -233,7 +244,7 @@ fn diagnosis(group: Group, fleet: &Fleet, all: &Inventory, subject: &Subject) ->
 
 /// Returns next steps: first another image, if the image is at fault and another one works in this pool.
 fn actions(
-    group: &Group,
+    group: &FailureGroup,
     code: Option<i32>,
     row: Option<&FleetRow>,
     all: &Inventory,
@@ -256,7 +267,7 @@ fn actions(
 }
 
 /// Returns the image of the pool with which most nodes joined and none failed.
-fn good_image(group: &Group, all: &Inventory) -> Option<(String, usize)> {
+fn good_image(group: &FailureGroup, all: &Inventory) -> Option<(String, usize)> {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for node in all.nodes.iter().filter(|node| node.pool == group.pool) {
         let Some(image) = node.image.as_deref() else { continue };
@@ -270,7 +281,7 @@ fn good_image(group: &Group, all: &Inventory) -> Option<(String, usize)> {
 }
 
 /// Returns the command that explains a code or a cause. An image that is not a plain word is omitted.
-fn explain(group: &Group, code: Option<i32>) -> Vec<Next> {
+fn explain(group: &FailureGroup, code: Option<i32>) -> Vec<Next> {
     let version = group.image.as_deref().map(image::version).filter(|image| is_plain_word(image));
     let version = version.map_or_else(String::new, |image| format!(" --image {image}"));
     let is_cause = || cause_page(&group.cause).is_some() || !find_codes(&group.cause).is_empty();
@@ -283,14 +294,14 @@ fn explain(group: &Group, code: Option<i32>) -> Vec<Next> {
 }
 
 fn next(
-    subject: &Subject,
+    subject: &WhySubject,
     nodes: &[NodeEntry],
     diagnoses: &[Diagnosis],
     reports: &Reports,
-    cluster: &Cluster,
+    cluster: &ConnectedCluster,
 ) -> Vec<Next> {
     let mut next = Vec::new();
-    if let (Subject::Node(uid), Some(entry)) = (subject, nodes.first()) {
+    if let (WhySubject::Node(uid), Some(entry)) = (subject, nodes.first()) {
         next.extend(diagnoses.iter().flat_map(|one| one.next.iter().cloned()));
         let pool = entry.node.pool.as_ref().filter(|pool| is_plain_word(pool));
         if let Some(pool) = pool.filter(|_| entry.node.is_failed()) {

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use mooring_inventory::{Facts, Node};
+use mooring_inventory::{ClusterFacts, Node};
 use mooring_terminal::{Mark, Screen};
 use serde_json::Value;
 
-use super::answer::Answer;
+use super::answer::WhyAnswer;
 use super::request::{ask, read, select};
 use super::{groups, markdown};
 use crate::about::schema::{ensure_document, is_former};
@@ -15,14 +15,14 @@ use crate::answers::common::{add_sources, names, print_warnings};
 use crate::answers::filters::ensure_known;
 use crate::answers::schemas::WHY;
 use crate::arguments::SourceArguments;
-use crate::cluster::Cluster;
-use crate::output::failure::Failure;
+use crate::cluster::ConnectedCluster;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
 
 /// Exits with 1 if a node failed.
-pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, CommandFailure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
     if is_former(arguments.schema.as_deref(), WHY) {
@@ -33,7 +33,7 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     let facts = &cluster.facts;
     ensure_known(&arguments.read, facts, "why")?;
     let selected = select(arguments, facts, &subject);
-    let answer = Answer::new(&cluster, &subject, &selected, &reports, &arguments.read);
+    let answer = WhyAnswer::new(&cluster, &subject, &selected, &reports, &arguments.read);
     print_warnings(facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
@@ -56,8 +56,8 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
 pub(crate) async fn document(
     name: &str,
     sources: SourceArguments,
-    cluster: &mut Cluster,
-) -> Result<Value, Failure> {
+    cluster: &mut ConnectedCluster,
+) -> Result<Value, CommandFailure> {
     let arguments = WhyArguments {
         what: Some(name.to_owned()),
         read: ReadArguments::all(sources),
@@ -67,12 +67,12 @@ pub(crate) async fn document(
     };
     let (subject, reports) = ask(&arguments, cluster).await?;
     let selected = select(&arguments, &cluster.facts, &subject);
-    let answer = Answer::new(cluster, &subject, &selected, &reports, &arguments.read);
+    let answer = WhyAnswer::new(cluster, &subject, &selected, &reports, &arguments.read);
     let document = serde_json::to_value(cluster.facts.document(WHY, &answer));
-    document.map_err(|error| Failure::io(error.to_string()))
+    document.map_err(|error| CommandFailure::io(error.to_string()))
 }
 
-pub(super) fn screen(arguments: &WhyArguments, facts: &Facts, answer: &Answer) -> Screen {
+pub(super) fn screen(arguments: &WhyArguments, facts: &ClusterFacts, answer: &WhyAnswer) -> Screen {
     let mut screen = Screen::default();
     // They stop Karpenter, so they come first.
     for node in &answer.lost {

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use mooring_inventory::{Facts, Group, JoinState, REGISTRATION_LIMIT};
+use mooring_inventory::{ClusterFacts, FailureGroup, JoinState, REGISTRATION_LIMIT};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
-use super::answer::{Answer, Diagnosis};
+use super::answer::{Diagnosis, WhyAnswer};
 use crate::answers::common::{caveat, clock, moment, short_duration, short_image};
 
 /// Names in a group; `-o wide` has all.
 const NAMES: usize = 3;
 
 /// Returns the first line: the answer.
-pub(super) fn sentence(facts: &Facts, answer: &Answer) -> (Mark, String) {
+pub(super) fn sentence(facts: &ClusterFacts, answer: &WhyAnswer) -> (Mark, String) {
     let cluster = facts.cluster_name();
     let subject = match &answer.subject.name {
         Some(pool) => format!("Pool {pool} of {cluster}"),
@@ -42,7 +42,7 @@ pub(super) fn sentence(facts: &Facts, answer: &Answer) -> (Mark, String) {
     }
 }
 
-pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, is_wide: bool) {
+pub(super) fn add(screen: &mut Screen, facts: &ClusterFacts, answer: &WhyAnswer, is_wide: bool) {
     let (mark, text) = sentence(facts, answer);
     screen.sentence(mark, text);
     let counts = [answer.failed, answer.joining, answer.joined];
@@ -83,7 +83,7 @@ pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, is_wide: 
     screen.commands("Next", next);
 }
 
-fn oldest_joining(answer: &Answer, now: Timestamp) -> Option<i64> {
+fn oldest_joining(answer: &WhyAnswer, now: Timestamp) -> Option<i64> {
     let joining = answer.nodes.iter().filter(|entry| entry.node.state == JoinState::Joining);
     let created = joining.filter_map(|entry| entry.node.created_at).min()?;
     Some(now.duration_since(created).as_secs().max(0))
@@ -91,8 +91,8 @@ fn oldest_joining(answer: &Answer, now: Timestamp) -> Option<i64> {
 
 fn add_group(
     screen: &mut Screen,
-    facts: &Facts,
-    answer: &Answer,
+    facts: &ClusterFacts,
+    answer: &WhyAnswer,
     diagnosis: &Diagnosis,
     width: usize,
     is_wide: bool,
@@ -163,7 +163,7 @@ impl Rows<'_> {
 }
 
 /// Returns `232 ERR_ORAS_BINARY_NOT_FOUND (reported as 211)`.
-pub(super) fn code(group: &Group) -> Option<String> {
+pub(super) fn code(group: &FailureGroup) -> Option<String> {
     let shown = |code: &mooring_inventory::Code| match &code.name {
         Some(name) => format!("{} {name}", code.code),
         None => code.code.to_string(),
@@ -197,7 +197,7 @@ pub(super) fn owner(owner: Option<&str>, confidence: Option<&str>) -> Option<Str
     Some(format!("{owner}{role}{confidence}"))
 }
 
-fn when(group: &Group, now: Timestamp) -> String {
+fn when(group: &FailureGroup, now: Timestamp) -> String {
     let (Some(first), Some(last)) = (group.first_at, group.last_at) else {
         return "unknown".to_owned();
     };
@@ -212,7 +212,7 @@ fn when(group: &Group, now: Timestamp) -> String {
 }
 
 /// Returns the names of the last nodes, and how many have the evidence.
-fn nodes(group: &Group) -> String {
+fn nodes(group: &FailureGroup) -> String {
     let shown = if group.nodes.len() == NAMES + 1 { NAMES + 1 } else { NAMES };
     let mut text = group.nodes.iter().take(shown).cloned().collect::<Vec<_>>().join(", ");
     let more = group.failed.saturating_sub(shown);
@@ -230,7 +230,7 @@ fn nodes(group: &Group) -> String {
     text
 }
 
-fn table(answer: &Answer, group: &Group, now: Timestamp) -> Table {
+fn table(answer: &WhyAnswer, group: &FailureGroup, now: Timestamp) -> Table {
     let mut table = Table::new([
         Column::left("NODECLAIM OR NODE"),
         Column::left("FAILED"),

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use mooring_inventory::Facts;
+use mooring_inventory::ClusterFacts;
 use mooring_redact::{markdown as escape, markdown_code};
 
-use super::answer::Answer;
+use super::answer::WhyAnswer;
 use super::{groups, node};
 
-pub(super) fn text(facts: &Facts, answer: &Answer) -> String {
+pub(super) fn text(facts: &ClusterFacts, answer: &WhyAnswer) -> String {
     let mut text = String::new();
     for lost in &answer.lost {
         let _ = writeln!(text, "**{}**\n", escape(&lost.message));

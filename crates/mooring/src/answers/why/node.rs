@@ -1,17 +1,17 @@
 //! The screen of one node.
 
 use jiff::Timestamp;
-use mooring_inventory::{Facts, Failure, JoinState, Node, PoolKind, groups};
+use mooring_inventory::{ClusterFacts, JoinState, Node, NodeFailure, PoolKind, groups};
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::ClusterIdentity;
 
-use super::answer::{Answer, NodeEntry};
+use super::answer::{NodeEntry, WhyAnswer};
 use super::groups::{Rows, code, owner};
 use crate::answers::common::{pools_portal, portal, seconds_clock, short_duration, short_image};
 
 /// Returns the first line: the answer.
-pub(super) fn sentence(facts: &Facts, entry: &NodeEntry) -> (Mark, String) {
+pub(super) fn sentence(facts: &ClusterFacts, entry: &NodeEntry) -> (Mark, String) {
     let (node, cluster) = (&entry.node, facts.cluster_name());
     let name = node.name();
     if let Some(failure) = &node.failure {
@@ -39,7 +39,12 @@ pub(super) fn sentence(facts: &Facts, entry: &NodeEntry) -> (Mark, String) {
     }
 }
 
-pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, entry: &NodeEntry) {
+pub(super) fn add(
+    screen: &mut Screen,
+    facts: &ClusterFacts,
+    answer: &WhyAnswer,
+    entry: &NodeEntry,
+) {
     let (mark, text) = sentence(facts, entry);
     screen.sentence(mark, text);
     let node = &entry.node;
@@ -136,7 +141,7 @@ fn when(node: &Node, now: Timestamp) -> Option<String> {
 }
 
 /// Compares with other nodes: the image is suspicious if only its nodes fail.
-fn similar(facts: &Facts, node: &Node, failure: &Failure) -> String {
+fn similar(facts: &ClusterFacts, node: &Node, failure: &NodeFailure) -> String {
     let all = facts.inventory.filtered(&mooring_inventory::Filter::default());
     let alike = groups(&all).into_iter().filter(|group| group.cause == failure.cause);
     let (mut here, mut others) = (0, 0);

@@ -1,16 +1,18 @@
 //! Reads for a subject.
 
-use mooring_inventory::{Facts, Inventory, JoinState, PoolKind};
+use mooring_inventory::{ClusterFacts, Inventory, JoinState, PoolKind};
 
-use super::subject::{self, Subject};
+use super::subject::{self, WhySubject};
 use crate::answers::arguments::WhyArguments;
 use crate::answers::common::filter;
 use crate::arguments::without_kind;
-use crate::cluster::{Cluster, Reports, Request, read_cluster};
-use crate::output::failure::Failure;
+use crate::cluster::{ConnectedCluster, Reports, VmRequest, read_cluster};
+use crate::output::failure::CommandFailure;
 
 /// Reads the cluster and the record, and from Azure only what they lack.
-pub(super) async fn read(arguments: &WhyArguments) -> Result<(Cluster, Subject, Reports), Failure> {
+pub(super) async fn read(
+    arguments: &WhyArguments,
+) -> Result<(ConnectedCluster, WhySubject, Reports), CommandFailure> {
     let mut cluster = read_cluster(&arguments.read.sources).await?;
     let (subject, reports) = ask(arguments, &mut cluster).await?;
     Ok((cluster, subject, reports))
@@ -19,22 +21,22 @@ pub(super) async fn read(arguments: &WhyArguments) -> Result<(Cluster, Subject, 
 /// Finds the subject, and reads from Azure only what the cluster lacks.
 pub(super) async fn ask(
     arguments: &WhyArguments,
-    cluster: &mut Cluster,
-) -> Result<(Subject, Reports), Failure> {
+    cluster: &mut ConnectedCluster,
+) -> Result<(WhySubject, Reports), CommandFailure> {
     let facts = &cluster.facts;
     let name = arguments.what.as_deref().map(without_kind);
-    let subject = Subject::find(name, &facts.inventory, &facts.node_pools);
+    let subject = WhySubject::find(name, &facts.inventory, &facts.node_pools);
     let selected = select(arguments, facts, &subject);
-    let mut request = Request::unknown(&selected.nodes, facts.now);
+    let mut request = VmRequest::unknown(&selected.nodes, facts.now);
     match &subject {
-        Subject::Cluster | Subject::Pool { kind: PoolKind::NodePool, .. } => {}
-        Subject::Pool { name, kind: PoolKind::AksPool } => request.pool = Some(name.clone()),
-        Subject::Unknown(name) => request.name = Some(name.clone()),
-        Subject::Node(uid) => add_node(&mut request, facts, uid, arguments.run_command),
+        WhySubject::Cluster | WhySubject::Pool { kind: PoolKind::NodePool, .. } => {}
+        WhySubject::Pool { name, kind: PoolKind::AksPool } => request.pool = Some(name.clone()),
+        WhySubject::Unknown(name) => request.name = Some(name.clone()),
+        WhySubject::Node(uid) => add_node(&mut request, facts, uid, arguments.run_command),
     }
     let reports = cluster.ask_azure(&arguments.read.sources, &request).await?;
     let subject = match subject {
-        Subject::Unknown(name) => subject::resolve(&name, &cluster.facts, &reports)?,
+        WhySubject::Unknown(name) => subject::resolve(&name, &cluster.facts, &reports)?,
         known => known,
     };
     Ok((subject, reports))
@@ -42,7 +44,7 @@ pub(super) async fn ask(
 
 /// Requests one node: with Run Command also one that has a result, and one without a NodeClaim by its name. A node without
 /// a verdict is compared with others of its pool.
-pub(super) fn add_node(request: &mut Request, facts: &Facts, uid: &str, command: bool) {
+pub(super) fn add_node(request: &mut VmRequest, facts: &ClusterFacts, uid: &str, command: bool) {
     let Some(node) = facts.inventory.by_uid(uid).filter(|node| node.exists) else { return };
     request.run_command = command;
     let is_joining = node.state == JoinState::Joining;
@@ -50,7 +52,7 @@ pub(super) fn add_node(request: &mut Request, facts: &Facts, uid: &str, command:
         Some(claim) if command => request.claims = vec![(node.uid.clone(), claim.clone())],
         Some(claim) if is_joining => {
             let of_pool = facts.inventory.nodes.iter().filter(|other| other.pool == node.pool);
-            *request = Request::unknown(of_pool, facts.now);
+            *request = VmRequest::unknown(of_pool, facts.now);
             request.claims.retain(|(uid, _)| *uid != node.uid);
             request.claims.insert(0, (node.uid.clone(), claim.clone()));
         }
@@ -59,16 +61,20 @@ pub(super) fn add_node(request: &mut Request, facts: &Facts, uid: &str, command:
     }
 }
 
-pub(super) fn select(arguments: &WhyArguments, facts: &Facts, subject: &Subject) -> Inventory {
+pub(super) fn select(
+    arguments: &WhyArguments,
+    facts: &ClusterFacts,
+    subject: &WhySubject,
+) -> Inventory {
     let mut filter = filter(&arguments.read, facts);
     match subject {
-        Subject::Cluster => {}
-        Subject::Pool { name, .. } => filter.pool = Some(name.clone()),
-        Subject::Node(uid) => {
+        WhySubject::Cluster => {}
+        WhySubject::Pool { name, .. } => filter.pool = Some(name.clone()),
+        WhySubject::Node(uid) => {
             let nodes = facts.inventory.by_uid(uid).cloned().into_iter().collect();
             return Inventory { nodes, ..Inventory::default() };
         }
-        Subject::Unknown(_) => return Inventory::default(),
+        WhySubject::Unknown(_) => return Inventory::default(),
     }
     facts.inventory.filtered(&filter)
 }

@@ -1,16 +1,16 @@
 //! The pool or node that a name refers to.
 
-use mooring_inventory::{Facts, Inventory, Node, PoolKind};
+use mooring_inventory::{ClusterFacts, Inventory, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
 use crate::answers::common::not_found;
 use crate::arguments::suggest;
 use crate::cluster::Reports;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum WhySubject {
     Cluster,
     Pool {
         name: String,
@@ -22,7 +22,7 @@ pub(super) enum Subject {
     Unknown(String),
 }
 
-impl Subject {
+impl WhySubject {
     /// Finds a node by any of its names, then a pool.
     pub(super) fn find(name: Option<&str>, inventory: &Inventory, node_pools: &[String]) -> Self {
         let Some(name) = name else { return Self::Cluster };
@@ -42,17 +42,21 @@ impl Subject {
 }
 
 /// Returns the subject of a name that only Azure has.
-pub(super) fn resolve(name: &str, facts: &Facts, reports: &Reports) -> Result<Subject, Failure> {
+pub(super) fn resolve(
+    name: &str,
+    facts: &ClusterFacts,
+    reports: &Reports,
+) -> Result<WhySubject, CommandFailure> {
     match reports.iter().next() {
         Some((_, report)) if report.pool.as_deref() == Some(name) => {
-            Ok(Subject::Pool { name: name.to_owned(), kind: PoolKind::AksPool })
+            Ok(WhySubject::Pool { name: name.to_owned(), kind: PoolKind::AksPool })
         }
-        Some((uid, _)) => Ok(Subject::Node(uid.clone())),
+        Some((uid, _)) => Ok(WhySubject::Node(uid.clone())),
         None => Err(unknown(name, facts)),
     }
 }
 
-fn unknown(name: &str, facts: &Facts) -> Failure {
+fn unknown(name: &str, facts: &ClusterFacts) -> CommandFailure {
     let known = known_names(facts);
     let similar = suggest::similar(name, known.iter().map(|(name, _)| name.as_str()));
     let kind = |name: &str| known.iter().find(|(one, _)| one == name).map_or("", |(_, kind)| kind);
@@ -77,7 +81,7 @@ fn unknown(name: &str, facts: &Facts) -> Failure {
 }
 
 /// Returns names with their kinds: pools first.
-fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
+fn known_names(facts: &ClusterFacts) -> Vec<(String, &'static str)> {
     let mut known: Vec<(String, &'static str)> = Vec::new();
     known.extend(facts.node_pools.iter().map(|name| (name.clone(), "NodePool")));
     let nodes = &facts.inventory.nodes;
@@ -93,7 +97,7 @@ fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::Reason;
+    use mooring_controller::ConditionReason;
     use mooring_inventory::JoinState;
 
     use super::*;
@@ -127,11 +131,11 @@ mod tests {
     #[test]
     fn name_of_azure_is_that_of_a_pool_or_a_vm() {
         let facts = fixtures::facts([]);
-        let report = fixtures::report("aks-x-1", Some("x"), Reason::CseRunning);
+        let report = fixtures::report("aks-x-1", Some("x"), ConditionReason::CseRunning);
         let reports = Reports::from([("vm/aks-x-1".to_owned(), report)]);
-        let pool = Subject::Pool { name: "x".to_owned(), kind: PoolKind::AksPool };
+        let pool = WhySubject::Pool { name: "x".to_owned(), kind: PoolKind::AksPool };
         assert_eq!(resolve("x", &facts, &reports).unwrap(), pool);
-        let vm = Subject::Node("vm/aks-x-1".to_owned());
+        let vm = WhySubject::Node("vm/aks-x-1".to_owned());
         assert_eq!(resolve("aks-x-1", &facts, &reports).unwrap(), vm);
         assert!(resolve("x", &facts, &Reports::new()).is_err());
     }
@@ -139,7 +143,7 @@ mod tests {
     #[test]
     fn unknown_name_has_suggestions_or_the_reason_of_azure() {
         let mut facts = fixtures::facts([fixtures::node("defaults-1", JoinState::Ready)]);
-        let text = |facts: &Facts, name: &str| {
+        let text = |facts: &ClusterFacts, name: &str| {
             let failure = unknown(name, facts);
             (failure.code(), failure.text().lines().last().unwrap().to_owned())
         };
@@ -173,19 +177,19 @@ mod tests {
         ];
         let nodes = nodes.into_iter().collect();
         let inventory = Inventory { nodes, ..Inventory::default() };
-        let find = |name: &str| Subject::find(Some(name), &inventory, &["empty".to_owned()]);
-        let claim = Subject::Node("aks-default-a-true".to_owned());
+        let find = |name: &str| WhySubject::find(Some(name), &inventory, &["empty".to_owned()]);
+        let claim = WhySubject::Node("aks-default-a-true".to_owned());
         for name in ["default-a", "aks-default-a", "default/default-a", "default/aks-default-a"] {
             assert_eq!(find(name), claim, "{name}");
         }
-        let instance = Subject::Node("aks-system-1-vmss000003-true".to_owned());
+        let instance = WhySubject::Node("aks-system-1-vmss000003-true".to_owned());
         assert_eq!(find("system/3"), instance);
         assert_eq!(find("aks-system-1-vmss000003"), instance);
-        assert_eq!(find("system/4"), Subject::Unknown("system/4".to_owned()));
-        let pool = |name: &str, kind| Subject::Pool { name: name.to_owned(), kind };
+        assert_eq!(find("system/4"), WhySubject::Unknown("system/4".to_owned()));
+        let pool = |name: &str, kind| WhySubject::Pool { name: name.to_owned(), kind };
         assert_eq!(find("system"), pool("system", PoolKind::AksPool));
         assert_eq!(find("default"), pool("default", PoolKind::NodePool));
         assert_eq!(find("empty"), pool("empty", PoolKind::NodePool));
-        assert_eq!(Subject::find(None, &inventory, &[]), Subject::Cluster);
+        assert_eq!(WhySubject::find(None, &inventory, &[]), WhySubject::Cluster);
     }
 }

@@ -1,29 +1,29 @@
 //! Answers from facts, without a cluster.
 
 use mooring_codes::Os;
-use mooring_controller::Reason;
-use mooring_inventory::{Code, Evidence, Facts, JoinState, Node};
+use mooring_controller::ConditionReason;
+use mooring_inventory::{ClusterFacts, Code, Evidence, JoinState, Node};
 use mooring_terminal::Style;
 
-use super::answer::Answer;
+use super::answer::WhyAnswer;
 use super::command::screen;
 use super::request::{add_node, select};
-use super::subject::Subject;
+use super::subject::WhySubject;
 use crate::answers::arguments::WhyArguments;
-use crate::cluster::{Reports, Request};
+use crate::cluster::{Reports, VmRequest};
 use crate::fixtures::{
     at, cluster, facts, failed_node, failure, node, now, piped, read_arguments, report, with_image,
 };
 use crate::output::AnswerFormat;
 
-fn answer_with(facts: &Facts, name: Option<&str>, reports: &Reports) -> Answer {
-    let subject = Subject::find(name, &facts.inventory, &facts.node_pools);
+fn answer_with(facts: &ClusterFacts, name: Option<&str>, reports: &Reports) -> WhyAnswer {
+    let subject = WhySubject::find(name, &facts.inventory, &facts.node_pools);
     let selected = select(&arguments(name, AnswerFormat::Table), facts, &subject);
     let read = read_arguments(&[]);
-    Answer::new(&cluster(facts.clone()), &subject, &selected, reports, &read)
+    WhyAnswer::new(&cluster(facts.clone()), &subject, &selected, reports, &read)
 }
 
-fn answer(facts: &Facts, name: Option<&str>) -> Answer {
+fn answer(facts: &ClusterFacts, name: Option<&str>) -> WhyAnswer {
     answer_with(facts, name, &Reports::new())
 }
 
@@ -37,11 +37,11 @@ fn arguments(name: Option<&str>, output: AnswerFormat) -> WhyArguments {
     }
 }
 
-fn shown(facts: &Facts, name: Option<&str>) -> String {
+fn shown(facts: &ClusterFacts, name: Option<&str>) -> String {
     piped(&screen(&arguments(name, AnswerFormat::Table), facts, &answer(facts, name)))
 }
 
-fn first_line(facts: &Facts, name: Option<&str>) -> String {
+fn first_line(facts: &ClusterFacts, name: Option<&str>) -> String {
     shown(facts, name).lines().next().unwrap().to_owned()
 }
 
@@ -74,7 +74,7 @@ async fn counts_follow_the_groups() {
     let joining =
         "\n 2  joining, the oldest for 10m00s (Karpenter deletes it after 15m00s)\nNext  ";
     assert!(text.contains(joining), "{text}");
-    let lines = |facts: &Facts, name| {
+    let lines = |facts: &ClusterFacts, name| {
         let narrow = Style { width: Some(23), ..Style::PIPE };
         screen(&arguments(name, AnswerFormat::Table), facts, &answer(facts, name)).render(&narrow)
     };
@@ -190,10 +190,10 @@ async fn exit_code_depends_on_failed_and_lost_nodes() {
     // A finished bootstrap without a Node.
     let joining = facts([node("a", JoinState::Joining)]);
     let reports = |reason| Reports::from([("uid-a".to_owned(), report("aks-a", None, reason))]);
-    let finished = reports(Reason::CseSucceeded);
+    let finished = reports(ConditionReason::CseSucceeded);
     assert!(answer_with(&joining, Some("a"), &finished).is_wrong());
     assert!(!answer_with(&joining, None, &finished).is_wrong(), "not named");
-    assert!(!answer_with(&joining, Some("a"), &reports(Reason::CseRunning)).is_wrong());
+    assert!(!answer_with(&joining, Some("a"), &reports(ConditionReason::CseRunning)).is_wrong());
 }
 
 #[tokio::test]
@@ -363,7 +363,7 @@ fn azure_is_asked_about_a_node_without_a_verdict() {
         ready,
     ]);
     let ask = |name: &str, command: bool| {
-        let mut request = Request::default();
+        let mut request = VmRequest::default();
         add_node(&mut request, &facts, &format!("uid-{name}"), command);
         let claims: Vec<String> = request.claims.into_iter().map(|(_, name)| name).collect();
         (claims.join(" "), request.name.unwrap_or_default(), request.run_command)

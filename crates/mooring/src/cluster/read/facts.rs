@@ -9,7 +9,7 @@ use mooring_controller::record;
 use mooring_controller::record::counts;
 use mooring_controller::run::{Api, ApiError};
 use mooring_controller::verdict::advice;
-use mooring_inventory::{Facts, Inventory, NodeItem};
+use mooring_inventory::{ClusterFacts, Inventory, NodeItem};
 use mooring_kube::kubeconfig::Connection;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
@@ -18,31 +18,33 @@ use tokio::time::Instant;
 
 use super::record::{legacy_warning, parse_counts, parse_record};
 use crate::arguments::SourceArguments;
-use crate::cluster::azure::Request;
+use crate::cluster::azure::VmRequest;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::cluster::controller_state::read_controller;
 use crate::cluster::discovery::{self, NamedCluster, NodesCluster, about_the_nodes};
-use crate::cluster::facts::Cluster;
+use crate::cluster::facts::ConnectedCluster;
 use crate::cluster::follow::Lists;
 use crate::cluster::list::list;
 use crate::cluster::waiting::wait;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
 /// Reads the cluster and the record; then Azure for nodes without a verdict, and its pools.
-pub(crate) async fn read(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+pub(crate) async fn read(arguments: &SourceArguments) -> Result<ConnectedCluster, CommandFailure> {
     let mut cluster = read_cluster(arguments).await?;
-    let request = Request::of_cluster(&cluster.facts);
+    let request = VmRequest::of_cluster(&cluster.facts);
     cluster.ask_azure(arguments, &request).await?;
     Ok(cluster)
 }
 
 /// Reads NodeClaims, Nodes, the record and the controller.
-pub(crate) async fn read_cluster(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+pub(crate) async fn read_cluster(
+    arguments: &SourceArguments,
+) -> Result<ConnectedCluster, CommandFailure> {
     within(arguments, Box::pin(read_objects(arguments))).await
 }
 
@@ -51,26 +53,26 @@ pub(crate) async fn read_followed(
     connection: &Connection,
     lists: &Lists,
     arguments: &SourceArguments,
-) -> Result<Cluster, Failure> {
+) -> Result<ConnectedCluster, CommandFailure> {
     within(arguments, Box::pin(read_connected(connection, lists, arguments))).await
 }
 
 /// Awaits reads of the cluster for the time of `--timeout`.
 async fn within(
     arguments: &SourceArguments,
-    work: impl Future<Output = Result<Cluster, Failure>>,
-) -> Result<Cluster, Failure> {
+    work: impl Future<Output = Result<ConnectedCluster, CommandFailure>>,
+) -> Result<ConnectedCluster, CommandFailure> {
     let limit = arguments.timeout;
     match wait("waiting for the Kubernetes API", limit, "giving up", work).await {
         Some(cluster) => cluster,
-        None => Err(Failure::io(format!(
+        None => Err(CommandFailure::io(format!(
             "the Kubernetes API did not respond within {}s\nhint: `--timeout` waits longer; `kubectl get nodes` shows if the cluster is reachable",
             limit.as_secs()
         ))),
     }
 }
 
-async fn read_objects(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+async fn read_objects(arguments: &SourceArguments) -> Result<ConnectedCluster, CommandFailure> {
     let connection = connect::connect_cluster(&arguments.cluster).await?;
     Box::pin(read_connected(&connection, &Lists::Read, arguments)).await
 }
@@ -80,7 +82,7 @@ pub(crate) async fn read_connected(
     connection: &Connection,
     lists: &Lists,
     arguments: &SourceArguments,
-) -> Result<Cluster, Failure> {
+) -> Result<ConnectedCluster, CommandFailure> {
     let cluster = &arguments.cluster;
     let api = Api::new(connection.client.clone());
     let now = Timestamp::now();
@@ -155,7 +157,7 @@ pub(crate) async fn read_connected(
     let uid = system.ok().and_then(|text| member(&text, "/metadata/uid"));
     let identity = identity(connection, &named, of_nodes.id(), uid);
     let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
-    let facts = Facts {
+    let facts = ClusterFacts {
         identity,
         region: nodes.iter().find_map(region),
         version: version.ok().and_then(|text| member(&text, "/gitVersion")),
@@ -171,7 +173,7 @@ pub(crate) async fn read_connected(
         now,
     };
     let client = mooring_kube::Client::new(connection.client.clone());
-    Ok(Cluster { facts, api, client, scope, named })
+    Ok(ConnectedCluster { facts, api, client, scope, named })
 }
 
 /// Returns the cluster as flags and variables name it, unless its nodes belong to another one. The name that AKS gives to

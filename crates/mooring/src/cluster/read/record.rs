@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mooring_controller::LEGACY_NAMESPACE;
-use mooring_controller::record::Document;
+use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts;
 use mooring_controller::run::ApiError;
 use mooring_inventory::ControllerState;
@@ -16,7 +16,7 @@ pub(super) fn parse_record(
     took: Duration,
     controller: &ControllerState,
     warnings: &mut Vec<String>,
-) -> (Option<Document>, Source) {
+) -> (Option<RecordDocument>, Source) {
     let source = |state| Source {
         at: controller.renewed_at,
         seconds: Some(took.as_secs_f64()),
@@ -30,7 +30,7 @@ pub(super) fn parse_record(
     match read {
         Ok(text) => {
             let object: Value = serde_json::from_str(&text).unwrap_or_default();
-            match Document::from_config_map(&object) {
+            match RecordDocument::from_config_map(&object) {
                 Ok(document) => {
                     let is_current = controller.is_running();
                     let state = if is_current { SourceState::Read } else { SourceState::Stale };
@@ -47,11 +47,11 @@ pub(super) fn parse_record(
 /// Returns none without counts: failures that the record does not keep are then not known.
 pub(super) fn parse_counts(
     read: Result<String, ApiError>,
-) -> Result<Option<counts::Document>, String> {
+) -> Result<Option<counts::CountsDocument>, String> {
     match read {
         Ok(text) => {
             let object = serde_json::from_str(&text).unwrap_or_default();
-            let document = counts::Document::from_config_map(&object);
+            let document = counts::CountsDocument::from_config_map(&object);
             document.map(Some).map_err(|error| error.to_string())
         }
         Err(error) if error.status == Some(404) => Ok(None),
@@ -62,14 +62,14 @@ pub(super) fn parse_counts(
 /// Warns about a failure record of an earlier version that no controller has adopted.
 pub(super) fn legacy_warning(
     text: &str,
-    record: Option<&Document>,
+    record: Option<&RecordDocument>,
     controller: &ControllerState,
 ) -> Option<String> {
     let is_adopted = record.is_some_and(|record| record.taken_from.is_some());
     if is_adopted || controller.namespace == LEGACY_NAMESPACE {
         return None;
     }
-    let failures = Document::from_config_map(&serde_json::from_str(text).ok()?).ok()?;
+    let failures = RecordDocument::from_config_map(&serde_json::from_str(text).ok()?).ok()?;
     Some(format!(
         "namespace {LEGACY_NAMESPACE} has a failure record of an earlier version ({} failures), which is not shown\nhint: `mooring controller` adopts it when it becomes leader; `--namespace {LEGACY_NAMESPACE}` shows it",
         failures.entries().count()

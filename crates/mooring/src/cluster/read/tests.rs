@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use mooring_controller::LEGACY_NAMESPACE;
-use mooring_controller::record::Document;
+use mooring_controller::record::RecordDocument;
 use mooring_controller::run::ApiError;
 use mooring_inventory::ControllerState;
 use mooring_kube::kubeconfig::Connection;
@@ -9,10 +9,10 @@ use mooring_workflow::published::SourceState;
 
 use super::read_connected;
 use super::record::{legacy_warning, parse_counts, parse_record};
-use crate::cluster::facts::Cluster;
+use crate::cluster::facts::ConnectedCluster;
 use crate::cluster::follow::Lists;
 use crate::fixtures::{Server, at, facts, source_arguments};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 const NODES: &str = "/api/v1/nodes?limit=500";
 const CACHED_CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims?resourceVersion=0";
@@ -27,7 +27,7 @@ fn failures(more: &str) -> String {
     config_map(&format!(r#"{{"schema": "mooring.failures/v1", "pools": {{}}{more}}}"#))
 }
 
-async fn read_from(server: &Server) -> Result<Cluster, Failure> {
+async fn read_from(server: &Server) -> Result<ConnectedCluster, CommandFailure> {
     let connection = Connection {
         client: server.client(),
         context: None,
@@ -152,6 +152,7 @@ fn record_of_an_earlier_version_is_a_warning_until_adopted() {
     assert!(legacy_warning(&legacy, None, &controller("ops")).is_some());
     assert_eq!(legacy_warning(&config_map("["), None, &controller("ops")), None);
     assert_eq!(legacy_warning(&legacy, None, &controller(LEGACY_NAMESPACE)), None);
-    let adopted = Document { taken_from: Some("x".to_owned()), ..Document::clone(&record) };
+    let adopted =
+        RecordDocument { taken_from: Some("x".to_owned()), ..RecordDocument::clone(&record) };
     assert_eq!(legacy_warning(&legacy, Some(&adopted), &controller("ops")), None);
 }

@@ -1,13 +1,13 @@
 //! The controller, its failure record and its hooks.
 
-use mooring_inventory::Facts;
+use mooring_inventory::ClusterFacts;
 use mooring_workflow::published::{SourceName, SourceState};
 
-use crate::cluster::Cluster;
-use crate::doctor::check::{Check, CheckState};
+use crate::cluster::ConnectedCluster;
+use crate::doctor::check::{CheckState, DoctorCheck};
 use crate::doctor::installed;
 
-pub(crate) async fn controller(cluster: &Cluster) -> Vec<Check> {
+pub(crate) async fn controller(cluster: &ConnectedCluster) -> Vec<DoctorCheck> {
     let facts = &cluster.facts;
     let state = &facts.controller;
     let namespace = &state.namespace;
@@ -41,11 +41,11 @@ pub(crate) async fn controller(cluster: &Cluster) -> Vec<Check> {
     };
     let used_by = ["status", "fleet", "why"];
     let mut checks =
-        vec![Check::new("controller", "running", result, message).used_by(&used_by).fix(fix)];
+        vec![DoctorCheck::new("controller", "running", result, message).used_by(&used_by).fix(fix)];
     let own = env!("CARGO_PKG_VERSION");
     if let Some(other) = state.version.as_deref().filter(|version| *version != own) {
         let message = format!("the controller is {other}, this command is {own}");
-        checks.push(Check::new("controller", "version", CheckState::Warning, message));
+        checks.push(DoctorCheck::new("controller", "version", CheckState::Warning, message));
     }
     checks.extend(record(facts));
     if state.is_running()
@@ -59,7 +59,7 @@ pub(crate) async fn controller(cluster: &Cluster) -> Vec<Check> {
     checks
 }
 
-pub(super) fn record(facts: &Facts) -> Option<Check> {
+pub(super) fn record(facts: &ClusterFacts) -> Option<DoctorCheck> {
     let source = facts.sources.iter().find(|source| source.name == SourceName::Record)?;
     let counts = if facts.inventory.counts.is_some() { ", with counts" } else { "" };
     let failures = facts.record.as_ref().map_or(0, |record| record.entries().count());
@@ -79,11 +79,14 @@ pub(super) fn record(facts: &Facts) -> Option<Check> {
             (CheckState::Failed, format!("the failure record cannot be read: {why}"))
         }
     };
-    Some(Check::new("controller", "record", state, message).used_by(&["status", "fleet", "why"]))
+    Some(
+        DoctorCheck::new("controller", "record", state, message)
+            .used_by(&["status", "fleet", "why"]),
+    )
 }
 
 /// Reads deliveries of notifications from the metrics of the leader.
-async fn hooks(cluster: &Cluster, leader: &str) -> Vec<Check> {
+async fn hooks(cluster: &ConnectedCluster, leader: &str) -> Vec<DoctorCheck> {
     let namespace = &cluster.facts.controller.namespace;
     let path = format!("/api/v1/namespaces/{namespace}/pods/{leader}:8080/proxy/metrics");
     // Metrics are not JSON, so they are read as text.
@@ -91,12 +94,12 @@ async fn hooks(cluster: &Cluster, leader: &str) -> Vec<Check> {
         Ok(text) => undelivered(&text),
         Err(why) => {
             let message = format!("notification hooks were not read: {why}");
-            vec![Check::new("controller", "hooks", CheckState::Skipped, message)]
+            vec![DoctorCheck::new("controller", "hooks", CheckState::Skipped, message)]
         }
     }
 }
 
-pub(super) fn undelivered(metrics: &str) -> Vec<Check> {
+pub(super) fn undelivered(metrics: &str) -> Vec<DoctorCheck> {
     let label = |line: &str, name: &str| {
         let (_, rest) = line.split_once(&format!("{name}=\""))?;
         rest.split_once('"').map(|(value, _)| value.to_owned())
@@ -110,7 +113,7 @@ pub(super) fn undelivered(metrics: &str) -> Vec<Check> {
             (hook, result.as_deref(), count > 0.0)
         {
             let message = format!("hook {hook}: {count} notifications were not delivered");
-            checks.push(Check::new("controller", "hooks", CheckState::Warning, message));
+            checks.push(DoctorCheck::new("controller", "hooks", CheckState::Warning, message));
         }
     }
     checks

@@ -1,13 +1,13 @@
 //! Karpenter, and nodes that it lost.
 
-use mooring_inventory::Facts;
+use mooring_inventory::ClusterFacts;
 
-use crate::doctor::check::{Check, CheckState};
+use crate::doctor::check::{CheckState, DoctorCheck};
 
-pub(crate) fn karpenter(facts: &Facts) -> Vec<Check> {
+pub(crate) fn karpenter(facts: &ClusterFacts) -> Vec<DoctorCheck> {
     if !facts.has_karpenter {
         let message = "not installed: only AKS pools are shown";
-        return vec![Check::new("karpenter", "installed", CheckState::Skipped, message)];
+        return vec![DoctorCheck::new("karpenter", "installed", CheckState::Skipped, message)];
     }
     let pools = match facts.node_pools.len() {
         1 => "1 NodePool".to_owned(),
@@ -19,11 +19,11 @@ pub(crate) fn karpenter(facts: &Facts) -> Vec<Check> {
         None => "",
     };
     let message = format!("NodeClaims v1, {pools}{versions}");
-    let mut checks = vec![Check::new("karpenter", "installed", CheckState::Ok, message)];
+    let mut checks = vec![DoctorCheck::new("karpenter", "installed", CheckState::Ok, message)];
     for node in &facts.lost {
         let command = format!("kubectl delete node {}", mooring_redact::shell_word(&node.name));
         checks.push(
-            Check::new("karpenter", "provider-id", CheckState::Failed, node.finding())
+            DoctorCheck::new("karpenter", "provider-id", CheckState::Failed, node.finding())
                 .fix(Some(command)),
         );
     }

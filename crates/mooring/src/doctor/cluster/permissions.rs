@@ -3,8 +3,8 @@
 use mooring_controller::record;
 use mooring_kube::Access;
 
-use crate::cluster::Cluster;
-use crate::doctor::check::{Check, CheckState};
+use crate::cluster::ConnectedCluster;
+use crate::doctor::check::{CheckState, DoctorCheck};
 
 /// Permissions, with the commands that need them.
 pub(super) const PERMISSIONS: [(Access<'static>, &str, &[&str]); 7] = [
@@ -27,7 +27,7 @@ const fn get(group: &'static str, resource: &'static str, name: &'static str) ->
 }
 
 /// Checks each permission. Nothing is tried.
-pub(crate) async fn permissions(cluster: &Cluster) -> Vec<Check> {
+pub(crate) async fn permissions(cluster: &ConnectedCluster) -> Vec<DoctorCheck> {
     let namespace = cluster.facts.controller.namespace.as_str();
     let reviews = PERMISSIONS.iter().map(|(access, what, used_by)| async move {
         let namespace = (access.verb == "get").then_some(namespace);
@@ -49,7 +49,7 @@ pub(crate) async fn permissions(cluster: &Cluster) -> Vec<Check> {
             }
         };
         checks.push(
-            Check::new("cluster", "permissions", state, message)
+            DoctorCheck::new("cluster", "permissions", state, message)
                 .used_by(used_by)
                 .lacks(vec![shown(access)])
                 .fix((state == CheckState::Failed).then(|| grant(access))),
@@ -57,7 +57,7 @@ pub(crate) async fn permissions(cluster: &Cluster) -> Vec<Check> {
     }
     if !allowed.is_empty() {
         let message = format!("you may read {}", allowed.join(", "));
-        checks.insert(0, Check::new("cluster", "permissions", CheckState::Ok, message));
+        checks.insert(0, DoctorCheck::new("cluster", "permissions", CheckState::Ok, message));
     }
     checks
 }

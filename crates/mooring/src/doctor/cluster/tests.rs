@@ -1,14 +1,14 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_inventory::Facts;
+use mooring_inventory::ClusterFacts;
 use mooring_workflow::published::SourceState;
 
 use super::connection::clock;
 use super::controller::{controller, record, undelivered};
 use super::karpenter::karpenter;
 use super::permissions::{PERMISSIONS, grant, list, permissions};
-use crate::doctor::check::{Check, CheckState};
+use crate::doctor::check::{CheckState, DoctorCheck};
 use crate::fixtures::{Server, cluster, facts};
 
 #[test]
@@ -28,7 +28,7 @@ fn clock_has_a_tolerance() {
     assert_eq!(check("2026-11-17T09:13:54.910Z").state, CheckState::Warning);
 }
 
-fn named(checks: &[Check], name: &str) -> Vec<(CheckState, String)> {
+fn named(checks: &[DoctorCheck], name: &str) -> Vec<(CheckState, String)> {
     let named = checks.iter().filter(|check| check.name == name);
     named.map(|check| (check.state, check.message.clone())).collect()
 }
@@ -79,7 +79,7 @@ async fn each_permission_is_requested_and_missing_ones_are_named() {
 #[tokio::test]
 async fn controller_has_its_state_version_and_record() {
     let mut facts = facts([]);
-    let shown = async |facts: &Facts| {
+    let shown = async |facts: &ClusterFacts| {
         let checks = controller(&cluster(facts.clone())).await;
         let names: Vec<&str> = checks.iter().map(|check| check.name).collect();
         let first = &checks[0];
@@ -135,7 +135,7 @@ fn record_is_checked_by_the_state_of_its_source() {
 #[test]
 fn karpenter_is_optional_and_lost_nodes_are_failures() {
     let mut facts = facts([]);
-    let shown = |facts: &Facts| {
+    let shown = |facts: &ClusterFacts| {
         let checks = karpenter(facts);
         checks.into_iter().map(|check| check.message).collect::<Vec<_>>().join("; ")
     };

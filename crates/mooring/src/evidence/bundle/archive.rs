@@ -20,14 +20,14 @@ pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// Origin of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FileOrigin {
     Cluster,
     Azure,
     Mooring,
     Node,
 }
 
-impl Part {
+impl FileOrigin {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Cluster => "cluster",
@@ -41,7 +41,7 @@ impl Part {
 /// File of the archive, with secrets redacted.
 #[derive(Debug)]
 pub(crate) struct ArchivedFile {
-    pub(crate) part: Part,
+    pub(crate) part: FileOrigin,
     /// Name on the screen, such as `NodeClaim` or `14 events`.
     pub(crate) label: String,
     pub(crate) path: String,
@@ -54,7 +54,7 @@ pub(crate) struct ArchivedFile {
 
 /// A file that is not in the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Skipped {
+pub(crate) struct OmittedFile {
     pub(crate) path: String,
     /// Name on the screen.
     pub(crate) label: String,
@@ -84,7 +84,7 @@ pub(crate) struct Contents {
     /// Services that were read; none for a directory.
     pub(crate) sources: Vec<Source>,
     pub(crate) entries: Vec<ArchivedFile>,
-    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<OmittedFile>,
 }
 
 impl Contents {
@@ -93,7 +93,7 @@ impl Contents {
     }
 
     pub(crate) fn skip_as(&mut self, path: &str, label: &str, why: impl Into<String>) {
-        self.skipped.push(Skipped {
+        self.skipped.push(OmittedFile {
             path: path.to_owned(),
             label: label.to_owned(),
             why: why.into(),
@@ -171,12 +171,12 @@ fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ArchivedFile, Contents, Part};
+    use super::{ArchivedFile, Contents, FileOrigin};
 
     #[test]
     fn redactions_of_all_files_are_summed() {
         let entries = [2, 0, 3].map(|redactions| ArchivedFile {
-            part: Part::Node,
+            part: FileOrigin::Node,
             label: String::new(),
             path: "a.log".to_owned(),
             why: "a log".to_owned(),

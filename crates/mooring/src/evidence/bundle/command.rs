@@ -10,24 +10,24 @@ use super::root::Root;
 use super::{directory, node, screen};
 use crate::arguments::without_kind;
 use crate::evidence::path::{ensure_node, is_path};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::outfile;
 use crate::output::show;
 use crate::output::{self, print_document, print_markdown, print_screen};
 
-pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
+pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), CommandFailure> {
     let directory = Path::new(&arguments.what);
     let contents = if directory.is_dir() || is_path(&arguments.what) {
         ensure_node(arguments.run_command, &arguments.what)?;
         let root = Root::open(directory).map_err(|error| {
-            Failure::io(format!("cannot read `{}`: {error}", identifier(&arguments.what)))
+            CommandFailure::io(format!("cannot read `{}`: {error}", identifier(&arguments.what)))
         })?;
         directory::collect(&root)
     } else {
         node::collect(without_kind(&arguments.what), &arguments.node, arguments.run_command)?
     };
     if contents.entries.is_empty() {
-        return Err(Failure::io(format!(
+        return Err(CommandFailure::io(format!(
             "no node files found in `{}`\nhint: pass the root of the node, the directory that contains var/log/azure",
             identifier(&arguments.what)
         )));
@@ -49,7 +49,7 @@ fn print(
     path: &str,
     archive: &[u8],
     contents: &Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let screen = |is_wide| screen::screen(path, archive.len(), contents, is_wide);
     match format {
         BundleFormat::Table => print_screen(&screen(false)),

@@ -5,9 +5,9 @@ use mooring_contract::node_config;
 use mooring_redact::Redactor;
 
 use super::allowlist::{ALLOWED, EXCLUDED, NBC_COMMAND, NODE_CONFIG};
-use super::archive::{ArchivedFile, Contents, Part};
+use super::archive::{ArchivedFile, Contents, FileOrigin};
 use super::redact::redact;
-use super::root::{Read, ReadError, Root};
+use super::root::{FileReadError, ReadFile, Root};
 
 /// Bytes read of a file.
 const MAX_READ: u64 = 64 << 20;
@@ -28,8 +28,8 @@ pub(super) fn collect(root: &Root) -> Contents {
     for allowed in ALLOWED {
         let paths = match root.matching(allowed.path, MAX_MATCHES) {
             Ok(paths) => paths,
-            Err(ReadError::Missing) => continue,
-            Err(ReadError::Skipped(why)) => {
+            Err(FileReadError::Missing) => continue,
+            Err(FileReadError::Skipped(why)) => {
                 contents.skip(allowed.path, why);
                 continue;
             }
@@ -43,8 +43,8 @@ pub(super) fn collect(root: &Root) -> Contents {
                     }
                     Err(why) => contents.skip(&path, why),
                 },
-                Err(ReadError::Missing) => {}
-                Err(ReadError::Skipped(why)) => contents.skip(&path, why),
+                Err(FileReadError::Missing) => {}
+                Err(FileReadError::Skipped(why)) => contents.skip(&path, why),
             }
         }
     }
@@ -58,8 +58,8 @@ pub(super) fn collect(root: &Root) -> Contents {
 fn redactor(root: &Root, contents: &mut Contents) -> Redactor {
     let mut read = |path: &str| match root.read(path, MAX_READ) {
         Ok(read) => read.bytes,
-        Err(ReadError::Missing) => Vec::new(),
-        Err(ReadError::Skipped(why)) => {
+        Err(FileReadError::Missing) => Vec::new(),
+        Err(FileReadError::Skipped(why)) => {
             // Its secrets are then only redacted by pattern.
             contents.skip(path, format!("cannot read its secrets: {why}"));
             Vec::new()
@@ -82,7 +82,7 @@ fn entry(
     redactor: &Redactor,
     path: &str,
     why: &str,
-    read: &Read,
+    read: &ReadFile,
     free: usize,
 ) -> Result<ArchivedFile, &'static str> {
     if read.bytes.contains(&0) {
@@ -96,7 +96,7 @@ fn entry(
         return Err("the size limit of the bundle is reached");
     }
     Ok(ArchivedFile {
-        part: Part::Node,
+        part: FileOrigin::Node,
         label: String::new(),
         path: path.to_owned(),
         why: why.to_owned(),
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn file_must_be_text_and_fit_into_the_bundle() {
-        let read = |bytes: &[u8], size| Read { bytes: bytes.to_vec(), size };
-        let entry = |read: &Read, free| {
+        let read = |bytes: &[u8], size| ReadFile { bytes: bytes.to_vec(), size };
+        let entry = |read: &ReadFile, free| {
             let entry = entry(&Redactor::new([""; 0]), "p", "w", read, free);
             entry.map(|entry| (entry.bytes.len(), entry.is_truncated, entry.original_bytes))
         };

@@ -1,6 +1,6 @@
 //! Redaction of secrets in the files of a node.
 
-use mooring_contract::json::{Dialect, Escape, Kind, Layout, Reader, Writer};
+use mooring_contract::json::{Dialect, Escape, JsonLayout, Reader, ValueKind, Writer};
 use mooring_redact::{MASK, Redactor, mask_line, names_secret};
 
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ fn redact_json(text: &str) -> Option<String> {
         return None;
     }
     let mut reader = Reader::new(text.as_bytes(), Dialect::Go);
-    let mut writer = Writer::new(Layout::Compact, Escape::Minimal);
+    let mut writer = Writer::new(JsonLayout::Compact, Escape::Minimal);
     copy(&mut reader, &mut writer, 0)?;
     reader.end().ok()?;
     let end = if text.ends_with('\n') { "\n" } else { "" };
@@ -67,13 +67,14 @@ const MAX_DEPTH: usize = 32;
 
 fn copy(reader: &mut Reader<'_>, writer: &mut Writer, depth: usize) -> Option<()> {
     match reader.peek().ok().filter(|_| depth < MAX_DEPTH)? {
-        Kind::Object => {
+        ValueKind::Object => {
             let mut members = reader.object().ok()?;
             writer.open_object();
             while let Some(name) = members.next(reader).ok()? {
                 writer.name(&redact_line(&name.text));
                 // Null and booleans are not secrets.
-                let may_be_secret = !matches!(reader.peek().ok()?, Kind::Null | Kind::Bool);
+                let may_be_secret =
+                    !matches!(reader.peek().ok()?, ValueKind::Null | ValueKind::Bool);
                 if may_be_secret && names_secret(&name.text) {
                     reader.skip(MAX_DEPTH).ok()?;
                     writer.string(MASK);
@@ -83,7 +84,7 @@ fn copy(reader: &mut Reader<'_>, writer: &mut Writer, depth: usize) -> Option<()
             }
             writer.close_object();
         }
-        Kind::Array => {
+        ValueKind::Array => {
             let mut elements = reader.array().ok()?;
             writer.open_array();
             while elements.next(reader).ok()? {
@@ -91,14 +92,14 @@ fn copy(reader: &mut Reader<'_>, writer: &mut Writer, depth: usize) -> Option<()
             }
             writer.close_array();
         }
-        Kind::String => {
+        ValueKind::String => {
             let text = reader.string().ok()?;
             let is_plain = is_resource_id(&text);
             writer.string(&if is_plain { text.to_string() } else { redact_lines(&text) });
         }
-        Kind::Number => writer.raw(reader.number().ok()?),
-        Kind::Bool => writer.boolean(reader.boolean().ok()?),
-        Kind::Null => {
+        ValueKind::Number => writer.raw(reader.number().ok()?),
+        ValueKind::Bool => writer.boolean(reader.boolean().ok()?),
+        ValueKind::Null => {
             reader.null().ok()?;
             writer.raw("null");
         }

@@ -16,24 +16,24 @@ pub(crate) struct Root {
 }
 
 #[derive(Debug)]
-pub(crate) struct Read {
+pub(crate) struct ReadFile {
     /// Content of the file, or its end.
     pub(crate) bytes: Vec<u8>,
     pub(crate) size: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ReadError {
+pub(crate) enum FileReadError {
     Missing,
     /// Not read, with the reason for the manifest.
     Skipped(String),
 }
 
-fn skipped(why: &str) -> ReadError {
-    ReadError::Skipped(why.to_owned())
+fn skipped(why: &str) -> FileReadError {
+    FileReadError::Skipped(why.to_owned())
 }
 
-impl From<Errno> for ReadError {
+impl From<Errno> for FileReadError {
     fn from(error: Errno) -> Self {
         match error {
             Errno::NOENT | Errno::NOTDIR => Self::Missing,
@@ -50,10 +50,12 @@ impl Root {
     }
 
     /// Opens the directory of a path; returns it with the last part of the path.
-    fn descend<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), ReadError> {
+    fn descend<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), FileReadError> {
         let (directories, last) = path.rsplit_once('/').unwrap_or(("", path));
-        let mut directory =
-            self.directory.try_clone().map_err(|error| ReadError::Skipped(error.to_string()))?;
+        let mut directory = self
+            .directory
+            .try_clone()
+            .map_err(|error| FileReadError::Skipped(error.to_string()))?;
         for part in directories.split('/').filter(|part| !part.is_empty()) {
             ensure_not_link(&directory, part)?;
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -63,7 +65,7 @@ impl Root {
     }
 
     /// Reads a file, or its last `max` bytes.
-    pub(crate) fn read(&self, path: &str, max: u64) -> Result<Read, ReadError> {
+    pub(crate) fn read(&self, path: &str, max: u64) -> Result<ReadFile, FileReadError> {
         let (directory, name) = self.descend(path)?;
         ensure_not_link(&directory, name)?;
         // Opening a pipe would block.
@@ -82,12 +84,12 @@ impl Root {
         let read = file
             .seek(SeekFrom::Start(size.saturating_sub(max)))
             .and_then(|_| file.take(max).read_to_end(&mut bytes));
-        read.map_err(|error| ReadError::Skipped(error.to_string()))?;
-        Ok(Read { bytes, size })
+        read.map_err(|error| FileReadError::Skipped(error.to_string()))?;
+        Ok(ReadFile { bytes, size })
     }
 
     /// Returns the paths that match a pattern with one `*` in its last part, sorted.
-    pub(crate) fn matching(&self, pattern: &str, max: usize) -> Result<Vec<String>, ReadError> {
+    pub(crate) fn matching(&self, pattern: &str, max: usize) -> Result<Vec<String>, FileReadError> {
         let Some((before, suffix)) = pattern.split_once('*') else {
             return Ok(vec![pattern.to_owned()]);
         };
@@ -109,7 +111,7 @@ impl Root {
 }
 
 /// Fails for links with a clear reason; `openat` would return a generic error.
-fn ensure_not_link(directory: &OwnedFd, name: &str) -> Result<(), ReadError> {
+fn ensure_not_link(directory: &OwnedFd, name: &str) -> Result<(), FileReadError> {
     let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => Err(skipped("symbolic link; not followed")),
@@ -134,9 +136,9 @@ mod tests {
         assert_eq!(names("log/ab*.log"), ["log/abc.log", "log/abxyz.log"]);
         assert_eq!(names("log/*.log").len(), 4);
         assert_eq!(names("log/zz.log"), ["log/zz.log"], "without a star");
-        assert_eq!(root.matching("none/*", 100), Err(ReadError::Missing));
+        assert_eq!(root.matching("none/*", 100), Err(FileReadError::Missing));
         let read = root.read("log/ab.log", 4).unwrap();
         assert_eq!((read.bytes.as_slice(), read.size), (&b"6789"[..], 10));
-        assert_eq!(root.read("log/zz.log", 4).unwrap_err(), ReadError::Missing);
+        assert_eq!(root.read("log/zz.log", 4).unwrap_err(), FileReadError::Missing);
     }
 }

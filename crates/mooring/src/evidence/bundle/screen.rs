@@ -2,7 +2,7 @@
 
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
-use super::archive::{Contents, Part};
+use super::archive::{Contents, FileOrigin};
 
 /// Skipped files on the screen; manifest.json lists all.
 const MAX_SKIPPED: usize = 8;
@@ -20,10 +20,10 @@ pub(super) fn screen(path: &str, bytes: usize, contents: &Contents, is_wide: boo
             .plain(format!(": {files} files, {}, {redactions} {secrets} redacted", size(bytes))),
     );
     for (label, part) in [
-        ("Cluster", Part::Cluster),
-        ("Azure", Part::Azure),
-        ("Mooring", Part::Mooring),
-        ("Node", Part::Node),
+        ("Cluster", FileOrigin::Cluster),
+        ("Azure", FileOrigin::Azure),
+        ("Mooring", FileOrigin::Mooring),
+        ("Node", FileOrigin::Node),
     ] {
         let names = names(contents, part);
         if !names.is_empty() {
@@ -61,7 +61,7 @@ fn file_table(contents: &Contents) -> Table {
 }
 
 /// Returns the names of a part's files, each once, with a count if several nodes have it.
-fn names(contents: &Contents, part: Part) -> String {
+fn names(contents: &Contents, part: FileOrigin) -> String {
     let mut names: Vec<(&str, usize)> = Vec::new();
     let entries = contents.entries.iter().filter(|entry| entry.part == part);
     for entry in entries {
@@ -93,7 +93,7 @@ mod tests {
     use super::super::archive::ArchivedFile;
     use super::*;
 
-    fn entry(part: Part, label: &str) -> ArchivedFile {
+    fn entry(part: FileOrigin, label: &str) -> ArchivedFile {
         ArchivedFile {
             part,
             label: label.to_owned(),
@@ -109,10 +109,10 @@ mod tests {
     #[test]
     fn screen_names_the_contents_and_what_is_left_out() {
         let mut contents = Contents::default();
-        contents.entries.push(entry(Part::Cluster, "NodeClaim"));
-        contents.entries.push(entry(Part::Cluster, "14 events"));
-        contents.entries.push(entry(Part::Azure, "VM"));
-        contents.entries.push(entry(Part::Azure, "VM"));
+        contents.entries.push(entry(FileOrigin::Cluster, "NodeClaim"));
+        contents.entries.push(entry(FileOrigin::Cluster, "14 events"));
+        contents.entries.push(entry(FileOrigin::Azure, "VM"));
+        contents.entries.push(entry(FileOrigin::Azure, "VM"));
         contents.skip_as("a/serial.log", "serial console log", "boot diagnostics are off");
         let text = screen("x.tar.gz", 2000, &contents, false).render(&Style::PIPE);
         let lines: Vec<&str> = text.lines().collect();

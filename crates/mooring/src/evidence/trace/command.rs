@@ -2,24 +2,24 @@
 
 use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
-use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
+use mooring_trace::{Timeline, TraceFile, chrome, html, json, otlp, table};
 use mooring_workflow::published::{self, ClusterIdentity};
 
 use super::arguments::{TraceArguments, TraceFormat};
-use super::input::{self, Input};
+use super::input::{self, TraceInput};
 use super::screen;
 use crate::arguments::{with_kind, without_kind};
 use crate::evidence::bundle::node::{self, NodeFiles};
 use crate::evidence::path::{ensure_node, is_path};
 use crate::output;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::outfile;
 use crate::output::published::document;
 use crate::output::show;
 
 /// Files to read, and what is known about them.
 struct Source {
-    files: Vec<File>,
+    files: Vec<TraceFile>,
     left_out: Vec<String>,
     /// Time of the read; none for a path.
     now: Option<jiff::Timestamp>,
@@ -28,7 +28,7 @@ struct Source {
     sources: Vec<published::Source>,
 }
 
-pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
+pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), CommandFailure> {
     let what = arguments.what.to_string_lossy();
     let source = if arguments.what.exists() || is_path(&what) {
         ensure_node(arguments.run_command, &what)?;
@@ -36,7 +36,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
         for note in &input.notes {
             show::print_warning(&printable(note));
         }
-        let Input { files, left_out, .. } = input;
+        let TraceInput { files, left_out, .. } = input;
         Source { files, left_out, now: None, cluster: None, sources: Vec::new() }
     } else {
         let node = node::trace_files(without_kind(&what), &arguments.node, arguments.run_command)?;
@@ -49,7 +49,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
     }
     let style = if arguments.out.is_some() { Style::PIPE } else { output::style() };
     let document = || {
-        let content = json::Content::new(&timelines);
+        let content = json::TraceContent::new(&timelines);
         document(json::SCHEMA, source.cluster.as_ref(), &source.sources, content)
     };
     let text = match arguments.output {
@@ -93,17 +93,21 @@ fn name(timeline: &Timeline) -> String {
     known.unwrap_or_else(|| node.to_owned()) + "\n"
 }
 
-fn nothing_found(arguments: &TraceArguments, source: &Source, timelines: &[Timeline]) -> Failure {
+fn nothing_found(
+    arguments: &TraceArguments,
+    source: &Source,
+    timelines: &[Timeline],
+) -> CommandFailure {
     let name = identifier(&arguments.what.to_string_lossy());
     if source.now.is_some() {
         let why = source.left_out.join("; ");
-        return Failure::io(format!("no times are known of `{name}`: {why}"));
+        return CommandFailure::io(format!("no times are known of `{name}`: {why}"));
     }
     let why = timelines
         .iter()
         .flat_map(|timeline| &timeline.skipped)
         .map(|file| format!("\n  {}: {}", file.path, file.why));
-    Failure::io(format!(
+    CommandFailure::io(format!(
         "no bootstrap logs found in `{name}`{}\nhint: `mooring trace --help` lists the supported files",
         why.take(10).collect::<String>()
     ))

@@ -6,12 +6,12 @@ use super::lookup::find;
 use super::{document, search, table};
 use crate::explain::arguments::{CodesArguments, CodesCommand};
 use crate::explain::pages;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::page::screen;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 
-pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
+pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), CommandFailure> {
     match &arguments.command {
         CodesCommand::List { os, owner, all, output } => {
             let (os, owner) = (os.map(Os::from), owner.map(Owner::from));
@@ -49,7 +49,7 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
 }
 
 /// Prints codes as a document or as names.
-fn print_codes(format: AnswerFormat, codes: &[&'static ExitCode]) -> Result<(), Failure> {
+fn print_codes(format: AnswerFormat, codes: &[&'static ExitCode]) -> Result<(), CommandFailure> {
     match format {
         AnswerFormat::Name => show::print_names(codes.iter().map(|code| code.name)),
         format => {

@@ -2,7 +2,7 @@
 
 use mooring_codes::ExitCode;
 use mooring_diagnosis::CausePage;
-use mooring_workflow::published::Document;
+use mooring_workflow::published::PublishedDocument;
 use serde::Serialize;
 
 use crate::output::published;
@@ -80,7 +80,7 @@ pub(super) fn document<'a>(
     query: Option<String>,
     codes: &[&'static ExitCode],
     causes: &'a [CausePage],
-) -> Document<'static, CodesContent<'a>> {
+) -> PublishedDocument<'static, CodesContent<'a>> {
     let entry = |code: &&'static ExitCode| CodeEntry {
         os: code.os.as_str(),
         code: code.number,

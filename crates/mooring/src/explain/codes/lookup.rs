@@ -5,14 +5,14 @@ use mooring_diagnosis::find_codes;
 use mooring_redact::identifier;
 
 use crate::arguments::suggest;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Returns the codes with this number or name, or an error with similar names.
 pub(super) fn find(
     what: &str,
     os: Option<Os>,
     image: Option<Date>,
-) -> Result<Vec<&'static ExitCode>, Failure> {
+) -> Result<Vec<&'static ExitCode>, CommandFailure> {
     let found: Vec<&'static ExitCode> = if let Some(code) = parse_code(what) {
         meanings(code, os, image)
     } else {
@@ -25,13 +25,13 @@ pub(super) fn find(
 }
 
 /// Returns the error for a code or name that does not exist, with similar names.
-pub(crate) fn unknown_code(what: &str) -> Failure {
+pub(crate) fn unknown_code(what: &str) -> CommandFailure {
     let hint = suggest::hint(what, code_names(), "mooring codes show").unwrap_or_else(|| {
         "hint: `mooring codes list --all` lists all codes, `mooring codes search WORDS` finds them \
          by their texts"
             .to_owned()
     });
-    Failure::unknown_name(format!("unknown exit code `{}`\n{hint}", identifier(what)))
+    CommandFailure::unknown_name(format!("unknown exit code `{}`\n{hint}", identifier(what)))
 }
 
 /// Parses `211` or `0xD3`.

@@ -10,7 +10,7 @@ use mooring_terminal::{Mark, Text};
 use super::lookup::parse_code;
 use super::{document, table};
 use crate::arguments::suggest;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 
@@ -200,10 +200,14 @@ pub(super) fn search(words: &[String], os: Option<Os>, owner: Option<Owner>) -> 
     Index::new(os, owner).search(words)
 }
 
-pub(super) fn print(words: &[String], found: &Found, format: AnswerFormat) -> Result<(), Failure> {
+pub(super) fn print(
+    words: &[String],
+    found: &Found,
+    format: AnswerFormat,
+) -> Result<(), CommandFailure> {
     let query = words.join(" ");
     if found.is_empty() {
-        return Err(Failure::unknown_name(format!(
+        return Err(CommandFailure::unknown_name(format!(
             "no code or cause matches `{}`\nhint: use fewer words; `mooring codes list --all` lists \
              all codes",
             identifier(&query)
@@ -227,7 +231,7 @@ pub(super) fn print(words: &[String], found: &Found, format: AnswerFormat) -> Re
     }
 }
 
-fn print_table(query: &str, found: &Found, format: AnswerFormat) -> Result<(), Failure> {
+fn print_table(query: &str, found: &Found, format: AnswerFormat) -> Result<(), CommandFailure> {
     let is_wide = format == AnswerFormat::Wide;
     let mut screen = mooring_terminal::Screen::default();
     if found.is_similar {

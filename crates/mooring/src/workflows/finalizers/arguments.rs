@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use mooring_redact::shell_word;
 
 use crate::about::schema;
-use crate::workflows::runs::{Approval, JournalArgument, ReadLimit};
+use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit};
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -124,7 +124,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) policy: PolicyArguments,
     #[command(flatten)]
-    pub(crate) approval: Approval,
+    pub(crate) approval: ApprovalArguments,
     /// Only show the plan; write nothing, not even the journal
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::report::Verdict;
+use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
 use mooring_finalizers::workflow::Run;
@@ -11,14 +11,14 @@ use mooring_workflow::approval::{Approval, ApprovalToken};
 
 use super::arguments::{PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput};
 use super::progress::show_progress;
-use super::session::{Session, with_session};
+use super::session::{FinalizerSession, with_session};
 use super::target::{Change, ensure_named};
 use super::{exit, settings, show};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::env_var;
 use crate::workflows::runs::{
-    Notices, Progress, Signals, confirm, confirm_protected, dry_run, print_once, unfinished_result,
-    write, write_screen,
+    Notices, ProgressOutput, Signals, confirm, confirm_protected, dry_run, print_once,
+    unfinished_result, write, write_screen,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum Begin {
     Unfinished,
 }
 
-pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
+pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, CommandFailure> {
     let dry_run = dry_run::from_environment()? || arguments.dry_run;
     dry_run::announce(dry_run);
     let token = arguments.approval.plan_hash.clone();
@@ -67,8 +67,8 @@ struct Request {
     output: RunOutput,
 }
 
-impl Session {
-    async fn change(&self, request: &Request, signals: Signals) -> Result<u8, Failure> {
+impl FinalizerSession {
+    async fn change(&self, request: &Request, signals: Signals) -> Result<u8, CommandFailure> {
         self.show_target();
         if let Some(token) =
             request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
@@ -86,12 +86,12 @@ impl Session {
         }
         if plan.nothing_to_do && !unfinished {
             let hash = plan.hash.as_str();
-            show::without_run(self, hash, Verdict::Clean, None, &request.output).await?;
+            show::without_run(self, hash, RemovalVerdict::Clean, None, &request.output).await?;
             return Ok(0);
         }
         let approval = self.approve(&plan, request)?;
         let notices = Notices::new(self.subject()).await;
-        let mut progress = Progress::new(notices);
+        let mut progress = ProgressOutput::new(notices);
         let watcher =
             Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
         let mut say = print_once();
@@ -110,7 +110,10 @@ impl Session {
     }
 
     /// Returns true if an unfinished run is to be continued, or the result of the command.
-    async fn unfinished(&self, request: &Request) -> Result<Result<bool, CommandResult>, Failure> {
+    async fn unfinished(
+        &self,
+        request: &Request,
+    ) -> Result<Result<bool, CommandResult>, CommandFailure> {
         let status = match self.wait_for(self.remover.status()).await {
             Ok(status) => status,
             // Starting a journal shows why it cannot be read.
@@ -118,7 +121,7 @@ impl Session {
             Err(why) => return Err(self.unreadable(why)),
         };
         let found = Run::replay(&status.records);
-        let found = found.map_err(|error| Failure::io(format!("{}: {error}", status.place)));
+        let found = found.map_err(|error| CommandFailure::io(format!("{}: {error}", status.place)));
         let state = match found {
             Ok(state) => state.filter(|state| !state.is_finished()),
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
@@ -146,7 +149,7 @@ impl Session {
     }
 
     /// Returns the approval of the plan: the token, `--best-effort`, or the typed name.
-    fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, Failure> {
+    fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, CommandFailure> {
         if plan.nothing_to_do {
             return Ok(Approval::None);
         }
@@ -172,7 +175,7 @@ impl Session {
     }
 
     /// Prints the plan, and checks the approval.
-    async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, Failure> {
+    async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, CommandFailure> {
         let output = match request.output.output {
             RunFormat::Table => PlanFormat::Table,
             RunFormat::Wide => PlanFormat::Wide,
@@ -197,7 +200,7 @@ impl Session {
         hash: &str,
         ending: CommandResult,
         request: &Request,
-    ) -> Result<u8, Failure> {
+    ) -> Result<u8, CommandFailure> {
         exit::end(self, hash, ending, &request.output).await
     }
 }

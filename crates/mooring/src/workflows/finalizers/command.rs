@@ -7,14 +7,14 @@ use super::change::{Begin, change};
 use super::session::with_session;
 use super::target::Change;
 use super::{settings, status};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::runs::dry_run;
 
 pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
     run(&arguments.command).map_or_else(|failure| failure.report(), ExitCode::from)
 }
 
-fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
+fn run(command: &FinalizersCommand) -> Result<u8, CommandFailure> {
     dry_run::from_environment()?;
     match command {
         FinalizersCommand::Plan { target, policy, limit, output } => {

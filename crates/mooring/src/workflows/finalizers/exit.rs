@@ -1,14 +1,14 @@
 //! Results and exit codes of runs.
 
 use mooring_finalizers::checks::OPERATOR_GONE;
-use mooring_finalizers::report::Verdict;
+use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::workflow::{Finish, RunOutcome};
 
 use super::arguments::RunOutput;
-use super::session::Session;
+use super::session::FinalizerSession;
 use super::show;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::runs::exit_code;
 
 const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-down` to stop it after its teardown; \
@@ -16,11 +16,11 @@ const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-do
 
 /// Prints the report, and the next command.
 pub(crate) async fn end(
-    session: &Session,
+    session: &FinalizerSession,
     plan_hash: &str,
     ending: CommandResult,
     output: &RunOutput,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     match &ending {
         CommandResult::Stopped(_) | CommandResult::Resumable(_) => {
             if let Ok(journal) = session.remover.status().await {
@@ -29,7 +29,7 @@ pub(crate) async fn end(
         }
         CommandResult::Refused(error) => {
             let why = Some(error.to_string());
-            show::without_run(session, plan_hash, Verdict::Refused, why, output).await?;
+            show::without_run(session, plan_hash, RemovalVerdict::Refused, why, output).await?;
         }
         CommandResult::Nothing(_)
         | CommandResult::Held(_)
@@ -48,25 +48,27 @@ pub(crate) async fn end(
     )
 }
 
-pub(crate) fn refusal(error: &StartError) -> Failure {
+pub(crate) fn refusal(error: &StartError) -> CommandFailure {
     match error {
-        StartError::Journal(_) | StartError::Unknown { .. } => Failure::io(error.to_string()),
-        StartError::Unfinished(_) => Failure::blocked(format!(
+        StartError::Journal(_) | StartError::Unknown { .. } => {
+            CommandFailure::io(error.to_string())
+        }
+        StartError::Unfinished(_) => CommandFailure::blocked(format!(
             "{error}\nhint: `mooring finalizers status` shows its progress"
         )),
-        StartError::OtherProfile { .. } => Failure::blocked(format!(
+        StartError::OtherProfile { .. } => CommandFailure::blocked(format!(
             "{error}\nhint: use the profile that the run was started with, or move a foreign journal away (docs/RUNBOOK.md)"
         )),
-        StartError::OtherCluster(_) => Failure::blocked(format!(
+        StartError::OtherCluster(_) => CommandFailure::blocked(format!(
             "{error}\nhint: check the kubeconfig's current context, and `--journal`"
         )),
         StartError::PlanChanged { .. } | StartError::Expired(_) | StartError::NotApproved => {
-            Failure::blocked(format!(
+            CommandFailure::blocked(format!(
                 "{error}\nhint: review and approve a new `mooring finalizers plan`"
             ))
         }
         StartError::Refused { name, .. } => {
-            Failure::blocked(format!("{error}\n{}", check_hint(name)))
+            CommandFailure::blocked(format!("{error}\n{}", check_hint(name)))
         }
     }
 }

@@ -5,10 +5,10 @@ use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::{Decision, Fact, Run};
 use mooring_workflow::Step as _;
 
-use crate::workflows::runs::{Event, Progress, ProgressLine};
+use crate::workflows::runs::{ProgressEvent, ProgressLine, ProgressOutput};
 
 pub(super) fn show_progress(
-    progress: &mut Progress,
+    progress: &mut ProgressOutput,
     state: &Run,
     action: &Decision,
     now: Timestamp,
@@ -16,14 +16,14 @@ pub(super) fn show_progress(
     progress.start(&state.id);
     let (event, text) = match action {
         Decision::Apply(effect) => {
-            (Event::Change, format!("{} {}", effect.verb(), effect.target()))
+            (ProgressEvent::Change, format!("{} {}", effect.verb(), effect.target()))
         }
-        Decision::Wait { why, .. } => (Event::Wait, format!("waiting {why}")),
-        Decision::Stop(stop) => (Event::Stop, format!("stopping: {}", stop.message)),
-        Decision::Done(evidence) => (Event::Done, evidence.join("; ")),
+        Decision::Wait { why, .. } => (ProgressEvent::Wait, format!("waiting {why}")),
+        Decision::Stop(stop) => (ProgressEvent::Stop, format!("stopping: {}", stop.message)),
+        Decision::Done(evidence) => (ProgressEvent::Done, evidence.join("; ")),
         Decision::Record(fact) => {
             let Fact::Spared { key, why } = &**fact;
-            (Event::Change, format!("{key} was skipped: {why}"))
+            (ProgressEvent::Change, format!("{key} was skipped: {why}"))
         }
         Decision::Refresh | Decision::Finish(..) => return,
     };

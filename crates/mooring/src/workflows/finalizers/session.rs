@@ -12,14 +12,14 @@ use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use super::arguments::TargetArguments;
 use super::target::{self, Change, ensure_one_cluster};
 use crate::cluster::{connect, wait_for};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
-use crate::workflows::runs::{ReadLimit, Signals, Subject, write_screen};
+use crate::workflows::runs::{ReadLimit, RunSubject, Signals, write_screen};
 
 const WAITING: &str = "waiting for the Kubernetes API";
 
 /// One operator of one cluster, with display names.
-pub(super) struct Session {
+pub(super) struct FinalizerSession {
     pub(super) remover: Remover,
     pub(super) context: Option<String>,
     /// The context of a change, if it is protected.
@@ -33,7 +33,7 @@ pub(super) struct Session {
     pub(super) limit: Option<ReadLimit>,
 }
 
-impl Session {
+impl FinalizerSession {
     /// Awaits reads. Prints what it waits for.
     pub(super) async fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
         wait_for(WAITING, &ReadLimit::end(self.limit), work).await
@@ -70,8 +70,8 @@ impl Session {
         (identity, vec![source])
     }
 
-    pub(super) async fn subject(&self) -> Subject {
-        Subject {
+    pub(super) async fn subject(&self) -> RunSubject {
+        RunSubject {
             cluster: self.identity(None).await.0,
             workflow: "finalizers",
             name: self.profile.clone(),
@@ -90,8 +90,8 @@ impl Session {
         write_screen(&screen);
     }
 
-    pub(super) fn unreadable(&self, why: String) -> Failure {
-        if self.remover.is_signed_out() { signed_out(SignedOut) } else { Failure::io(why) }
+    pub(super) fn unreadable(&self, why: String) -> CommandFailure {
+        if self.remover.is_signed_out() { signed_out(SignedOut) } else { CommandFailure::io(why) }
     }
 }
 
@@ -100,8 +100,8 @@ pub(super) fn with_session(
     change: Change,
     limit: Option<ReadLimit>,
     settings: Settings,
-    act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
-) -> Result<u8, Failure> {
+    act: impl AsyncFnOnce(&FinalizerSession, Signals) -> Result<u8, CommandFailure>,
+) -> Result<u8, CommandFailure> {
     build_runtime()?.block_on(ReadLimit::apply(limit, async {
         let Connection { client, context, cluster, server } =
             connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
@@ -118,15 +118,24 @@ pub(super) fn with_session(
             stopped,
         );
         let flags = target.repeated();
-        let session =
-            Session { remover, context, protected, cluster, server, profile, groups, flags, limit };
+        let session = FinalizerSession {
+            remover,
+            context,
+            protected,
+            cluster,
+            server,
+            profile,
+            groups,
+            flags,
+            limit,
+        };
         act(&session, signals).await
     }))
 }
 
 /// Reports rejected credentials, which are not a missing permission.
-pub(super) fn signed_out(error: SignedOut) -> Failure {
-    Failure::io(format!("{error}\n{}", connect::SIGN_IN))
+pub(super) fn signed_out(error: SignedOut) -> CommandFailure {
+    CommandFailure::io(format!("{error}\n{}", connect::SIGN_IN))
 }
 
 #[cfg(test)]

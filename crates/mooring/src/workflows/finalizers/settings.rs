@@ -9,7 +9,7 @@ use mooring_finalizers::settings::Settings;
 use mooring_workflow::store::JournalPlace;
 
 use super::arguments::{PolicyArguments, TargetArguments};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::runs::write;
 
 const TIMEOUT: &str = "PKO_CLEANUP_TIMEOUT";
@@ -17,13 +17,13 @@ const TIMEOUT: &str = "PKO_CLEANUP_TIMEOUT";
 pub(crate) fn settings(
     target: &TargetArguments,
     policy: Option<&PolicyArguments>,
-) -> Result<Settings, Failure> {
+) -> Result<Settings, CommandFailure> {
     let mut settings = Settings::new(profile(target)?);
     settings.journal = target.journal.place(&settings.profile.config_map(), None)?;
     if let JournalPlace::ConfigMap(namespace) = &settings.journal
         && settings.profile.namespace.as_ref() == Some(namespace)
     {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "the journal cannot be in namespace {namespace}, which is removed\nhint: `--journal configmap/NAMESPACE` or a file"
         )));
     }
@@ -35,17 +35,17 @@ pub(crate) fn settings(
     Ok(settings)
 }
 
-fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, CommandFailure> {
     flags
         .iter()
         .map(|flag| match flag.split_once('=') {
             Some((OPERATOR_GONE, reason)) if !reason.trim().is_empty() => {
                 Ok((OPERATOR_GONE.to_owned(), reason.trim().to_owned()))
             }
-            Some((OPERATOR_GONE, _)) | None => Err(Failure::usage(format!(
+            Some((OPERATOR_GONE, _)) | None => Err(CommandFailure::usage(format!(
                 "--override requires a check and a reason\nhint: --override {OPERATOR_GONE}=\"REASON\""
             ))),
-            Some((other, _)) => Err(Failure::usage(format!(
+            Some((other, _)) => Err(CommandFailure::usage(format!(
                 "the check {} cannot be overridden\nhint: only {OPERATOR_GONE} can",
                 mooring_redact::identifier(other)
             ))),
@@ -53,7 +53,7 @@ fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, Failure> {
         .collect()
 }
 
-fn profile(target: &TargetArguments) -> Result<Profile, Failure> {
+fn profile(target: &TargetArguments) -> Result<Profile, CommandFailure> {
     let Some(group) = &target.group else { return named(&target.profile) };
     let mut profile = Profile::of_group(group);
     profile.namespace.clone_from(&target.namespace);
@@ -67,19 +67,19 @@ fn profile(target: &TargetArguments) -> Result<Profile, Failure> {
         profile.finalizers = vec![format!("{group}/*")];
         profile.finalizers.extend(target.finalizers.iter().cloned());
     }
-    profile.checked().map_err(Failure::usage)
+    profile.checked().map_err(CommandFailure::usage)
 }
 
 /// Returns a built-in profile by name, or reads a file.
-fn named(wanted: &str) -> Result<Profile, Failure> {
+fn named(wanted: &str) -> Result<Profile, CommandFailure> {
     let read = if wanted.contains(['/', '.']) {
         let text = std::fs::read_to_string(wanted)
-            .map_err(|error| Failure::io(format!("cannot read {wanted}: {error}")))?;
+            .map_err(|error| CommandFailure::io(format!("cannot read {wanted}: {error}")))?;
         Profile::parse(wanted, &text)
     } else {
         Profile::named(wanted)
     };
-    read.map_err(|error| Failure::usage(error.to_string()))
+    read.map_err(|error| CommandFailure::usage(error.to_string()))
 }
 
 /// Returns the deadline: flag, else variable, else default. An invalid variable is a warning, so that it does not stop a
@@ -88,14 +88,16 @@ pub(crate) fn timeout(
     flag: Option<&str>,
     environment: impl Fn(&str) -> Option<String>,
     usual: SignedDuration,
-) -> Result<SignedDuration, Failure> {
+) -> Result<SignedDuration, CommandFailure> {
     let parse = |text: &str| {
         mooring_agent::parse_duration(text.trim())
             .and_then(|duration| SignedDuration::try_from(duration).ok())
     };
     if let Some(text) = flag {
         return parse(text).ok_or_else(|| {
-            Failure::usage(format!("--timeout must be a duration such as 10m or 90s, not '{text}'"))
+            CommandFailure::usage(format!(
+                "--timeout must be a duration such as 10m or 90s, not '{text}'"
+            ))
         });
     }
     let Some(text) = environment(TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(usual) };

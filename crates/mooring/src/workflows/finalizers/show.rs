@@ -3,30 +3,30 @@
 use jiff::Timestamp;
 use mooring_finalizers::documents::PublishedPlan;
 use mooring_finalizers::plan::{self, Plan, PlannedObject};
-use mooring_finalizers::report::{RunReport, Verdict};
+use mooring_finalizers::report::{RemovalVerdict, RunReport};
 use mooring_finalizers::runtime::JournalStatus;
 use mooring_finalizers::screens;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::CheckResult;
 use mooring_workflow::published::Next;
-use mooring_workflow::report::History;
+use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 use super::arguments::{FORMER_PLAN, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput};
-use super::session::Session;
+use super::session::FinalizerSession;
 use crate::about::schema::{ensure_document, is_former};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
 use crate::output::{print_document, print_markdown, print_screen};
 use crate::workflows::runs::format_lock;
 
 pub(crate) async fn plan(
-    session: &Session,
+    session: &FinalizerSession,
     plan: &Plan,
     output: &PlanOutput,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_document = matches!(output.output, PlanFormat::Json | PlanFormat::Yaml);
     ensure_document(output.schema.as_deref(), is_document)?;
     let is_yaml = output.output == PlanFormat::Yaml;
@@ -60,7 +60,7 @@ fn objects(plan: &Plan) -> String {
 }
 
 /// Returns `apply` only if it would start.
-fn next(session: &Session, plan: &Plan) -> Vec<Next> {
+fn next(session: &FinalizerSession, plan: &Plan) -> Vec<Next> {
     if plan.nothing_to_do || !plan.checks.iter().all(CheckResult::allows_run) {
         return Vec::new();
     }
@@ -73,7 +73,7 @@ fn next(session: &Session, plan: &Plan) -> Vec<Next> {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunContent<'a> {
     /// `clean` or `refused` for a command that started no run; else the state of the run.
-    pub(crate) result: Option<Verdict>,
+    pub(crate) result: Option<RemovalVerdict>,
     pub(crate) plan_hash: Option<&'a str>,
     /// Explanation of a command that started no run.
     pub(crate) stopped: Option<&'a str>,
@@ -92,7 +92,7 @@ pub(crate) fn print_run(
     screen: &Screen,
     runs: &[RunStatus],
     format: RunFormat,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     match format {
         RunFormat::Markdown => print_markdown(screen),
         RunFormat::Name => print_names(runs.iter().map(|run| run.subject.name())),
@@ -102,12 +102,12 @@ pub(crate) fn print_run(
 
 /// Reports a command that started no run.
 pub(crate) async fn without_run(
-    session: &Session,
+    session: &FinalizerSession,
     plan_hash: &str,
-    result: Verdict,
+    result: RemovalVerdict,
     why: Option<String>,
     output: &RunOutput,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_yaml = output.output == RunFormat::Yaml;
     if !is_document(output.output) {
         let mut screen = Screen::default();
@@ -142,16 +142,16 @@ pub(crate) async fn without_run(
 }
 
 /// Returns the status of the last run of a journal.
-pub(crate) fn run_status(journal: &JournalStatus) -> Result<Option<RunStatus>, Failure> {
-    let history =
-        History::read(&journal.records).map_err(|error| Failure::io(error.to_string()))?;
+pub(crate) fn run_status(journal: &JournalStatus) -> Result<Option<RunStatus>, CommandFailure> {
+    let history = RunHistory::read(&journal.records)
+        .map_err(|error| CommandFailure::io(error.to_string()))?;
     Ok(history.map(|history| {
         RunStatus::new(history, journal.place.clone(), journal.lock.as_ref(), Timestamp::now())
     }))
 }
 
-fn former_report(journal: &JournalStatus) -> Result<Option<RunReport>, Failure> {
-    RunReport::of(&journal.records).map_err(|error| Failure::io(error.to_string()))
+fn former_report(journal: &JournalStatus) -> Result<Option<RunReport>, CommandFailure> {
+    RunReport::of(&journal.records).map_err(|error| CommandFailure::io(error.to_string()))
 }
 
 /// Returns the content of a document about the last run.
@@ -159,7 +159,7 @@ pub(crate) fn content<'a>(
     journal: &JournalStatus,
     runs: &'a [RunStatus],
     former: Option<&'a str>,
-) -> Result<RunContent<'a>, Failure> {
+) -> Result<RunContent<'a>, CommandFailure> {
     let result = former_report(journal)?.map(|report| report.result);
     let plan_hash = runs.first().map(|run| run.plan_hash.as_str());
     Ok(RunContent { result, plan_hash, stopped: None, runs, former })
@@ -167,10 +167,10 @@ pub(crate) fn content<'a>(
 
 /// Prints the last run of the journal, after a command that drove it.
 pub(crate) async fn report(
-    session: &Session,
+    session: &FinalizerSession,
     journal: &JournalStatus,
     output: &RunOutput,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_yaml = output.output == RunFormat::Yaml;
     let Some(run) = run_status(journal)? else { return Ok(()) };
     let runs = [run];
@@ -215,7 +215,7 @@ pub(crate) fn status_screen(
 pub(crate) fn former_status(
     journal: &JournalStatus,
     former: Option<&str>,
-) -> Result<serde_json::Value, Failure> {
+) -> Result<serde_json::Value, CommandFailure> {
     Ok(serde_json::json!({
         "schema": "mooring.finalizers.status/v1", "journal": journal.place,
         "run": former_report(journal)?, "lock": journal.lock, "former": former,

@@ -4,20 +4,20 @@ use jiff::Timestamp;
 use mooring_workflow::status::RunStatus;
 
 use super::arguments::{RUN, RunFormat, StatusOutput};
-use super::session::Session;
+use super::session::FinalizerSession;
 use super::show::{content, former_status, is_document, print_run, run_status, status_screen};
 use crate::about::schema::{ensure_document, is_former};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::print_document;
 use crate::output::published;
-use crate::workflows::runs::{Ended, Frame, Row, Watched, watch};
+use crate::workflows::runs::{Frame, WatchEnd, WatchRow, Watched, watch};
 
 pub(crate) async fn status(
-    session: &Session,
+    session: &FinalizerSession,
     is_watched: bool,
     exit_zero: bool,
     output: &StatusOutput,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let is_document = is_document(output.output);
     ensure_document(output.schema.as_deref(), is_document)?;
     if is_watched {
@@ -48,18 +48,24 @@ fn is_wrong(runs: &[RunStatus]) -> bool {
     runs.iter().any(|run| run.is_stopped() || run.state == "partially-removed")
 }
 
-async fn follow(session: &Session, exit_zero: bool, output: &StatusOutput) -> Result<u8, Failure> {
+async fn follow(
+    session: &FinalizerSession,
+    exit_zero: bool,
+    output: &StatusOutput,
+) -> Result<u8, CommandFailure> {
     let is_json = match output.output {
         RunFormat::Table | RunFormat::Wide => false,
         RunFormat::Json => true,
         RunFormat::Yaml | RunFormat::Markdown | RunFormat::Name => {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
             ));
         }
     };
     if is_former(output.schema.as_deref(), RUN) {
-        return Err(Failure::usage("--watch has no earlier shape\nhint: omit --schema".to_owned()));
+        return Err(CommandFailure::usage(
+            "--watch has no earlier shape\nhint: omit --schema".to_owned(),
+        ));
     }
     let is_wide = output.output == RunFormat::Wide;
     let row = |run: &RunStatus, has_heads: bool| {
@@ -67,7 +73,7 @@ async fn follow(session: &Session, exit_zero: bool, output: &StatusOutput) -> Re
     };
     let mut is_wrong_now = false;
     let read = async || {
-        let text = |failure: Failure| failure.text().to_owned();
+        let text = |failure: CommandFailure| failure.text().to_owned();
         let journal = session.remover.status().await?;
         let runs: Vec<RunStatus> = run_status(&journal).map_err(text)?.into_iter().collect();
         is_wrong_now = is_wrong(&runs);
@@ -76,10 +82,10 @@ async fn follow(session: &Session, exit_zero: bool, output: &StatusOutput) -> Re
         let line = published::line(&published::document(RUN, &identity, &sources, &content))
             .map_err(text)?;
         let screen = status_screen(&journal, &runs, None, session.cluster(), is_wide);
-        Ok(Frame { screen, line, rows: Row::of_runs(&runs, row) })
+        Ok(Frame { screen, line, rows: WatchRow::of_runs(&runs, row) })
     };
     match watch(read, Watched::JOURNAL, is_json).await? {
-        Ended::Interrupted => Ok(130),
-        Ended::Quit => Ok(u8::from(is_wrong_now && !exit_zero)),
+        WatchEnd::Interrupted => Ok(130),
+        WatchEnd::Quit => Ok(u8::from(is_wrong_now && !exit_zero)),
     }
 }

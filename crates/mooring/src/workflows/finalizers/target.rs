@@ -7,7 +7,7 @@ use crate::arguments::ClusterName;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::cluster::{NamedCluster, NodesCluster, about_the_nodes};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::workflows::runs::ensure_terminal;
 
@@ -16,7 +16,7 @@ use crate::workflows::runs::ensure_terminal;
 pub(super) async fn ensure_one_cluster(
     client: &kube::Client,
     change: Change,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let named = connect::named_cluster(&ClusterName::default(), None);
     if named == NamedCluster::default() {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) async fn ensure_one_cluster(
             show::print_warning(&about_the_nodes(&conflict));
             Ok(())
         }
-        Some(conflict) => Err(Failure::blocked(format!(
+        Some(conflict) => Err(CommandFailure::blocked(format!(
             "two clusters: {conflict}\nhint: unset the variables, or pass another --context"
         ))),
         None => Ok(()),
@@ -43,7 +43,10 @@ pub(super) async fn ensure_one_cluster(
 }
 
 /// Returns the context of a change if it is protected: a terminal confirms it, also with a plan hash.
-pub(super) fn protected(context: Option<&str>, change: Change) -> Result<Option<String>, Failure> {
+pub(super) fn protected(
+    context: Option<&str>,
+    change: Change,
+) -> Result<Option<String>, CommandFailure> {
     if change == Change::None || !config::context(context)?.protected {
         return Ok(None);
     }
@@ -67,7 +70,7 @@ pub(super) enum Change {
 pub(super) fn ensure_named(
     target: &TargetArguments,
     environment: impl Fn(&str) -> Option<String>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
     // A pod has no context.
     let is_named = target.kubeconfig.is_some() || target.context.is_some();
@@ -75,7 +78,7 @@ pub(super) fn ensure_named(
     if is_named || variables.into_iter().any(is_set) {
         return Ok(());
     }
-    Err(Failure::blocked(
+    Err(CommandFailure::blocked(
         "--yes requires a named cluster; the current context is not enough\nhint: pass `--context NAME` or `--kubeconfig FILE`, or set KUBECONFIG"
             .to_owned(),
     ))

@@ -12,7 +12,7 @@ use mooring_workflow::approval::ApprovalToken;
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
 use crate::arguments::ClusterName;
 use crate::process::env_var;
-use crate::workflows::runs::{Approval, JournalArgument, ReadLimit};
+use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
@@ -121,7 +121,7 @@ pub(crate) enum RepairCommand {
         #[command(flatten)]
         policies: PolicyArguments,
         #[command(flatten)]
-        approval: Approval,
+        approval: ApprovalArguments,
         /// Only show the plan [env: DRY_RUN]
         #[arg(long)]
         dry_run: bool,

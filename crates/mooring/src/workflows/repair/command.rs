@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use mooring_arm::Limits;
+use mooring_arm::BudgetLimits;
 use mooring_repair::runtime::Operator;
 use mooring_repair::settings::Settings;
 
@@ -20,7 +20,7 @@ use super::formats::RUN;
 use super::settings;
 use crate::about::schema::is_former;
 use crate::cluster::{AzureLimit, connect::azure_client};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
 use crate::workflows::runs::{ReadLimit, Signals, dry_run};
 
@@ -35,7 +35,7 @@ pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     done.map_or_else(|failure| failure.report(), ExitCode::from)
 }
 
-fn run(command: &RepairCommand) -> Result<u8, Failure> {
+fn run(command: &RepairCommand) -> Result<u8, CommandFailure> {
     let dry_run_variable = dry_run::from_environment()?;
     let limit = command.limit();
     let context = ContextCluster::find(command, limit)?;
@@ -110,9 +110,9 @@ fn with_operator(
     context: Option<&ContextCluster>,
     limit: Option<ReadLimit>,
     settings: Settings,
-    act: impl AsyncFnOnce(&mut Operator, Signals) -> Result<u8, Failure>,
-) -> Result<u8, Failure> {
-    let client = azure_client(None, Limits::default())?;
+    act: impl AsyncFnOnce(&mut Operator, Signals) -> Result<u8, CommandFailure>,
+) -> Result<u8, CommandFailure> {
+    let client = azure_client(None, BudgetLimits::default())?;
     let runtime = build_runtime()?;
     if let Some(limit) = limit {
         let sign_in =

@@ -5,7 +5,7 @@ use mooring_repair::runtime::Operator;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::runs::{confirm, confirm_protected, write_screen};
 
 /// Shows what a command changes, and where. `what` is a sentence without its end, `plan` has the counts of nodes and pods.
@@ -43,26 +43,29 @@ pub(super) async fn show_target(operator: &mut Operator, what: &str, plan: Optio
 }
 
 /// Prompts for `CLUSTER/POOL`.
-pub(super) fn ask(operator: &Operator, unattended: &str) -> Result<(), Failure> {
+pub(super) fn ask(operator: &Operator, unattended: &str) -> Result<(), CommandFailure> {
     let target = &operator.settings().target;
     confirm(&format!("{}/{}", target.cluster, target.pool), &format!("mooring repair {unattended}"))
 }
 
 /// Prompts for `CLUSTER/POOL` although flags approve the change, if its context is protected.
-pub(super) fn ask_protected(operator: &Operator, protected: Option<&str>) -> Result<(), Failure> {
+pub(super) fn ask_protected(
+    operator: &Operator,
+    protected: Option<&str>,
+) -> Result<(), CommandFailure> {
     let target = &operator.settings().target;
     let name = format!("{}/{}", target.cluster, target.pool);
     protected.map_or(Ok(()), |context| confirm_protected(&name, context))
 }
 
-pub(super) fn no_plan(error: &PlanError) -> Failure {
+pub(super) fn no_plan(error: &PlanError) -> CommandFailure {
     match error {
-        PlanError::Unread(..) => Failure::io(error.to_string()),
-        PlanError::Throttled(..) => Failure::io(error.to_string()).with_code(6),
+        PlanError::Unread(..) => CommandFailure::io(error.to_string()),
+        PlanError::Throttled(..) => CommandFailure::io(error.to_string()).with_code(6),
         PlanError::NoPool(_)
         | PlanError::NotRebuildable(_)
         | PlanError::NoSubnet(..)
-        | PlanError::Pool(_) => Failure::blocked(error.to_string()),
+        | PlanError::Pool(_) => CommandFailure::blocked(error.to_string()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The cluster of a kubeconfig: found from its nodes, and proven by its server or the uid of `kube-system`.
 
-use mooring_arm::{Limits, ResourceId};
+use mooring_arm::{BudgetLimits, ResourceId};
 use mooring_controller::run::Api;
 use mooring_repair::runtime::Operator;
 use mooring_workflow::published::ClusterIdentity;
@@ -12,7 +12,7 @@ use crate::cluster::connect;
 use crate::cluster::{
     NodesCluster, about_the_nodes, conflict, find_cluster, find_known_cluster, wait_for,
 };
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::process::build_runtime;
 use crate::workflows::runs::{ReadLimit, ensure_terminal};
@@ -33,7 +33,7 @@ impl ContextCluster {
     pub(super) fn find(
         command: &RepairCommand,
         limit: Option<ReadLimit>,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, CommandFailure> {
         let target = command.target();
         let is_named = target.has_context() || target.kubeconfig.is_some();
         if !is_named {
@@ -42,7 +42,7 @@ impl ContextCluster {
                 return Ok(None);
             }
             if command.is_unattended() {
-                return Err(Failure::blocked(
+                return Err(CommandFailure::blocked(
                     "no cluster is named: the current context is not enough for a change without confirmation\nhint: pass --context, or --subscription, --resource-group and --cluster".to_owned(),
                 ));
             }
@@ -67,14 +67,14 @@ impl ContextCluster {
     }
 
     /// Compares the API server of the context with that of the cluster in Azure.
-    pub(super) async fn prove(&self, operator: &mut Operator) -> Result<(), Failure> {
+    pub(super) async fn prove(&self, operator: &mut Operator) -> Result<(), CommandFailure> {
         self.compare(operator.identity().await.uid.as_deref())
     }
 
     /// Compares the uids of `kube-system`.
-    fn compare(&self, by_azure: Option<&str>) -> Result<(), Failure> {
+    fn compare(&self, by_azure: Option<&str>) -> Result<(), CommandFailure> {
         match (&self.uid, by_azure) {
-            (Some(own), Some(other)) if *own != other => Err(Failure::blocked(format!(
+            (Some(own), Some(other)) if *own != other => Err(CommandFailure::blocked(format!(
                 "context {} and cluster {} are two clusters: the uids of kube-system differ\nhint: `az aks get-credentials` writes the context again",
                 self.context, self.id
             ))),
@@ -92,7 +92,7 @@ impl ContextCluster {
     }
 }
 
-async fn find(command: &RepairCommand) -> Result<ContextCluster, Failure> {
+async fn find(command: &RepairCommand) -> Result<ContextCluster, CommandFailure> {
     let target = command.target();
     let connection =
         connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
@@ -100,7 +100,7 @@ async fn find(command: &RepairCommand) -> Result<ContextCluster, Failure> {
     let entry = config::context(Some(&context))?;
     let named = connect::named_cluster(&target.name, None);
     let nodes = NodesCluster::read(&Api::new(connection.client)).await?;
-    let arm = connect::azure_client(None, Limits::default())?;
+    let arm = connect::azure_client(None, BudgetLimits::default())?;
     let found = match &nodes.scope {
         Some(scope) => {
             let identity = ClusterIdentity {
@@ -114,21 +114,21 @@ async fn find(command: &RepairCommand) -> Result<ContextCluster, Failure> {
             } else {
                 find_known_cluster(&arm, scope, &identity).await
             };
-            found.map_err(|error| Failure::azure(&error))?
+            found.map_err(|error| CommandFailure::azure(&error))?
         }
         None => None,
     };
     let has_server = found.as_ref().is_some_and(|found| found.has_server(&connection.server));
     let found = found.map(|found| found.id);
     let id = found.or_else(|| entry.cluster_id()).or_else(|| named.id()).ok_or_else(|| {
-        Failure::io(format!(
+        CommandFailure::io(format!(
             "the AKS cluster of context {context} was not found from its nodes\nhint: pass --subscription, --resource-group and --cluster"
         ))
     })?;
     let conflict = named.differs(&id).then(|| conflict(&named, &id));
     match conflict.or_else(|| nodes.conflict(&named)) {
         Some(conflict) if command.is_change() => {
-            return Err(Failure::blocked(format!(
+            return Err(CommandFailure::blocked(format!(
                 "two clusters: {conflict}\nhint: pass only --context, or unset the variables"
             )));
         }

@@ -11,7 +11,7 @@ use mooring_repair::workflow::{Run, RunOutcome};
 
 use super::formats::RunOutput;
 use super::show::{self, Flags};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::runs::exit_code;
 
 /// Prints the report of a run, and the next command.
@@ -20,7 +20,7 @@ pub(crate) async fn end(
     ending: CommandResult,
     output: &RunOutput,
     flags: Flags<'_>,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
     let mut finished = false;
     if begun
@@ -56,15 +56,15 @@ pub(crate) async fn end(
 }
 
 /// Returns the failure of a run that cannot start. `flags` select the same run.
-pub(crate) fn refusal(error: &StartError, flags: &str) -> Failure {
+pub(crate) fn refusal(error: &StartError, flags: &str) -> CommandFailure {
     match error {
-        StartError::Journal(_) => Failure::io(error.to_string()),
-        StartError::Unfinished(_) => Failure::blocked(format!(
+        StartError::Journal(_) => CommandFailure::io(error.to_string()),
+        StartError::Unfinished(_) => CommandFailure::blocked(format!(
             "{error}\nhint: `mooring repair status{flags}` shows its progress"
         )),
-        StartError::PlanChanged { .. } | StartError::Expired(_) => Failure::blocked(format!(
-            "{error}\nhint: `mooring repair plan` creates a new plan to approve"
-        )),
+        StartError::PlanChanged { .. } | StartError::Expired(_) => CommandFailure::blocked(
+            format!("{error}\nhint: `mooring repair plan` creates a new plan to approve"),
+        ),
         StartError::NotResumed(why) => {
             let hint = match why {
                 ResumeError::NotRepeated(_) => format!(
@@ -77,15 +77,15 @@ pub(crate) fn refusal(error: &StartError, flags: &str) -> Failure {
                     "pass `--plan-hash` with the hash that the run was started with, or run `mooring repair resume{flags}` without --yes and type the name"
                 ),
             };
-            Failure::blocked(format!("{error}\nhint: {hint}"))
+            CommandFailure::blocked(format!("{error}\nhint: {hint}"))
         }
-        StartError::TooOften(_) => Failure::blocked(format!(
+        StartError::TooOften(_) => CommandFailure::blocked(format!(
             "{error}\nhint: find the root cause; `--override recreations=REASON` starts the run anyway"
         )),
-        StartError::Blocked(_) => Failure::blocked(format!(
+        StartError::Blocked(_) => CommandFailure::blocked(format!(
             "{error}\nhint: `mooring repair plan` shows all checks; `--override CHECK=REASON` starts the run anyway, except for pool-name"
         )),
-        StartError::Refused(_) => Failure::blocked(format!(
+        StartError::Refused(_) => CommandFailure::blocked(format!(
             "{error}\nhint: `mooring repair detect` shows why; `--override CHECK=REASON` starts the run anyway"
         )),
     }

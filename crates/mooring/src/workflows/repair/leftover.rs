@@ -7,13 +7,13 @@ use mooring_repair::workflow::Record;
 use mooring_repair::workflow::Run;
 
 use crate::arguments::suggest;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::runs::{unfinished_result, with_progress, write};
 
 /// Finds an unfinished run before checks: a pool that was deleted and not recreated looks like a missing pool.
 pub(crate) async fn find_unfinished_run(
     operator: &mut Operator,
-) -> Result<Option<CommandResult>, Failure> {
+) -> Result<Option<CommandResult>, CommandFailure> {
     // Without a readable journal, the checks show the reason.
     let Ok(status) = operator.status().await else { return Ok(None) };
     let Some(state) = unfinished(operator, &status.records)? else { return Ok(None) };
@@ -21,7 +21,7 @@ pub(crate) async fn find_unfinished_run(
 }
 
 /// Reads the journal; fails if the named cluster does not exist.
-pub(crate) async fn read_status(operator: &mut Operator) -> Result<JournalStatus, Failure> {
+pub(crate) async fn read_status(operator: &mut Operator) -> Result<JournalStatus, CommandFailure> {
     match with_progress(None, operator.status()).await {
         Err(ApiUnavailable::Absent(_)) => Err(not_found(operator)),
         read => Ok(read?),
@@ -39,12 +39,15 @@ pub(crate) async fn warn_of_0_1(operator: &mut Operator) {
 
 /// Fails if the cluster does not exist. A journal in a file, or in the cluster of a kubeconfig, can be read even if the name is
 /// misspelled.
-pub(crate) async fn ensure_exists(operator: &mut Operator) -> Result<(), Failure> {
+pub(crate) async fn ensure_exists(operator: &mut Operator) -> Result<(), CommandFailure> {
     if operator.is_absent().await { Err(not_found(operator)) } else { Ok(()) }
 }
 
 /// Fails if the cluster or the pool does not exist.
-pub(crate) fn ensure_found(report: &DetectionReport, operator: &Operator) -> Result<(), Failure> {
+pub(crate) fn ensure_found(
+    report: &DetectionReport,
+    operator: &Operator,
+) -> Result<(), CommandFailure> {
     if report.greenfield {
         return Err(not_found(operator));
     }
@@ -55,18 +58,18 @@ pub(crate) fn ensure_found(report: &DetectionReport, operator: &Operator) -> Res
 }
 
 /// Returns the error of a pool that is none of these. `command` is that of the hint.
-pub(crate) fn unknown_pool(operator: &Operator, pools: &[String], command: &str) -> Failure {
+pub(crate) fn unknown_pool(operator: &Operator, pools: &[String], command: &str) -> CommandFailure {
     let target = &operator.settings().target;
     let names = pools.iter().map(String::as_str);
     let hint = suggest::hint(&target.pool, names, &format!("mooring repair {command} --pool"))
         .unwrap_or_else(|| format!("hint: pools: {}", pools.join(", ")));
     let [cluster, pool] =
         [&target.cluster, &target.pool].map(|name| mooring_redact::identifier(name));
-    Failure::unknown_name(format!("cluster {cluster} has no pool `{pool}`\n{hint}"))
+    CommandFailure::unknown_name(format!("cluster {cluster} has no pool `{pool}`\n{hint}"))
 }
 
-pub(crate) fn not_found(operator: &Operator) -> Failure {
-    Failure::io(format!(
+pub(crate) fn not_found(operator: &Operator) -> CommandFailure {
+    CommandFailure::io(format!(
         "{}\nhint: check --cluster, --resource-group and --subscription (CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID); `az aks list -o table` lists the clusters",
         absence(operator)
     ))
@@ -82,7 +85,7 @@ pub(crate) fn absence(operator: &Operator) -> String {
     )
 }
 
-impl From<ApiUnavailable> for Failure {
+impl From<ApiUnavailable> for CommandFailure {
     fn from(unreached: ApiUnavailable) -> Self {
         let failure = Self::io(unreached.why().to_owned());
         match unreached {
@@ -94,21 +97,24 @@ impl From<ApiUnavailable> for Failure {
 
 /// Fails if a temporary pool exists although the journal has no run: the pool may have been deleted and not recreated, which a
 /// missing pool must not hide.
-pub(crate) fn ensure_no_temporary_pool(report: &DetectionReport) -> Result<(), Failure> {
+pub(crate) fn ensure_no_temporary_pool(report: &DetectionReport) -> Result<(), CommandFailure> {
     match &report.temporary_pool {
         None => Ok(()),
-        Some(left) => Err(Failure::blocked(format!(
+        Some(left) => Err(CommandFailure::blocked(format!(
             "{left}; this journal has no unfinished run\nhint: run `mooring repair status --all --journal` with that journal, and `resume` to continue; delete the temporary pool only if that run has finished and the pool is healthy (docs/RUNBOOK.md)"
         ))),
     }
 }
 
 /// Returns the last run if it is unfinished; fails if it belongs to another pool.
-pub(crate) fn unfinished(operator: &Operator, records: &[Record]) -> Result<Option<Run>, Failure> {
-    let state = Run::replay(records).map_err(|error| Failure::io(error.to_string()))?;
+pub(crate) fn unfinished(
+    operator: &Operator,
+    records: &[Record],
+) -> Result<Option<Run>, CommandFailure> {
+    let state = Run::replay(records).map_err(|error| CommandFailure::io(error.to_string()))?;
     let state = state.filter(|state| !state.is_finished());
     if let Some(state) = &state {
-        operator.own(state).map_err(Failure::io)?;
+        operator.own(state).map_err(CommandFailure::io)?;
     }
     Ok(state)
 }

@@ -7,10 +7,12 @@ use mooring_repair::workflow::{Decision, Run};
 use mooring_workflow::published::ClusterIdentity;
 use mooring_workflow::{Effect as _, Phase, Step as _};
 
-use crate::workflows::runs::{Event, Notices, Progress, ProgressLine, Subject, journal_flag};
+use crate::workflows::runs::{
+    Notices, ProgressEvent, ProgressLine, ProgressOutput, RunSubject, journal_flag,
+};
 
 /// Returns the progress of a run, which also notifies hooks. `what` is what the command does with the pool.
-pub(super) async fn new_progress(operator: &mut Operator, what: &str) -> Progress {
+pub(super) async fn new_progress(operator: &mut Operator, what: &str) -> ProgressOutput {
     let subject = async {
         let cluster = operator.identity().await;
         let settings = operator.settings();
@@ -19,23 +21,23 @@ pub(super) async fn new_progress(operator: &mut Operator, what: &str) -> Progres
         let flags = format!(" --pool {pool}{}", journal_flag(&settings.journal));
         let named = cluster.name.or_else(|| Some(settings.target.cluster.clone()));
         let cluster = ClusterIdentity { name: named, ..cluster };
-        Subject { cluster, workflow: "repair", name: pool, what, flags }
+        RunSubject { cluster, workflow: "repair", name: pool, what, flags }
     };
-    Progress::new(Notices::new(subject).await)
+    ProgressOutput::new(Notices::new(subject).await)
 }
 
 pub(crate) fn show_progress(
-    progress: &mut Progress,
+    progress: &mut ProgressOutput,
     state: &Run,
     action: &Decision,
     now: Timestamp,
 ) {
     progress.start(&state.id);
     let (event, text) = match action {
-        Decision::Apply(effect) => (Event::Change, effect.key()),
-        Decision::Wait { why, .. } => (Event::Wait, format!("waiting {why}")),
-        Decision::Done(evidence) => (Event::Done, evidence.join("; ")),
-        Decision::Stop(stop) => (Event::Stop, format!("stopping: {}", stop.message)),
+        Decision::Apply(effect) => (ProgressEvent::Change, effect.key()),
+        Decision::Wait { why, .. } => (ProgressEvent::Wait, format!("waiting {why}")),
+        Decision::Done(evidence) => (ProgressEvent::Done, evidence.join("; ")),
+        Decision::Stop(stop) => (ProgressEvent::Stop, format!("stopping: {}", stop.message)),
         Decision::Record(_) | Decision::Refresh | Decision::Finish(..) => return,
     };
     let step = state.step().filter(|_| state.phase != Phase::Aborting);

@@ -8,7 +8,7 @@ use mooring_repair::signatures::Signatures;
 
 use super::arguments::{Budgets, DetectionArguments, PolicyArguments, TargetArguments};
 use super::context::ContextCluster;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::env_var;
 
 /// The cluster of a context, then flags, take precedence over environment variables.
@@ -17,7 +17,7 @@ pub(crate) fn settings(
     detection: Option<&DetectionArguments>,
     policies: Option<&PolicyArguments>,
     context: Option<&ContextCluster>,
-) -> Result<Settings, Failure> {
+) -> Result<Settings, CommandFailure> {
     let environment = env_var;
     let of_context = context.map(ContextCluster::name);
     let name = of_context.as_ref().unwrap_or(&target.name);
@@ -75,32 +75,38 @@ pub(crate) fn settings(
 /// Environment variable of `--signatures`.
 pub(crate) const SIGNATURES: &str = "MOORING_SIGNATURES";
 
-pub(crate) fn read_signatures(settings: &mut Settings, file: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn read_signatures(
+    settings: &mut Settings,
+    file: Option<&str>,
+) -> Result<(), CommandFailure> {
     let Some(file) = file.map(str::trim).filter(|file| !file.is_empty()) else { return Ok(()) };
     let text = std::fs::read_to_string(file).map_err(|error| {
         let file = mooring_redact::identifier(file);
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "cannot read signatures from {file}: {error}\nhint: set --signatures or {SIGNATURES} to a YAML file (docs/RUNBOOK.md)"
         ))
     })?;
     settings.signatures = Signatures::parse(file, &text).map_err(|error| {
-        Failure::usage(format!("{error}\nhint: docs/RUNBOOK.md describes the file"))
+        CommandFailure::usage(format!("{error}\nhint: docs/RUNBOOK.md describes the file"))
     })?;
     Ok(())
 }
 
-pub(crate) fn add_overrides(settings: &mut Settings, overrides: &[String]) -> Result<(), Failure> {
+pub(crate) fn add_overrides(
+    settings: &mut Settings,
+    overrides: &[String],
+) -> Result<(), CommandFailure> {
     overrides.iter().try_for_each(|text| settings.add_override(text)).map_err(|error| usage(&error))
 }
 
-pub(crate) fn usage(error: &SettingsError) -> Failure {
+pub(crate) fn usage(error: &SettingsError) -> CommandFailure {
     let hint = match error {
         SettingsError::Missing("CLUSTER_NAME") => "\nhint: or pass --cluster NAME",
         SettingsError::Missing("RESOURCE_GROUP") => "\nhint: or pass --resource-group NAME",
         SettingsError::Missing(_) => "\nhint: or pass --subscription ID",
         _ => "",
     };
-    Failure::usage(format!("{error}{hint}"))
+    CommandFailure::usage(format!("{error}{hint}"))
 }
 
 #[cfg(test)]
@@ -123,7 +129,7 @@ mod tests {
 
     const ID: &str = "/subscriptions/s2/resourceGroups/g2/providers/Microsoft.ContainerService/managedClusters/c2";
 
-    fn read(words: &[&str]) -> Result<Settings, Failure> {
+    fn read(words: &[&str]) -> Result<Settings, CommandFailure> {
         let named = ["x", "--subscription", "s", "--resource-group", "g"];
         let Flags { target, detection, policies } = Flags::parse_from([&named[..], words].concat());
         settings(&target, Some(&detection), Some(&policies), None)

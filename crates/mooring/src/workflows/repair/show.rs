@@ -4,23 +4,23 @@ use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_repair::documents::{Detected, PublishedPlan};
 use mooring_repair::history::summaries;
-use mooring_repair::plan::{self, Document as PlanDocument, Plan};
+use mooring_repair::plan::{self, Plan, PlanDocument};
 use mooring_repair::report::{DetectionReport, RunReport, SkippedPool};
 use mooring_repair::runtime::{JournalStatus, Operator};
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
-use mooring_repair::verdict::Verdict;
+use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::{Entry, Record};
 use mooring_terminal::Screen;
 use mooring_workflow::published::Next;
-use mooring_workflow::report::History;
+use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
 
 use super::formats::{
     DETECTION, DetectFormat, DetectOutput, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput,
 };
 use crate::about::schema::{ensure_document, is_former};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
 use crate::output::{print_document, print_markdown, print_screen};
@@ -34,7 +34,7 @@ pub(crate) async fn detection(
     (reports, skipped): (&[DetectionReport], &[SkippedPool]),
     output: &DetectOutput,
     flags: Flags<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_document = matches!(output.output, DetectFormat::Json | DetectFormat::Yaml);
     ensure_document(output.schema.as_deref(), is_document)?;
     let is_yaml = output.output == DetectFormat::Yaml;
@@ -64,7 +64,7 @@ pub(super) fn verdict(report: &DetectionReport) {
 
 /// Returns the reports of pools that are wedged or suspected.
 fn wedged(reports: &[DetectionReport]) -> impl Iterator<Item = &DetectionReport> {
-    let is_bad = |verdict| matches!(verdict, Verdict::Confirmed | Verdict::Suspect);
+    let is_bad = |verdict| matches!(verdict, WedgeVerdict::Confirmed | WedgeVerdict::Suspect);
     reports.iter().filter(move |report| is_bad(report.detection.verdict))
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn plan(
     report: &DetectionReport,
     output: &PlanOutput,
     flags: Flags<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_document = matches!(output.output, PlanFormat::Json | PlanFormat::Yaml);
     ensure_document(output.schema.as_deref(), is_document)?;
     let is_yaml = output.output == PlanFormat::Yaml;
@@ -166,8 +166,9 @@ pub(crate) struct Earlier {
 }
 
 /// Returns the status of the last run of a journal.
-pub(crate) fn run_status(status: &JournalStatus) -> Result<Option<RunStatus>, Failure> {
-    let history = History::read(&status.records).map_err(|error| Failure::io(error.to_string()))?;
+pub(crate) fn run_status(status: &JournalStatus) -> Result<Option<RunStatus>, CommandFailure> {
+    let history =
+        RunHistory::read(&status.records).map_err(|error| CommandFailure::io(error.to_string()))?;
     Ok(history.map(|history| {
         RunStatus::new(history, status.place.clone(), status.lock.as_ref(), Timestamp::now())
     }))
@@ -178,11 +179,12 @@ pub(crate) async fn report(
     operator: &mut Operator,
     status: &JournalStatus,
     output: &RunOutput,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_document = matches!(output.output, RunFormat::Json | RunFormat::Yaml);
     ensure_document(output.schema.as_deref(), is_document)?;
     let is_yaml = output.output == RunFormat::Yaml;
-    let former = || RunReport::of(&status.records).map_err(|error| Failure::io(error.to_string()));
+    let former =
+        || RunReport::of(&status.records).map_err(|error| CommandFailure::io(error.to_string()));
     if is_document && is_former(output.schema.as_deref(), RUN) {
         return print_document(&former()?, is_yaml);
     }
@@ -212,7 +214,7 @@ pub(crate) async fn unchanged(
     operator: &mut Operator,
     status: &JournalStatus,
     output: &RunOutput,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_yaml = match output.output {
         RunFormat::Json => false,
         RunFormat::Yaml => true,
@@ -234,9 +236,9 @@ pub(crate) async fn unchanged(
 pub(crate) fn former_status(
     status: Option<&JournalStatus>,
     all: bool,
-) -> Result<serde_json::Value, Failure> {
+) -> Result<serde_json::Value, CommandFailure> {
     let records = status.map(|status| status.records.as_slice()).unwrap_or_default();
-    let found = RunReport::of(records).map_err(|error| Failure::io(error.to_string()))?;
+    let found = RunReport::of(records).map_err(|error| CommandFailure::io(error.to_string()))?;
     let runs = if all { summaries(records) } else { Vec::new() };
     Ok(serde_json::json!({
         "schema": "mooring.repair.status/v1", "journal": status.map(|status| &status.place),
@@ -270,7 +272,7 @@ impl super::formats::ApplyOutput {
     }
 
     /// Returns the output of a run; plans alone can be diagrams.
-    pub(crate) fn run(&self) -> Result<RunOutput, Failure> {
+    pub(crate) fn run(&self) -> Result<RunOutput, CommandFailure> {
         let output = match self.output {
             PlanFormat::Table => RunFormat::Table,
             PlanFormat::Wide => RunFormat::Wide,
@@ -279,7 +281,7 @@ impl super::formats::ApplyOutput {
             PlanFormat::Markdown => RunFormat::Markdown,
             PlanFormat::Name => RunFormat::Name,
             PlanFormat::Mermaid => {
-                return Err(Failure::usage(
+                return Err(CommandFailure::usage(
                     "-o mermaid is for plans only\nhint: use `mooring repair plan` or `apply --dry-run`"
                         .to_owned(),
                 ));

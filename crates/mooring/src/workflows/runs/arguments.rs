@@ -10,10 +10,10 @@ use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
 use crate::arguments::parse_duration;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 #[derive(Debug, Args)]
-pub(crate) struct Approval {
+pub(crate) struct ApprovalArguments {
     /// Skip the confirmation prompt; requires --plan-hash
     #[arg(long, requires = "plan_hash")]
     pub(crate) yes: bool,
@@ -36,11 +36,11 @@ impl ReadLimit {
     /// Awaits all reads of a command; without a limit, those have their own.
     pub(crate) async fn apply<T>(
         limit: Option<Self>,
-        work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
+        work: impl Future<Output = Result<T, CommandFailure>>,
+    ) -> Result<T, CommandFailure> {
         let Some(Self { timeout }) = limit else { return work.await };
         tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
-            Err(Failure::io(format!(
+            Err(CommandFailure::io(format!(
                 "no answer within {}s\nhint: `--timeout` waits longer; `mooring doctor` shows what does not respond",
                 timeout.as_secs()
             )))
@@ -76,7 +76,7 @@ impl JournalArgument {
         &self,
         config_map: &str,
         namespace: Option<&str>,
-    ) -> Result<JournalPlace, Failure> {
+    ) -> Result<JournalPlace, CommandFailure> {
         if self.journal == "configmap" {
             return Ok(JournalPlace::ConfigMap(namespace.unwrap_or(NAMESPACE).to_owned()));
         }
@@ -84,23 +84,25 @@ impl JournalArgument {
             // The tag of a temporary pool has the form NAMESPACE/NAME.
             let (own, name) = named.split_once('/').unwrap_or((named, config_map));
             if name != config_map {
-                return Err(Failure::usage(format!(
+                return Err(CommandFailure::usage(format!(
                     "--journal configmap/{named} does not belong to this pool or profile\nhint: its journal is {config_map}; set --pool or --profile"
                 )));
             }
             if namespace.is_some_and(|namespace| namespace != own) {
-                return Err(Failure::usage(format!(
+                return Err(CommandFailure::usage(format!(
                     "--journal configmap/{named} conflicts with --namespace\nhint: use only one of the two flags"
                 )));
             }
             return Ok(JournalPlace::ConfigMap(own.to_owned()));
         }
         let pointer = self.journal.strip_prefix("file/").filter(|path| path.starts_with('/'));
-        let path = std::path::absolute(Path::new(pointer.unwrap_or(&self.journal)))
-            .map_err(|error| Failure::usage(format!("--journal {}: {error}", self.journal)))?;
+        let path =
+            std::path::absolute(Path::new(pointer.unwrap_or(&self.journal))).map_err(|error| {
+                CommandFailure::usage(format!("--journal {}: {error}", self.journal))
+            })?;
         let path = path.into_os_string().into_string();
         path.map(JournalPlace::File)
-            .map_err(|_| Failure::usage("--journal: the path is not valid UTF-8".to_owned()))
+            .map_err(|_| CommandFailure::usage("--journal: the path is not valid UTF-8".to_owned()))
     }
 }
 
@@ -143,7 +145,7 @@ mod tests {
     #[tokio::test]
     async fn limit_ends_a_read_with_its_time() {
         let limit = |timeout| Some(ReadLimit { timeout });
-        let never = std::future::pending::<Result<(), Failure>>();
+        let never = std::future::pending::<Result<(), CommandFailure>>();
         let late = ReadLimit::apply(limit(Duration::ZERO), never).await.unwrap_err();
         assert!(late.text().starts_with("no answer within 0s\nhint: "), "{}", late.text());
         assert_eq!(ReadLimit::apply(None, async { Ok(7) }).await.ok(), Some(7));

@@ -1,17 +1,17 @@
 //! `DRY_RUN` and `--dry-run`.
 
 use super::messages::write;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 const VARIABLE: &str = "DRY_RUN";
 
 /// Parses the value of `DRY_RUN`. Any other value is an error: a typo must not start a real run.
-pub(crate) fn parse(value: Option<&str>) -> Result<bool, Failure> {
+pub(crate) fn parse(value: Option<&str>) -> Result<bool, CommandFailure> {
     let value = value.unwrap_or_default();
     match value.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" | "y" | "t" => Ok(true),
         "" | "false" | "0" | "no" | "off" | "n" | "f" => Ok(false),
-        _ => Err(Failure::usage(format!(
+        _ => Err(CommandFailure::usage(format!(
             "invalid value '{}' for {VARIABLE}\nhint: use true, 1, yes, on, y or t for a dry run; false, 0, no, off, n, f or empty for none",
             mooring_redact::identifier(value)
         ))),
@@ -19,7 +19,7 @@ pub(crate) fn parse(value: Option<&str>) -> Result<bool, Failure> {
 }
 
 /// Returns true if the environment requests a dry run.
-pub(crate) fn from_environment() -> Result<bool, Failure> {
+pub(crate) fn from_environment() -> Result<bool, CommandFailure> {
     // Text that is not UTF-8 is an invalid value, not an unset variable.
     let value = std::env::var_os(VARIABLE);
     parse(value.as_ref().map(|value| value.to_string_lossy()).as_deref())

@@ -8,7 +8,7 @@ use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
 use super::messages::write;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Returns the exit code of a command. `status` is the command that shows a run, `next` the hint for a run that can be
 /// resumed; `finished` returns the exit code of a run that stopped, or why it can be resumed.
@@ -17,9 +17,9 @@ pub(crate) fn exit_code<R, B>(
     status: &str,
     next: &str,
     finished: impl FnOnce(R) -> Result<u8, String>,
-    blocked: impl FnOnce(&B) -> Failure,
-) -> Result<u8, Failure> {
-    let resumable = |why: String| Failure::resumable(format!("{why}\nhint: {next}"));
+    blocked: impl FnOnce(&B) -> CommandFailure,
+) -> Result<u8, CommandFailure> {
+    let resumable = |why: String| CommandFailure::resumable(format!("{why}\nhint: {next}"));
     match result {
         CommandResult::Stopped(outcome) => finished(outcome).map_err(resumable),
         CommandResult::Resumable(why) => Err(resumable(why)),
@@ -35,10 +35,10 @@ pub(crate) fn exit_code<R, B>(
                 format!("; a stopped process keeps its lock (`kill {}`)", lock.owner.pid)
             };
             let hint = format!("hint: `{status}` shows its progress{stopped}");
-            Err(Failure::blocked(format!("{}\n{hint}", format_lock(&lock))))
+            Err(CommandFailure::blocked(format!("{}\n{hint}", format_lock(&lock))))
         }
-        CommandResult::Failed(why) => Err(Failure::io(why)),
-        CommandResult::NoJournal(why) => Err(Failure::io(format!(
+        CommandResult::Failed(why) => Err(CommandFailure::io(why)),
+        CommandResult::NoJournal(why) => Err(CommandFailure::io(format!(
             "{why}\nhint: `--journal` takes a file in an existing directory, or `configmap`, which needs permissions on ConfigMaps and Leases in its namespace ({NAMESPACE} by default)"
         ))),
     }
@@ -70,7 +70,7 @@ pub(crate) fn unfinished_result<R, B>(lock: Option<Lock>, unfinished: B) -> Comm
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;
-    use mooring_workflow::lock::Owner;
+    use mooring_workflow::lock::LockOwner;
 
     use super::*;
 
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn renewed_lock_blocks_a_new_run_and_a_stale_one_does_not() {
         let lock = |expires: bool, age: i64| {
-            let owner = Owner { host: "h".into(), pid: 7, holder: "x".into() };
+            let owner = LockOwner { host: "h".into(), pid: 7, holder: "x".into() };
             let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
             Lock { owner, heartbeat, expires }
         };

@@ -10,11 +10,11 @@ mod progress;
 mod signals;
 mod watch;
 
-pub(crate) use arguments::{Approval, JournalArgument, ReadLimit};
+pub(crate) use arguments::{ApprovalArguments, JournalArgument, ReadLimit};
 pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
 pub(crate) use exit::{exit_code, format_lock, journal_flag, unfinished_result};
 pub(crate) use messages::{write, write_screen};
-pub(crate) use notify::{Hooks, Notices, Subject};
-pub(crate) use progress::{Event, Progress, ProgressLine, print_once, with_progress};
+pub(crate) use notify::{Hooks, Notices, RunSubject};
+pub(crate) use progress::{ProgressEvent, ProgressLine, ProgressOutput, print_once, with_progress};
 pub(crate) use signals::Signals;
-pub(crate) use watch::{Ended, Frame, Row, Watched, watch};
+pub(crate) use watch::{Frame, WatchEnd, WatchRow, Watched, watch};

@@ -14,7 +14,7 @@ use mooring_workflow::published::ClusterIdentity;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::process::env_var;
 
@@ -73,7 +73,7 @@ impl Hooks {
 }
 
 /// Subject of a run.
-pub(crate) struct Subject {
+pub(crate) struct RunSubject {
     pub(crate) cluster: ClusterIdentity,
     /// `repair` or `finalizers`.
     pub(crate) workflow: &'static str,
@@ -85,7 +85,7 @@ pub(crate) struct Subject {
     pub(crate) flags: String,
 }
 
-impl Subject {
+impl RunSubject {
     fn notification(&self, run_id: &str, state: RunState, message: &str) -> RunNotification {
         let command = |word: &str| format!("mooring {} {word}{}", self.workflow, self.flags);
         let mut next = vec![(command("status"), "show the run")];
@@ -110,7 +110,7 @@ impl Subject {
 /// Notifications of one run: of its start, and of its end.
 #[derive(Default)]
 pub(crate) struct Notices {
-    hooks: Option<(Arc<Hooks>, Subject)>,
+    hooks: Option<(Arc<Hooks>, RunSubject)>,
     started: Option<Started>,
 }
 
@@ -122,7 +122,7 @@ struct Started {
 
 impl Notices {
     /// Reads the subject only if there are hooks.
-    pub(crate) async fn new(subject: impl Future<Output = Subject>) -> Self {
+    pub(crate) async fn new(subject: impl Future<Output = RunSubject>) -> Self {
         let Some(hooks) = Hooks::of_runs() else { return Self::default() };
         Self { hooks: Some((Arc::new(hooks), subject.await)), started: None }
     }
@@ -141,7 +141,7 @@ impl Notices {
     }
 
     /// Notifies of the end, if a run has started.
-    pub(crate) async fn end(&mut self, done: &Result<u8, Failure>) {
+    pub(crate) async fn end(&mut self, done: &Result<u8, CommandFailure>) {
         let Some((hooks, subject)) = &self.hooks else { return };
         let Some(Started { run_id, at, sent }) = self.started.take() else { return };
         // Its own limit ends it.

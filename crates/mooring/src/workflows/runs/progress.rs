@@ -11,11 +11,11 @@ use super::messages::{write, write_raw};
 use super::notify::Notices;
 use crate::cluster::wait_for;
 use crate::output;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Content of a line of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Event {
+pub(crate) enum ProgressEvent {
     Done,
     /// A change was requested.
     Change,
@@ -28,7 +28,7 @@ pub(crate) struct ProgressLine<'a> {
     /// `4/16`; empty for a rollback.
     pub(crate) position: String,
     pub(crate) step: &'a str,
-    pub(crate) event: Event,
+    pub(crate) event: ProgressEvent,
     pub(crate) seconds: i64,
     pub(crate) expected_seconds: Option<u32>,
     pub(crate) text: &'a str,
@@ -50,14 +50,14 @@ impl ProgressLine<'_> {
 
     fn mark(&self) -> Text {
         match self.event {
-            Event::Done => Text::default().mark(Mark::Good),
-            Event::Stop => Text::default().mark(Mark::Warning),
-            Event::Change | Event::Wait => Text::default().dim("…"),
+            ProgressEvent::Done => Text::default().mark(Mark::Good),
+            ProgressEvent::Stop => Text::default().mark(Mark::Warning),
+            ProgressEvent::Change | ProgressEvent::Wait => Text::default().dim("…"),
         }
     }
 }
 
-pub(crate) struct Progress {
+pub(crate) struct ProgressOutput {
     /// The current step is redrawn.
     is_live: bool,
     is_open: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Progress {
     notices: Notices,
 }
 
-impl Progress {
+impl ProgressOutput {
     pub(crate) fn new(notices: Notices) -> Self {
         let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
         let is_live = std::io::stderr().is_terminal() && !is_dumb;
@@ -77,7 +77,7 @@ impl Progress {
             return;
         }
         let style = output::message_style();
-        let is_current = matches!(line.event, Event::Change | Event::Wait);
+        let is_current = matches!(line.event, ProgressEvent::Change | ProgressEvent::Wait);
         let mut text = Text::new(line.head());
         text.append(line.mark());
         if self.is_live && is_current {
@@ -108,7 +108,7 @@ impl Progress {
     }
 
     /// Notifies of the end of the run, if it has started.
-    pub(crate) async fn notify_end(&mut self, done: &Result<u8, Failure>) {
+    pub(crate) async fn notify_end(&mut self, done: &Result<u8, CommandFailure>) {
         self.notices.end(done).await;
     }
 
@@ -152,7 +152,7 @@ mod tests {
         let line = ProgressLine {
             position: "3/16".to_owned(),
             step: "recheck",
-            event: Event::Done,
+            event: ProgressEvent::Done,
             seconds: 4,
             expected_seconds: None,
             text: "missing-nodes: 2 Ready, schedulable nodes (minimum 3)",

@@ -14,18 +14,18 @@ use tokio::sync::mpsc;
 
 use super::messages::write;
 use crate::output;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// One reading.
 pub(crate) struct Frame {
     pub(crate) screen: Screen,
     /// The document as one line.
     pub(crate) line: String,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<WatchRow>,
 }
 
 /// A row for a pipe.
-pub(crate) struct Row {
+pub(crate) struct WatchRow {
     pub(crate) key: String,
     /// What it shows, without times that change at every reading.
     pub(crate) state: String,
@@ -34,7 +34,7 @@ pub(crate) struct Row {
     pub(crate) with_heads: Option<Screen>,
 }
 
-impl Row {
+impl WatchRow {
     /// Returns the rows of runs. `row` returns that of one, with or without heads.
     pub(crate) fn of_runs(
         runs: &[RunStatus],
@@ -68,7 +68,7 @@ impl Watched {
 
 /// Result of a watch that a user ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum WatchEnd {
     /// By `q`, or by the reader of the pipe.
     Quit,
     /// By Ctrl-C or SIGTERM.
@@ -80,7 +80,7 @@ pub(crate) async fn watch(
     mut read: impl AsyncFnMut() -> Result<Frame, String>,
     watched: Watched,
     is_json: bool,
-) -> Result<Ended, Failure> {
+) -> Result<WatchEnd, CommandFailure> {
     let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
     let is_live = std::io::stdout().is_terminal() && !is_json && !is_dumb;
     let mut interrupts = signal(SignalKind::interrupt())?;
@@ -104,12 +104,12 @@ pub(crate) async fn watch(
         };
         tokio::select! {
             done = reading => match done {
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Ended::Quit),
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(WatchEnd::Quit),
                 done => done?,
             },
-            _ = interrupts.recv() => return Ok(Ended::Interrupted),
-            _ = terms.recv() => return Ok(Ended::Interrupted),
-            Some(()) = keys.recv() => return Ok(Ended::Quit),
+            _ = interrupts.recv() => return Ok(WatchEnd::Interrupted),
+            _ = terms.recv() => return Ok(WatchEnd::Interrupted),
+            Some(()) = keys.recv() => return Ok(WatchEnd::Quit),
         }
     }
 }
@@ -289,13 +289,13 @@ mod tests {
 
     /// A frame with the states of its rows.
     fn frame(rows: &[(&str, &str)]) -> Frame {
-        let row = |(key, state): &(&str, &str)| Row {
+        let row = |(key, state): &(&str, &str)| WatchRow {
             key: (*key).to_owned(),
             state: (*state).to_owned(),
             plain: screen(&format!("{key} {state}")),
             with_heads: Some(screen(&format!("HEADS\n{key} {state}"))),
         };
-        let rows: Vec<Row> = rows.iter().map(row).collect();
+        let rows: Vec<WatchRow> = rows.iter().map(row).collect();
         Frame { screen: screen("nothing\nmore"), line: "{}\n".to_owned(), rows }
     }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mooring_controller::metrics::{ArmSnapshot, FailedNode, Metrics, Write};
+use mooring_controller::metrics::{ArmSnapshot, FailedNode, Metrics, WriteLabel};
 use mooring_controller::state::QueueLengths;
-use mooring_controller::verdict::condition::Reason;
+use mooring_controller::verdict::condition::ConditionReason;
 use serde_json::Value;
 
 use crate::chart::helm::chart;
@@ -29,9 +29,9 @@ fn metrics_page() -> String {
     metrics.not_registered(&failed("p".into()));
     metrics.image_fails("i", "c");
     metrics.add_hook("ops");
-    metrics.verdict(Reason::CseFailed, 1.0);
-    metrics.wrote(Write::Event);
-    metrics.write_failed(Write::Event);
+    metrics.verdict(ConditionReason::CseFailed, 1.0);
+    metrics.wrote(WriteLabel::Event);
+    metrics.write_failed(WriteLabel::Event);
     metrics.lengths(QueueLengths::default());
     metrics.arm(ArmSnapshot::default());
     metrics.leads(true);

@@ -7,13 +7,13 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
 use crate::html::{clock, elapsed, escape};
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::render::card::card;
 
 /// Rows of the list: a label, a severity and HTML.
 type Rows = Vec<(&'static str, &'static str, String)>;
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let mut rows: Rows = vec![leader(model)];
     let source = |name| model.facts.sources.iter().find(|source| source.name == name);
     rows.extend(source(SourceName::Cluster).map(|one| cluster(model, one)));
@@ -40,7 +40,7 @@ pub(crate) fn section(model: &Model<'_>) -> String {
     card("h-controller", "Controller", "", &(html + "</dl>"))
 }
 
-fn leader(model: &Model<'_>) -> (&'static str, &'static str, String) {
+fn leader(model: &PageModel<'_>) -> (&'static str, &'static str, String) {
     let state = &model.facts.controller;
     let leader = escape(state.leader.as_deref().unwrap_or("unknown"));
     let (severity, mut text) = match state.state {
@@ -68,7 +68,7 @@ fn leader(model: &Model<'_>) -> (&'static str, &'static str, String) {
     ("Leader", severity, text)
 }
 
-fn cluster(model: &Model<'_>, source: &Source) -> (&'static str, &'static str, String) {
+fn cluster(model: &PageModel<'_>, source: &Source) -> (&'static str, &'static str, String) {
     let details = model.snapshot.details.as_ref();
     if let Some(error) = details.and_then(|details| details.error.as_ref()) {
         return ("Cluster", "failed", escape(error));
@@ -85,7 +85,7 @@ fn cluster(model: &Model<'_>, source: &Source) -> (&'static str, &'static str, S
     ("Cluster", "good", read)
 }
 
-fn azure(model: &Model<'_>, source: Option<&Source>) -> (&'static str, &'static str, String) {
+fn azure(model: &PageModel<'_>, source: Option<&Source>) -> (&'static str, &'static str, String) {
     if let Some(details) = &model.snapshot.details {
         let severity = if details.azure_throttled > 0 { "slow" } else { "good" };
         let text = format!(
@@ -108,7 +108,7 @@ fn azure(model: &Model<'_>, source: Option<&Source>) -> (&'static str, &'static 
     }
 }
 
-fn record(model: &Model<'_>, source: &Source) -> (&'static str, &'static str, String) {
+fn record(model: &PageModel<'_>, source: &Source) -> (&'static str, &'static str, String) {
     let counts = model.facts.inventory.counts.as_ref();
     let since = counts.map(|counts| format!("; counts since {}", clock(counts.since(), model.now)));
     let since = since.unwrap_or_default();
@@ -127,7 +127,7 @@ fn record(model: &Model<'_>, source: &Source) -> (&'static str, &'static str, St
     }
 }
 
-fn hooks(model: &Model<'_>, hooks: &[HookStatus]) -> (&'static str, &'static str, String) {
+fn hooks(model: &PageModel<'_>, hooks: &[HookStatus]) -> (&'static str, &'static str, String) {
     let failing: Vec<String> = hooks
         .iter()
         .filter_map(|hook| {

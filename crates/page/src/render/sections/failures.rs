@@ -6,14 +6,14 @@ use mooring_controller::claim::image;
 use mooring_inventory::Node;
 
 use crate::html::{MAX_ROWS, cause_link, duration, escape, exact_clock, link, more, node_link};
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::render::card::card;
 use crate::view::Route;
 
 /// Failures on a page that shows more than failures.
 const LAST: usize = 8;
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let failures = model.failures();
     let title = match model.view.route {
         Route::Failures => format!("Failures in the {}", model.view.since.text()),
@@ -39,7 +39,7 @@ pub(crate) fn section(model: &Model<'_>) -> String {
     if is_list {
         html.push_str(&more(limit, failures.len()));
     } else if failures.len() > limit {
-        let address = crate::View {
+        let address = crate::PageView {
             route: Route::Failures,
             pool: model.view.pool().map(str::to_owned),
             image: model.view.image().map(str::to_owned),
@@ -57,7 +57,7 @@ pub(crate) fn section(model: &Model<'_>) -> String {
     card("h-failures", &title, "", &html)
 }
 
-fn row(model: &Model<'_>, node: &Node) -> String {
+fn row(model: &PageModel<'_>, node: &Node) -> String {
     let Some(failure) = &node.failure else { return String::new() };
     let at = failure.failed_at.map_or_else(|| "–".to_owned(), |at| exact_clock(at, model.now));
     let code = |code: i32| link(model.view, Route::Code(code), &code.to_string());

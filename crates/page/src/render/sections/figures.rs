@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mooring_inventory::Node;
 
 use crate::html::{duration, elapsed, escape};
-use crate::model::Model;
+use crate::model::PageModel;
 
 struct Figure {
     name: &'static str,
@@ -15,7 +15,7 @@ struct Figure {
     is_bad: bool,
 }
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let mut html = String::from("<dl class=\"tiles\" aria-label=\"Figures\">");
     for figure in [ready(model), joining(model), failed(model), to_join(model), to_verdict(model)] {
         let class = if figure.is_bad { " class=\"bad\"" } else { "" };
@@ -35,7 +35,7 @@ fn figure(name: &'static str, value: String, remark: String) -> Figure {
     Figure { name, value, remark, is_bad: false }
 }
 
-fn ready(model: &Model<'_>) -> Figure {
+fn ready(model: &PageModel<'_>) -> Figure {
     let nodes = model.inventory.nodes.iter().filter(|node| model.has_image(node));
     let count = |state| nodes.clone().filter(|node| node.state == state).count();
     let (ready, not_ready) =
@@ -49,7 +49,7 @@ fn ready(model: &Model<'_>) -> Figure {
     Figure { is_bad: false, ..figure("Nodes ready", ready.to_string(), remark) }
 }
 
-fn joining(model: &Model<'_>) -> Figure {
+fn joining(model: &PageModel<'_>) -> Figure {
     let joining = model.joining();
     let remark = match joining.first().and_then(|node| node.created_at) {
         Some(oldest) => format!("longest {} of 15 min", elapsed(oldest, model.now)),
@@ -58,7 +58,7 @@ fn joining(model: &Model<'_>) -> Figure {
     figure("Joining", joining.len().to_string(), remark)
 }
 
-fn failed(model: &Model<'_>) -> Figure {
+fn failed(model: &PageModel<'_>) -> Figure {
     let failures = model.failures();
     let series = crate::series::Series::of(model);
     let counted: u64 = series.causes().iter().map(|(_, count)| count).sum();
@@ -72,14 +72,14 @@ fn failed(model: &Model<'_>) -> Figure {
     };
     let name = match (model.facts.record.is_some(), model.view.since) {
         (false, _) => "Failed now",
-        (true, crate::Since::Hour) => "Failed in 1 h",
-        (true, crate::Since::Day) => "Failed in 24 h",
-        (true, crate::Since::Week) => "Failed in 7 d",
+        (true, crate::TimeRange::Hour) => "Failed in 1 h",
+        (true, crate::TimeRange::Day) => "Failed in 24 h",
+        (true, crate::TimeRange::Week) => "Failed in 7 d",
     };
     Figure { is_bad: total > 0, ..figure(name, total.to_string(), remark) }
 }
 
-fn to_join(model: &Model<'_>) -> Figure {
+fn to_join(model: &PageModel<'_>) -> Figure {
     match model.usual_of_all() {
         Some(usual) => figure(
             "Time to join",
@@ -90,7 +90,7 @@ fn to_join(model: &Model<'_>) -> Figure {
     }
 }
 
-fn to_verdict(model: &Model<'_>) -> Figure {
+fn to_verdict(model: &PageModel<'_>) -> Figure {
     let failures = model.failures();
     let mut seconds: Vec<i64> =
         failures.iter().filter_map(|node| Node::seconds_to_failure(node)).collect();

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use mooring_inventory::{FleetRow, FleetVerdict, Share, percent};
 
 use crate::html::{MAX_ROWS, cause_link, clock, escape, image_link, more, word};
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::render::card::card;
 
 const HINT: &str = "Upper mark: nodes of this image. Lower mark: all other images. Lines are 95 % intervals; the image is at fault only if they do not touch and each side has four nodes.";
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let rows = model.rows();
     if rows.is_empty() {
         return String::new();
@@ -27,7 +27,7 @@ pub(crate) fn section(model: &Model<'_>) -> String {
     card("h-fleet", "By image and cause", "", &html)
 }
 
-fn table_row(model: &Model<'_>, row: &FleetRow) -> String {
+fn table_row(model: &PageModel<'_>, row: &FleetRow) -> String {
     let (severity, text) = match row.verdict {
         FleetVerdict::Image => ("failed", "the image"),
         FleetVerdict::NotTheImage => ("calm", "not the image"),

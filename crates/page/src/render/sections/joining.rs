@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use mooring_inventory::Node;
 
 use crate::html::{MAX_ROWS, duration, elapsed, escape, exact_clock, more, node_link};
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::render::card::card;
 
 /// Karpenter deletes a NodeClaim that is not registered after this time.
@@ -14,7 +14,7 @@ const LIMIT: i64 = 15 * 60;
 /// Nodes shown that ended last.
 const ENDED: usize = 2;
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     if !model.facts.has_karpenter {
         return String::new();
     }
@@ -40,7 +40,7 @@ pub(crate) fn section(model: &Model<'_>) -> String {
 }
 
 /// Returns the nodes whose result is the newest.
-fn ended<'a>(model: &'a Model<'_>) -> Vec<&'a Node> {
+fn ended<'a>(model: &'a PageModel<'_>) -> Vec<&'a Node> {
     let is_wanted = |node: &&Node| {
         node.node_claim.is_some()
             && end(node).is_some()
@@ -104,7 +104,7 @@ fn place(seconds: i64) -> f64 {
     percent
 }
 
-fn row(model: &Model<'_>, node: &Node) -> String {
+fn row(model: &PageModel<'_>, node: &Node) -> String {
     let Some(began) = start(node) else { return String::new() };
     let seconds = |at: Timestamp| at.as_second() - began.as_second();
     let now = seconds(end(node).unwrap_or(model.now));
@@ -161,7 +161,7 @@ type Mark = Option<(&'static str, &'static str)>;
 
 /// Returns the mark at the end of a bar, and the text next to it.
 fn result(
-    model: &Model<'_>,
+    model: &PageModel<'_>,
     node: &Node,
     (seconds, like, median): (i64, Option<(usize, i64)>, Option<i64>),
 ) -> (Mark, String) {

@@ -4,10 +4,10 @@ use mooring_controller::claim::image;
 use mooring_inventory::{Pool, PoolKind, PoolState};
 
 use crate::html::{MAX_ROWS, clock, duration, escape, more, pool_link, word};
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::render::card::card;
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let pools = &model.status.pools;
     if pools.is_empty() {
         return card("h-pools", "Pools", "", "<p>No pool has a node.</p>");
@@ -23,7 +23,7 @@ pub(crate) fn section(model: &Model<'_>) -> String {
     card("h-pools", "Pools", "", &html)
 }
 
-fn row(model: &Model<'_>, pool: &Pool) -> String {
+fn row(model: &PageModel<'_>, pool: &Pool) -> String {
     let ready = if pool.ready == pool.nodes {
         pool.ready.to_string()
     } else {

@@ -6,14 +6,14 @@ use mooring_redact::shell_word;
 use mooring_workflow::status::RunStatus;
 
 use crate::html::{command, duration, elapsed, escape, exact_clock, link};
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::render::card::card;
 use crate::view::Route;
 
 /// Runs shown on the overview.
 const MAX_RUNS: usize = 3;
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let Some(runs) = &model.snapshot.runs else { return String::new() };
     let current = || runs.iter().filter(|run| run.step.is_some());
     let mut html: String = current().take(MAX_RUNS).map(|run| run_card(model, run)).collect();
@@ -21,11 +21,11 @@ pub(crate) fn section(model: &Model<'_>) -> String {
     html
 }
 
-pub(crate) fn find<'a>(model: &'a Model<'_>, id: &str) -> Option<&'a RunStatus> {
+pub(crate) fn find<'a>(model: &'a PageModel<'_>, id: &str) -> Option<&'a RunStatus> {
     model.snapshot.runs.iter().flatten().find(|run| run.run_id.starts_with(id))
 }
 
-pub(crate) fn run_card(model: &Model<'_>, run: &RunStatus) -> String {
+pub(crate) fn run_card(model: &PageModel<'_>, run: &RunStatus) -> String {
     let pool = run.subject.name();
     let mut html = match &run.step {
         Some(step) => {
@@ -84,7 +84,7 @@ fn gate(run: &RunStatus) -> String {
     format!("<p class=\"hint\">{}</p>", escape(&text))
 }
 
-fn facts(model: &Model<'_>, run: &RunStatus) -> String {
+fn facts(model: &PageModel<'_>, run: &RunStatus) -> String {
     let id = run.run_id.get(..8).unwrap_or(&run.run_id);
     let mut html = format!(
         "<dl class=\"facts\"><dt>Run</dt><dd>{}, {}, started {}</dd>",

@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
 use crate::html::{command, elapsed, escape};
-use crate::model::Model;
-use crate::snapshot::Mode;
-use crate::view::{Route, View};
+use crate::model::PageModel;
+use crate::snapshot::PageMode;
+use crate::view::{PageView, Route};
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let mut html = String::new();
     if let Some(text) = filters(model) {
         let _ = write!(html, "<div class=\"strip plain\">{text}</div>");
     }
-    if model.snapshot.mode == Mode::Follower {
+    if model.snapshot.mode == PageMode::Follower {
         let leader = match model.facts.controller.leader.as_deref() {
             Some(leader) => format!("<code>{}</code> leads.", escape(leader)),
             None => "No replica leads.".to_owned(),
@@ -36,12 +36,12 @@ pub(crate) fn section(model: &Model<'_>) -> String {
     html
 }
 
-fn is_failed(model: &Model<'_>, name: SourceName) -> bool {
+fn is_failed(model: &PageModel<'_>, name: SourceName) -> bool {
     let mut sources = model.facts.sources.iter();
     sources.any(|source| source.name == name && source.state == SourceState::Failed)
 }
 
-fn no_record(model: &Model<'_>) -> String {
+fn no_record(model: &PageModel<'_>) -> String {
     if model.facts.controller.is_running() {
         return "<div class=\"strip\"><b>The failure record is empty.</b> The controller runs and has recorded no failure.</div>".to_owned();
     }
@@ -54,7 +54,7 @@ fn no_record(model: &Model<'_>) -> String {
     )
 }
 
-fn source_strip(model: &Model<'_>, source: &Source) -> String {
+fn source_strip(model: &PageModel<'_>, source: &Source) -> String {
     match (source.state, source.at) {
         (SourceState::Stale, Some(at)) => format!(
             "<div class=\"strip\"><b>The {} is not current.</b> Its last update was {} ago.</div>",
@@ -70,8 +70,8 @@ fn source_strip(model: &Model<'_>, source: &Source) -> String {
 }
 
 /// Returns the parameters of the address that hide something.
-fn filters(model: &Model<'_>) -> Option<String> {
-    let View { pool, image, cause, .. } = model.view;
+fn filters(model: &PageModel<'_>) -> Option<String> {
+    let PageView { pool, image, cause, .. } = model.view;
     let named = [("pool", pool), ("image", image), ("cause", cause)];
     let named: Vec<String> = named
         .into_iter()
@@ -82,7 +82,7 @@ fn filters(model: &Model<'_>) -> Option<String> {
     if named.is_empty() {
         return None;
     }
-    let all = View { pool: None, image: None, cause: None, ..model.view.clone() };
+    let all = PageView { pool: None, image: None, cause: None, ..model.view.clone() };
     let address =
         if all.route == Route::Overview { all.link(Route::Overview) } else { all.address() };
     Some(format!("Only {}. <a href=\"{}\">Show all</a>", named.join(", "), escape(&address)))

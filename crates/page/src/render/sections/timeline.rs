@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::html::{escape, word};
-use crate::model::Model;
+use crate::model::PageModel;
 use crate::render::card::card;
 use crate::series::{Interval, Rollout, Series, rollouts};
-use crate::view::Since;
+use crate::view::TimeRange;
 
 /// Height above the axis for failures, and below it for joins.
 const UP: f64 = 138.0;
@@ -18,7 +18,7 @@ const HEIGHT: u32 = 236;
 /// Causes with their own pattern; others share one.
 const PATTERNS: usize = 2;
 
-pub(crate) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &PageModel<'_>) -> String {
     let title = format!("Failures in the {}", model.view.since.text());
     let series = Series::of(model);
     let causes = series.causes();
@@ -46,7 +46,7 @@ fn class(causes: &[(String, u64)], cause: &str) -> &'static str {
     }
 }
 
-fn chart(model: &Model<'_>, series: &Series, causes: &[(String, u64)]) -> String {
+fn chart(model: &PageModel<'_>, series: &Series, causes: &[(String, u64)]) -> String {
     let failed = |index: usize| series.intervals[index].failed.values().sum::<u64>();
     let highest = (0..series.intervals.len()).map(failed).max().unwrap_or_default();
     let joined = series.intervals.iter().map(|interval| interval.joined).max().unwrap_or_default();
@@ -166,11 +166,11 @@ fn mark(series: &Series, rollout: &Rollout, is_labeled: bool) -> String {
     html
 }
 
-fn ticks(series: &Series, since: Since) -> String {
+fn ticks(series: &Series, since: TimeRange) -> String {
     let (step, format) = match since {
-        Since::Hour => (900, "%H:%M"),
-        Since::Day => (10_800, "%H:%M"),
-        Since::Week => (86_400, "%-d %b"),
+        TimeRange::Hour => (900, "%H:%M"),
+        TimeRange::Day => (10_800, "%H:%M"),
+        TimeRange::Week => (86_400, "%-d %b"),
     };
     let mut html = String::new();
     let first = series.start.as_second().div_euclid(step) + 1;

@@ -4,7 +4,7 @@ use mooring_arm::calls::Principal;
 use mooring_redact::printable;
 use mooring_workflow::{CheckResult, Step as _};
 
-use super::needs::{Actor, Need, is_at_or_below, place};
+use super::needs::{AccessNeed, Actor, is_at_or_below, place};
 use super::permissions::{Findings, at, needs_of};
 use crate::checks::DENY_ASSIGNMENTS;
 use crate::checks::capacity::{AccessRules, Planning};
@@ -48,7 +48,7 @@ fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
 }
 
 pub(in crate::checks) fn check_deny_assignments(
-    needs: &[Need],
+    needs: &[AccessNeed],
     rights: &AccessRules,
 ) -> CheckResult {
     let mut findings = Findings::default();

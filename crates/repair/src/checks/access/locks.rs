@@ -6,7 +6,7 @@ use mooring_arm::calls::Lock;
 use mooring_redact::printable;
 use mooring_workflow::{CheckResult, Step as _};
 
-use super::needs::{Need, is_at_or_below, places_of_locks};
+use super::needs::{AccessNeed, is_at_or_below, places_of_locks};
 use super::permissions::{Findings, at, needs_of};
 use crate::checks::LOCKS;
 use crate::checks::capacity::{AccessRules, Planning};
@@ -27,7 +27,7 @@ fn blocks_action(level: &str, action: &str) -> Option<bool> {
     }
 }
 
-pub(in crate::checks) fn check_locks(needs: &[Need], rights: &AccessRules) -> CheckResult {
+pub(in crate::checks) fn check_locks(needs: &[AccessNeed], rights: &AccessRules) -> CheckResult {
     let mut findings = Findings::default();
     let mut forbidden: BTreeMap<String, BTreeSet<Step>> = BTreeMap::new();
     for need in needs {

@@ -3,14 +3,14 @@
 
 use crate::checks::IP_ADDRESSES;
 use crate::names::temporary_pool;
-use crate::observation::{Cluster, ClusterView, Pool};
-use crate::operation::{self, Running, Scope};
+use crate::observation::{ClusterView, ManagedCluster, Pool};
+use crate::operation::{self, OngoingOperation, OperationScope};
 use crate::plan::Step;
 use crate::settings::Settings;
 
 /// An action at a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Need {
+pub struct AccessNeed {
     pub action: &'static str,
     /// Resource or resource group.
     pub scope: String,
@@ -63,8 +63,13 @@ const OF_POOL: [Link; 8] = [
 const DISK_ENCRYPTION: &str = "Microsoft.Compute/diskEncryptionSets/read";
 const ASSIGN_IDENTITY: &str = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action";
 
-pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<Need> {
-    let caller = |action, scope: &str, step| Need {
+pub fn needs(
+    view: &ClusterView,
+    settings: &Settings,
+    cluster: &ManagedCluster,
+    pool: &Pool,
+) -> Vec<AccessNeed> {
+    let caller = |action, scope: &str, step| AccessNeed {
         action,
         scope: scope.to_owned(),
         step,
@@ -84,14 +89,14 @@ pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &
         caller("Microsoft.Resources/tags/write", &cluster.id, Step::ReconcileCluster),
     ];
     match operation::running(view) {
-        Running::One { scope: Scope::Pool(name), .. } => needs.push(caller(
+        OngoingOperation::One { scope: OperationScope::Pool(name), .. } => needs.push(caller(
             "Microsoft.ContainerService/managedClusters/agentPools/abort/action",
             &of_pool(&name),
             Step::ClearOperation,
         )),
-        Running::Nothing => {}
+        OngoingOperation::Nothing => {}
         // An unidentified operation may be that of the cluster.
-        Running::One { .. } | Running::Unidentified(_) => needs.push(caller(
+        OngoingOperation::One { .. } | OngoingOperation::Unidentified(_) => needs.push(caller(
             "Microsoft.ContainerService/managedClusters/abort/action",
             &cluster.id,
             Step::ClearOperation,
@@ -108,7 +113,7 @@ pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &
         if !settings.overrides.contains_key(IP_ADDRESSES) {
             needs.push(caller(nics, &group, Step::VerifyTemporary));
         }
-        let service = |action, scope: &str, step| Need {
+        let service = |action, scope: &str, step| AccessNeed {
             actor: Actor::Service,
             ..caller(action, scope, step)
         };
@@ -126,7 +131,10 @@ pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &
 }
 
 /// Returns the needs of the caller on referenced resources.
-fn linked<'a>(cluster: &'a Cluster, pool: &'a Pool) -> impl Iterator<Item = Need> + 'a {
+fn linked<'a>(
+    cluster: &'a ManagedCluster,
+    pool: &'a Pool,
+) -> impl Iterator<Item = AccessNeed> + 'a {
     let properties = &pool.raw["properties"];
     let of_pool = OF_POOL.iter().flat_map(move |link| {
         let found = properties.pointer(link.pointer);
@@ -146,17 +154,17 @@ fn linked<'a>(cluster: &'a Cluster, pool: &'a Pool) -> impl Iterator<Item = Need
         .into_iter()
         .chain(identity.map(|id| (ASSIGN_IDENTITY, id, true)));
     of_pool.chain(of_cluster).filter(|(_, id, _)| !id.is_empty()).map(|(action, scope, certain)| {
-        Need { action, scope, step: Step::CreateTemporary, actor: Actor::Caller, certain }
+        AccessNeed { action, scope, step: Step::CreateTemporary, actor: Actor::Caller, certain }
     })
 }
 
-fn node_group(cluster: &Cluster) -> Option<String> {
+fn node_group(cluster: &ManagedCluster) -> Option<String> {
     let group = cluster.node_resource_group.as_deref()?;
     Some(format!("{}/resourceGroups/{group}", subscription_of(&cluster.id)?))
 }
 
 /// Returns the scope at which permissions are read. Pools inherit from their cluster, and need not exist yet.
-pub fn place(need: &Need) -> String {
+pub fn place(need: &AccessNeed) -> String {
     let id = need.scope.to_lowercase();
     match id.find("/agentpools/") {
         Some(at) if id[..at].contains("/microsoft.containerservice/") => {
@@ -168,7 +176,7 @@ pub fn place(need: &Need) -> String {
 
 /// Returns the scopes at which locks are read: the need's own, its resource group and its subscription. Azure's list at a
 /// resource includes locks of its group; that it includes those of the subscription is not documented.
-pub fn places_of_locks(need: &Need) -> Vec<String> {
+pub fn places_of_locks(need: &AccessNeed) -> Vec<String> {
     let place = place(need);
     let mut places: Vec<String> = subscription_of(&place).into_iter().map(str::to_owned).collect();
     if let Some((group, _)) = place.to_lowercase().split_once("/providers/") {

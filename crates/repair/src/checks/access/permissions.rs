@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_redact::printable;
 
-use super::needs::{Actor, Need, needs, place};
+use super::needs::{AccessNeed, Actor, needs, place};
 use crate::checks::PERMISSIONS;
 use crate::checks::capacity::{AccessRules, Planning};
 use mooring_workflow::Reading;
@@ -19,7 +19,7 @@ pub(in crate::checks) fn permissions(plan: &Planning<'_>) -> CheckResult {
     check_permissions(&needs_of(plan), &plan.capacity.rights)
 }
 
-pub(in crate::checks) fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
+pub(in crate::checks) fn needs_of(plan: &Planning<'_>) -> Vec<AccessNeed> {
     needs(plan.view, plan.settings, plan.cluster, plan.pool)
 }
 
@@ -62,12 +62,12 @@ pub(in crate::checks) fn at<'a, T>(
     None
 }
 
-fn is_linked(need: &Need) -> bool {
+fn is_linked(need: &AccessNeed) -> bool {
     !need.scope.to_lowercase().contains("/microsoft.containerservice/managedclusters/")
         && need.scope.contains("/providers/")
 }
 
-fn check_permissions(needs: &[Need], rights: &AccessRules) -> CheckResult {
+fn check_permissions(needs: &[AccessNeed], rights: &AccessRules) -> CheckResult {
     let mut findings = Findings::default();
     let own = || needs.iter().filter(|need| need.actor == Actor::Caller);
     for need in own() {
@@ -108,7 +108,7 @@ mod tests {
     use crate::checks::{blocks, places_of_locks, warns};
     use crate::plan::Step;
 
-    fn check(needs: &[Need], rights: &AccessRules) -> [CheckResult; 3] {
+    fn check(needs: &[AccessNeed], rights: &AccessRules) -> [CheckResult; 3] {
         let locks = check_locks(needs, rights);
         [check_permissions(needs, rights), locks, check_deny_assignments(needs, rights)]
     }
@@ -119,11 +119,11 @@ mod tests {
     const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
     const DELETE: &str = "Microsoft.ContainerService/managedClusters/agentPools/delete";
 
-    fn need(action: &'static str, scope: &str, step: Step) -> Need {
-        Need { action, scope: scope.to_owned(), step, actor: Actor::Caller, certain: true }
+    fn need(action: &'static str, scope: &str, step: Step) -> AccessNeed {
+        AccessNeed { action, scope: scope.to_owned(), step, actor: Actor::Caller, certain: true }
     }
 
-    fn needs() -> Vec<Need> {
+    fn needs() -> Vec<AccessNeed> {
         vec![
             need(DELETE, &format!("{CLUSTER}/agentPools/system"), Step::DeletePool),
             need(JOIN, SUBNET, Step::CreateTemporary),
@@ -144,7 +144,7 @@ mod tests {
         rights
     }
 
-    fn outcomes(needs: &[Need], rights: &AccessRules) -> [Outcome; 3] {
+    fn outcomes(needs: &[AccessNeed], rights: &AccessRules) -> [Outcome; 3] {
         check(needs, rights).map(|check| check.outcome)
     }
 
@@ -241,7 +241,8 @@ mod tests {
     fn locks_apply_to_the_service_without_reading_its_permissions() {
         let scope = "/subscriptions/s/resourceGroups/nodes";
         let action = "Microsoft.Compute/virtualMachineScaleSets/delete";
-        let service = Need { actor: Actor::Service, ..need(action, scope, Step::DeleteTemporary) };
+        let service =
+            AccessNeed { actor: Actor::Service, ..need(action, scope, Step::DeleteTemporary) };
         let mut rights = AccessRules::default();
         for place in places_of_locks(&service) {
             rights.locks.insert(place, Reading::Known(vec![lock(scope, "CanNotDelete")]));

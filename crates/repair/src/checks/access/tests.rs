@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use mooring_workflow::{Outcome, Reading, Step as _};
 use serde_json::json;
 
-use super::needs::{Actor, Need, needs, place};
+use super::needs::{AccessNeed, Actor, needs, place};
 use super::{deny_assignments, locks, permissions};
 use crate::checks::capacity::{AccessRules, Capacity, Planning};
-use crate::observation::{Cluster, ClusterView, Pool};
+use crate::observation::{ClusterView, ManagedCluster, Pool};
 use crate::plan::Step;
-use crate::settings::{Settings, Target};
+use crate::settings::{PoolTarget, Settings};
 
 const ASSIGN_IDENTITY: &str = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action";
 const DISK_ENCRYPTION: &str = "Microsoft.Compute/diskEncryptionSets/read";
@@ -18,8 +18,8 @@ const SUBSCRIPTION: &str = "/subscriptions/s";
 const CLUSTER: &str =
     "/subscriptions/s/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/c";
 
-fn cluster() -> Cluster {
-    Cluster {
+fn cluster() -> ManagedCluster {
+    ManagedCluster {
         id: CLUSTER.to_owned(),
         state: "Succeeded".to_owned(),
         node_resource_group: Some("MC".to_owned()),
@@ -40,7 +40,7 @@ fn pool(properties: &serde_json::Value) -> Pool {
 }
 
 fn settings() -> Settings {
-    Settings::new(Target {
+    Settings::new(PoolTarget {
         subscription: "s".into(),
         resource_group: "rg".into(),
         cluster: "c".into(),
@@ -49,9 +49,9 @@ fn settings() -> Settings {
 }
 
 /// Needs of a cluster and a pool, as `step actor scope action`.
-fn listed(settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<String> {
+fn listed(settings: &Settings, cluster: &ManagedCluster, pool: &Pool) -> Vec<String> {
     let needs = needs(&ClusterView::default(), settings, cluster, pool);
-    let line = |need: Need| {
+    let line = |need: AccessNeed| {
         let actor = if need.actor == Actor::Service { "AKS" } else { "caller" };
         let scope = need.scope.replace(CLUSTER, "CLUSTER").replace(SUBSCRIPTION, "");
         let certain = if need.certain { "" } else { " ?" };
@@ -106,13 +106,13 @@ fn override_and_own_identity_need_no_permission() {
     assert!(!has(&listed(&settings, &cluster(), &pool(&json!({}))), nics));
 
     let own = format!("{SUBSCRIPTION}/resourceGroups/mc/providers/identity");
-    let cluster = Cluster { kubelet_identity: Some(own), ..cluster() };
+    let cluster = ManagedCluster { kubelet_identity: Some(own), ..cluster() };
     assert!(!has(&listed(&settings, &cluster, &pool(&json!({}))), ASSIGN_IDENTITY));
 }
 
 #[test]
 fn permissions_of_pools_are_read_at_their_cluster() {
-    let need = |scope: &str| Need {
+    let need = |scope: &str| AccessNeed {
         action: "a",
         scope: scope.to_owned(),
         step: Step::DeletePool,

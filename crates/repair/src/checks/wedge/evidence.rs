@@ -8,7 +8,7 @@ use mooring_workflow::Outcome;
 use crate::checks::text::{known, latest_suffix, target};
 use crate::observation::{Addresses, ClusterView, Instance, Nic, ScaleSet};
 use crate::settings::Settings;
-use crate::signatures::{Check, Signature};
+use crate::signatures::{Signature, SignatureCheck};
 use mooring_workflow::plural::counted;
 
 /// A sign of a wedge.
@@ -30,7 +30,7 @@ impl Sign {
 
 /// A pool's scale set at one instant.
 #[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct WedgeSubject<'a> {
     pub(crate) view: &'a ClusterView,
     pub(crate) settings: &'a Settings,
     pub(crate) set: &'a ScaleSet,
@@ -39,13 +39,13 @@ pub(crate) struct Subject<'a> {
     pub(crate) now: Timestamp,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> WedgeSubject<'a> {
     /// Evaluates the direct checks of a signature.
     pub(crate) fn check(self, signature: &Signature) -> Vec<Sign> {
-        let one = |check: &Check| match check {
-            Check::EmptyAddresses => self.empty_addresses(),
-            Check::FailedInstances => self.failed_instances(signature),
-            Check::AcceleratedNetworkingOff { pool_tag } => self.not_accelerated(pool_tag),
+        let one = |check: &SignatureCheck| match check {
+            SignatureCheck::EmptyAddresses => self.empty_addresses(),
+            SignatureCheck::FailedInstances => self.failed_instances(signature),
+            SignatureCheck::AcceleratedNetworkingOff { pool_tag } => self.not_accelerated(pool_tag),
         };
         signature.checks.iter().map(one).collect()
     }

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use mooring_workflow::screens::ago;
 use mooring_workflow::{CheckResult, Outcome};
 
-use super::evidence::Subject;
-use super::write_failures::{LOG_DELAY, Writes};
+use super::evidence::WedgeSubject;
+use super::write_failures::{LOG_DELAY, ScaleSetWrites};
 use crate::check_ids::FAILING_WRITES;
 use crate::checks::text::known;
 use crate::observation::ClusterView;
@@ -43,8 +43,8 @@ pub(crate) fn recovered(
 ) -> Option<Timestamp> {
     let set = view.scale_set_of(&settings.target.pool)?;
     let events = known(view.events.as_ref()).ok()?;
-    let at = Writes::of(events, &set.id).succeed_again(&settings.signatures)?;
-    let subject = Subject { view, settings, set, success: Some(at), now };
+    let at = ScaleSetWrites::of(events, &set.id).succeed_again(&settings.signatures)?;
+    let subject = WedgeSubject { view, settings, set, success: Some(at), now };
     let mut signs = settings.signatures.signatures.iter().flat_map(|one| subject.check(one));
     (!signs.any(|sign| sign.outcome == Outcome::Pass)).then_some(at)
 }

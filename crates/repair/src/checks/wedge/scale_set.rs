@@ -5,8 +5,8 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::screens::ago;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
-use super::evidence::{Sign, Subject};
-use super::write_failures::{LOG_DELAY, Writes};
+use super::evidence::{Sign, WedgeSubject};
+use super::write_failures::{LOG_DELAY, ScaleSetWrites};
 use crate::check_ids::FAILING_WRITES;
 use crate::checks::text::{known, latest_suffix};
 use crate::observation::ClusterView;
@@ -30,9 +30,9 @@ pub(in crate::checks) fn failing_writes(
         Ok(events) => events,
         Err(why) => return result(Outcome::Unknown, format!("activity log {why}")),
     };
-    let writes = Writes::of(events, &set.id);
+    let writes = ScaleSetWrites::of(events, &set.id);
     let success = writes.last_success();
-    let subject = Subject { view, settings, set, success, now };
+    let subject = WedgeSubject { view, settings, set, success, now };
     let signs = settings.signatures.signatures.iter().flat_map(|signature| {
         let count = (!signature.errors.is_empty()).then(|| count(writes, signature, subject));
         count.into_iter().chain(subject.check(signature))
@@ -59,8 +59,8 @@ fn combine(mut signs: Vec<Sign>) -> CheckResult {
     CheckResult { evidence, ..CheckResult::new(FAILING_WRITES, outcome, "") }
 }
 
-fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sign {
-    let Subject { settings, set, success, now, .. } = subject;
+fn count(writes: ScaleSetWrites<'_>, signature: &Signature, subject: WedgeSubject<'_>) -> Sign {
+    let WedgeSubject { settings, set, success, now, .. } = subject;
     let failures = writes.failures(signature, settings.fail_window, now);
     let needed = settings.fail_threshold;
     let newest = failures.first().copied();

@@ -17,12 +17,12 @@ pub(crate) const LOG_DELAY: SignedDuration = SignedDuration::from_mins(20);
 
 /// Writes to one scale set.
 #[derive(Clone, Copy)]
-pub(crate) struct Writes<'a> {
+pub(crate) struct ScaleSetWrites<'a> {
     events: &'a [ActivityEvent],
     scale_set: &'a str,
 }
 
-impl<'a> Writes<'a> {
+impl<'a> ScaleSetWrites<'a> {
     pub(crate) fn of(events: &'a [ActivityEvent], scale_set: &'a str) -> Self {
         Self { events, scale_set }
     }
@@ -107,7 +107,9 @@ mod tests {
         let counted = |minute: i64| {
             let events = [event(minute, "Failed", CODE), event(2, "Succeeded", "")];
             let (window, now) = (SignedDuration::from_hours(1), Timestamp::from_second(240));
-            Writes::of(&events, "/set").failures(signature.unwrap(), window, now.unwrap()).len()
+            ScaleSetWrites::of(&events, "/set")
+                .failures(signature.unwrap(), window, now.unwrap())
+                .len()
         };
         assert_eq!([1, 2, 3].map(counted), [0, 0, 1]);
     }
@@ -117,7 +119,9 @@ mod tests {
         let signatures = Signatures::default();
         let code = CODE;
         let (failed, succeeded) = (event(1, "Failed", code), event(2, "Succeeded", ""));
-        let at = |events: &[ActivityEvent], set| Writes::of(events, set).succeed_again(&signatures);
+        let at = |events: &[ActivityEvent], set| {
+            ScaleSetWrites::of(events, set).succeed_again(&signatures)
+        };
         let over = |events: &[ActivityEvent]| at(events, "/set").is_some();
         assert!(!over(&[]) && !over(std::slice::from_ref(&failed)));
         assert!(over(&[failed.clone(), succeeded.clone()]));

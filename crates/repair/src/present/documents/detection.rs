@@ -6,7 +6,7 @@ use mooring_workflow::{CheckResult, Outcome};
 use serde::Serialize;
 
 use super::evidence::source;
-use crate::checks::verdict::Verdict;
+use crate::checks::verdict::WedgeVerdict;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::present::report::{DetectionReport, SkippedPool};
 
@@ -14,9 +14,9 @@ use crate::present::report::{DetectionReport, SkippedPool};
 #[serde(rename_all = "camelCase")]
 pub struct Detected {
     /// The worst verdict of all pools.
-    pub verdict: Verdict,
+    pub verdict: WedgeVerdict,
     pub pools: Vec<DetectedPool>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<PublishedSkip>,
     pub next: Vec<Next>,
 }
 
@@ -24,20 +24,20 @@ pub struct Detected {
 #[serde(rename_all = "camelCase")]
 pub struct DetectedPool {
     pub name: String,
-    pub verdict: Verdict,
-    pub signs: Vec<Sign>,
-    pub operation: Option<Operation>,
+    pub verdict: WedgeVerdict,
+    pub signs: Vec<PublishedSign>,
+    pub operation: Option<PublishedOperation>,
     pub temporary_pool: Option<Temporary>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Skipped {
+pub struct PublishedSkip {
     pub name: String,
     pub explanation: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Sign {
+pub struct PublishedSign {
     pub name: String,
     pub state: SignState,
     pub evidence: Vec<Evidence>,
@@ -66,7 +66,7 @@ impl From<Outcome> for SignState {
 /// A running operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Operation {
+pub struct PublishedOperation {
     #[serde(rename = "operationId")]
     pub id: String,
     pub started_at: Timestamp,
@@ -103,9 +103,9 @@ impl Detected {
     pub fn new(reports: &[DetectionReport], skipped: &[SkippedPool], next: Vec<Next>) -> Self {
         let skipped = skipped
             .iter()
-            .map(|one| Skipped { name: one.pool.clone(), explanation: one.why.clone() });
+            .map(|one| PublishedSkip { name: one.pool.clone(), explanation: one.why.clone() });
         Self {
-            verdict: Verdict::worst(reports.iter().map(|report| report.detection.verdict)),
+            verdict: WedgeVerdict::worst(reports.iter().map(|report| report.detection.verdict)),
             pools: reports.iter().map(pool).collect(),
             skipped: skipped.collect(),
             next,
@@ -118,7 +118,7 @@ fn pool(report: &DetectionReport) -> DetectedPool {
         name: report.pool.clone(),
         verdict: report.detection.verdict,
         signs: report.detection.checks.iter().map(sign).collect(),
-        operation: report.operation.as_ref().map(|running| Operation {
+        operation: report.operation.as_ref().map(|running| PublishedOperation {
             id: running.id.clone(),
             started_at: running.since,
             pool: running.pool.clone(),
@@ -129,8 +129,8 @@ fn pool(report: &DetectionReport) -> DetectedPool {
     }
 }
 
-fn sign(check: &CheckResult) -> Sign {
-    Sign {
+fn sign(check: &CheckResult) -> PublishedSign {
+    PublishedSign {
         name: check.name.clone(),
         state: check.outcome.into(),
         evidence: Evidence::list(&check.evidence, source(&check.name)),

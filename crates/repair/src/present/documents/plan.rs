@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::detection::Temporary;
 use super::evidence::source;
 use crate::checks::blocks;
-use crate::checks::verdict::Verdict;
+use crate::checks::verdict::WedgeVerdict;
 use crate::plan::{Plan, Step};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,7 +21,7 @@ pub struct PublishedPlan {
     pub pool: String,
     pub temporary_pool: String,
     /// Verdict of the same reads.
-    pub verdict: Verdict,
+    pub verdict: WedgeVerdict,
     /// Nodes of the pool; none if they could not be read.
     pub node_count: Option<usize>,
     /// Pods on these nodes; none if they could not be read.
@@ -50,7 +50,7 @@ pub struct PublishedStep {
 }
 
 impl PublishedPlan {
-    pub fn new(plan: &Plan, verdict: Verdict, next: Vec<Next>) -> Self {
+    pub fn new(plan: &Plan, verdict: WedgeVerdict, next: Vec<Next>) -> Self {
         let steps = plan.steps.iter().map(|step| PublishedStep {
             number: step.number,
             name: step.name,

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::checks;
 use crate::checks::reads;
-use crate::checks::verdict::{Detection, Verdict, verdict};
+use crate::checks::verdict::{Detection, WedgeVerdict, verdict};
 use crate::observation::{ClusterView, Pool, Query};
-use crate::operation::{Running, Scope, running};
+use crate::operation::{OngoingOperation, OperationScope, running};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use mooring_workflow::Reading;
@@ -59,14 +59,14 @@ pub struct RunningOperation {
 
 impl RunningOperation {
     fn of(view: &ClusterView, settings: &Settings, now: Timestamp) -> Option<Self> {
-        let Running::One { id, started, scope } = running(view) else { return None };
+        let OngoingOperation::One { id, started, scope } = running(view) else { return None };
         let age = now.duration_since(started);
         Some(Self {
             id,
             since: started,
             pool: match scope {
-                Scope::Cluster => None,
-                Scope::Pool(pool) => Some(pool),
+                OperationScope::Cluster => None,
+                OperationScope::Pool(pool) => Some(pool),
             },
             left_alone: age < settings.limits.operation_age,
             minutes: age.as_mins(),
@@ -93,7 +93,7 @@ pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
     }
     let mut queries = reads::of_verdict(view, &settings.target.pool);
     queries.push(Query::Uid);
-    if running(view) != Running::Nothing {
+    if running(view) != OngoingOperation::Nothing {
         queries.push(Query::LatestOperation);
     }
     queries
@@ -102,7 +102,7 @@ pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
 pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> DetectionReport {
     let greenfield = matches!(view.cluster, Some(Reading::NotFound));
     let detection = if greenfield {
-        Detection { verdict: Verdict::Unknown, checks: Vec::new() }
+        Detection { verdict: WedgeVerdict::Unknown, checks: Vec::new() }
     } else {
         let checks = checks::evaluate(view, settings, now);
         Detection { verdict: verdict(&checks), checks }

@@ -1,6 +1,6 @@
 //! The report of a run, from its journal alone: `status` prints the same on any host.
 
-use mooring_workflow::report::{History, StepReport};
+use mooring_workflow::report::{RunHistory, StepReport};
 use mooring_workflow::{Effect as _, Step as _};
 use std::fmt::Write as _;
 
@@ -42,7 +42,7 @@ pub struct RunReport {
 impl RunReport {
     /// Reports the last run of a journal.
     pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
-        let Some(history) = History::read(records)? else { return Ok(None) };
+        let Some(history) = RunHistory::read(records)? else { return Ok(None) };
         let run = &history.run;
         let overrides = run.session.settings().overrides;
         Ok(Some(Self {

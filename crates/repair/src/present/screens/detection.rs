@@ -5,7 +5,7 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 use mooring_workflow::{CheckResult, Outcome, screens};
 
-use crate::checks::verdict::Verdict;
+use crate::checks::verdict::WedgeVerdict;
 use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, OTHER_POOLS, POOL_STATE};
 use crate::present::report::{DetectionReport, SkippedPool};
 
@@ -32,7 +32,7 @@ pub fn detection(
     let is_block = |report: &&DetectionReport| {
         reports.len() == 1
             || is_wide
-            || report.detection.verdict != Verdict::Healthy
+            || report.detection.verdict != WedgeVerdict::Healthy
             || report.temporary_pool.is_some()
     };
     let mut sorted: Vec<&DetectionReport> = reports.iter().filter(is_block).collect();
@@ -79,15 +79,15 @@ pub(super) fn sentence(report: &DetectionReport) -> (Mark, String) {
     let all = counted(checks.len(), "sign");
     let pool = format!("Pool {} of {}", report.pool, report.cluster);
     match report.detection.verdict {
-        Verdict::Confirmed => (Mark::Bad, format!("{pool} is wedged: all {all} are present.")),
-        Verdict::Suspect => {
+        WedgeVerdict::Confirmed => (Mark::Bad, format!("{pool} is wedged: all {all} are present.")),
+        WedgeVerdict::Suspect => {
             (Mark::Warning, format!("{pool} may be wedged: {yes} of {all} are present."))
         }
-        Verdict::Healthy => (Mark::Good, format!("{pool} is not wedged.")),
-        Verdict::Unknown if checks.is_empty() => {
+        WedgeVerdict::Healthy => (Mark::Good, format!("{pool} is not wedged.")),
+        WedgeVerdict::Unknown if checks.is_empty() => {
             (Mark::Warning, format!("{pool} could not be checked."))
         }
-        Verdict::Unknown => (
+        WedgeVerdict::Unknown => (
             Mark::Warning,
             format!("{pool} may be wedged: {unknown} of {all} could not be determined."),
         ),

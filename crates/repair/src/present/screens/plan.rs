@@ -6,7 +6,7 @@ use mooring_workflow::published::Next;
 use mooring_workflow::screens::{self, clock, short_hash, time_of_day};
 
 use super::detection::{sentence, signs};
-use crate::checks::verdict::Verdict;
+use crate::checks::verdict::WedgeVerdict;
 use crate::plan::{Plan, PlannedStep, Step};
 use crate::present::documents::checks;
 use crate::present::report::DetectionReport;
@@ -15,7 +15,7 @@ use crate::present::report::DetectionReport;
 pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool) -> Screen {
     let mut screen = Screen::default();
     // A pool that is not wedged is the answer; the steps are what `apply` would do otherwise.
-    if report.detection.verdict != Verdict::Confirmed {
+    if report.detection.verdict != WedgeVerdict::Confirmed {
         let (mark, text) = sentence(report);
         screen.sentence(mark, text);
         signs(&mut screen, &report.detection.checks, is_wide);

@@ -3,15 +3,15 @@
 use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
 
-use mooring_repair::plan::{DOCUMENT_SCHEMA, Document, HashedPlan, Step};
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::plan::{DOCUMENT_SCHEMA, HashedPlan, PlanDocument, Step};
+use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::workflow::Session;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 use serde_json::json;
 
-pub(crate) fn target(pool: &str) -> Target {
-    Target {
+pub(crate) fn target(pool: &str) -> PoolTarget {
+    PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),
         cluster: "c".into(),
@@ -20,9 +20,9 @@ pub(crate) fn target(pool: &str) -> Target {
 }
 
 /// A plan with a value in every member.
-pub(crate) fn document(settings: &Settings) -> Document {
+pub(crate) fn document(settings: &Settings) -> PlanDocument {
     let pool = settings.target.pool.clone();
-    Document {
+    PlanDocument {
         schema: DOCUMENT_SCHEMA.into(),
         tool: env!("CARGO_PKG_VERSION").into(),
         cluster: "/c".into(),
@@ -42,7 +42,7 @@ pub(crate) fn document(settings: &Settings) -> Document {
     }
 }
 
-pub(crate) fn session(settings: &Settings, owner: Owner) -> Box<Session> {
+pub(crate) fn session(settings: &Settings, owner: LockOwner) -> Box<Session> {
     let plan = HashedPlan::new(document(settings));
     Box::new(Session {
         approval: Approval::Token(plan.token()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::observation::Operation;
+use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
 use mooring_repair::workflow::Run;
 use mooring_repair::workflow::{Entry, Finish, Record};
@@ -25,7 +25,7 @@ pub(crate) struct Cloud {
     pub(crate) now: Timestamp,
     pub(crate) cluster_state: String,
     pub(crate) cluster_tags: BTreeMap<String, String>,
-    pub(crate) operation: Option<Operation>,
+    pub(crate) operation: Option<AksOperation>,
     pub(crate) pools: Pools,
     pub(crate) nodes: Vec<Node>,
     pub(crate) pods: Vec<Pod>,
@@ -45,7 +45,7 @@ pub(crate) struct Cloud {
     pub(crate) fails_to_delete: u32,
     pub(crate) fails_with: &'static str,
     /// Failed operations by token.
-    pub(crate) failed: BTreeMap<String, Operation>,
+    pub(crate) failed: BTreeMap<String, AksOperation>,
     pub(crate) state: Option<Run>,
     pub(super) made: u32,
     /// Effects whose key has this prefix are rejected permanently.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, Precondition};
-use mooring_repair::observation::Operation;
+use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
 use mooring_workflow::EffectResult;
 use serde_json::Value;
@@ -45,12 +45,12 @@ impl Fault {
     }
 
     /// Error code of the operation.
-    fn error_code(self) -> Option<Operation> {
+    fn error_code(self) -> Option<AksOperation> {
         let status = match self {
             Self::Replaced => "Canceled",
             other => other.end()?,
         };
-        Some(Operation {
+        Some(AksOperation {
             name: "o".into(),
             status: status.into(),
             started: None,

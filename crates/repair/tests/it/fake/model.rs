@@ -102,7 +102,7 @@ impl Pod {
             phase: if runs { "Running" } else { "Pending" }.into(),
             ready: runs && !self.lame,
             deleting: self.ends_at,
-            controller: (self.kind != "None").then(|| seen::Controller {
+            controller: (self.kind != "None").then(|| seen::PodController {
                 kind: self.kind.into(),
                 name: self.app.clone(),
                 uid: self.app.clone(),

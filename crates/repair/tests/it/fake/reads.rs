@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation as seen;
 use mooring_repair::observation::{
-    ActivityEvent, Addresses, Answer, Cluster, ClusterView, Instance, Nic, Query, Replicas,
+    ActivityEvent, Addresses, Answer, ClusterView, Instance, ManagedCluster, Nic, Query, Replicas,
     ScaleSet,
 };
 use mooring_workflow::Reading;
@@ -40,7 +40,7 @@ impl Cloud {
         let id = |set: &str| format!("{SETS}/{set}");
         let of = |set: &str| self.pools.values().find(|pool| pool.set == set);
         match query {
-            Query::Cluster => Answer::Cluster(Reading::Known(Cluster {
+            Query::Cluster => Answer::Cluster(Reading::Known(ManagedCluster {
                 id: CLUSTER.into(),
                 state: self.cluster_state.clone(),
                 node_resource_group: Some("MC".into()),

@@ -10,12 +10,12 @@ use mooring_repair::workflow::{Entry, Record, Session};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::journal::follow;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::LockOwner;
 
 use super::cloud::Cloud;
 
-pub(crate) fn owner() -> Owner {
-    Owner { host: "h".into(), pid: 1, holder: "x".into() }
+pub(crate) fn owner() -> LockOwner {
+    LockOwner { host: "h".into(), pid: 1, holder: "x".into() }
 }
 
 /// The next record of the last run.

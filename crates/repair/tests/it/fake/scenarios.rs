@@ -1,8 +1,8 @@
 //! Initial states.
 
 use jiff::SignedDuration;
-use mooring_repair::observation::Operation;
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::observation::AksOperation;
+use mooring_repair::settings::{PoolTarget, Settings};
 use serde_json::json;
 
 use super::cloud::{Cloud, node, pod};
@@ -27,7 +27,7 @@ pub(crate) const STUCK: [Scenario; 3] = [
 ];
 
 pub(crate) fn settings() -> Settings {
-    Settings::new(Target {
+    Settings::new(PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),
         cluster: "c".into(),
@@ -48,7 +48,7 @@ pub(crate) fn old_operation() -> Cloud {
     cloud.cluster_state = "Updating".into();
     let started = (cloud.now - SignedDuration::from_mins(30)).to_string();
     cloud.operation =
-        Operation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
+        AksOperation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
     cloud
 }
 

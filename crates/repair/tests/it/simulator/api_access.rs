@@ -1,8 +1,8 @@
 //! Clusters whose API cannot be reached, explained by their settings.
 
-use mooring_repair::runtime::Access;
-use mooring_simulator::azure::{Denial, KubernetesAccess, Lock, LockLevel};
-use mooring_simulator::serve::Authority;
+use mooring_repair::runtime::CredentialSource;
+use mooring_simulator::azure::{ActionDenial, KubernetesAccess, Lock, LockLevel};
+use mooring_simulator::serve::CertificateAuthority;
 use serde_json::{Value, json};
 
 use super::harness::Harness;
@@ -15,7 +15,7 @@ async fn unreached(change: impl FnOnce(&Harness), properties: Value) -> (String,
         let host = ["privateFQDN", "fqdn"].iter().find_map(|name| properties[*name].as_str());
         azure.set_kubernetes(Some(KubernetesAccess {
             server: format!("https://{}:443", host.unwrap_or("demo.invalid")),
-            ca_pem: Authority::new().unwrap().pem().to_owned(),
+            ca_pem: CertificateAuthority::new().unwrap().pem().to_owned(),
             token: None,
         }));
         let mut cluster = azure.resource(&azure.options().cluster_id()).unwrap().clone();
@@ -25,7 +25,7 @@ async fn unreached(change: impl FnOnce(&Harness), properties: Value) -> (String,
         azure.put_resource(cluster);
     });
     change(&harness);
-    let error = harness.operator_by(Access::Azure).status().await.err().unwrap();
+    let error = harness.operator_by(CredentialSource::Azure).status().await.err().unwrap();
     let asked = harness.shell.with(|world, _| {
         let trace = world.azure().trace().text();
         trace.lines().filter(|line| line.contains("/listClusterUserCredential")).count()
@@ -88,7 +88,7 @@ async fn denied_credentials_are_explained() {
     assert!(why.contains("ScopeLocked") && why.contains("a ReadOnly lock also blocks"), "{why}");
     let action = "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action";
     let deny = |harness: &Harness| {
-        let denial = Denial { principal: None, action: action.to_owned(), scope: None };
+        let denial = ActionDenial { principal: None, action: action.to_owned(), scope: None };
         harness.shell.with(|world, _| world.azure_mut().deny(denial));
     };
     let (why, _) = unreached(deny, json!({})).await;

@@ -5,7 +5,7 @@ use mooring_repair::runtime::CommandResult;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
-use mooring_simulator::azure::{Azure, Denial, DenyAssignment, Lock, LockLevel};
+use mooring_simulator::azure::{ActionDenial, Azure, DenyAssignment, Lock, LockLevel};
 use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
@@ -151,7 +151,7 @@ async fn operation_is_not_aborted_without_later_permissions() {
     ] {
         let (harness, _running) = Harness::new("wedged-system-pool");
         change(&harness, |azure| {
-            azure.deny(Denial { principal: None, action: action.to_owned(), scope: None });
+            azure.deny(ActionDenial { principal: None, action: action.to_owned(), scope: None });
         });
         refuses(&harness, "permissions", &[action]).await;
     }
@@ -251,7 +251,7 @@ async fn unreadable_permissions_warn_and_change_the_hash() {
     ] {
         change(&harness, |azure| {
             azure.clear_denials();
-            azure.deny(Denial { principal: None, action: action.to_owned(), scope: None });
+            azure.deny(ActionDenial { principal: None, action: action.to_owned(), scope: None });
         });
         let (unread, plan) = hash().await;
         assert_ne!(unread, readable, "{name}");

@@ -13,13 +13,13 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
-use mooring_arm::{Budget, Client, Cloud, Limits, Token, TransportError, World};
+use mooring_arm::{Budget, BudgetLimits, Client, Cloud, Token, TransportError, World};
 use mooring_repair::plan::Step;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
-use mooring_repair::runtime::{Access, CommandResult, Operator};
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::runtime::{CommandResult, CredentialSource, Operator};
+use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::workflow::Run;
-use mooring_simulator::cluster::{Cluster, Options, Running, Shell};
+use mooring_simulator::cluster::{ClockTask, ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::kubernetes::InProcess;
 use mooring_simulator::scenario::Scenario;
 use mooring_testbed::InProcessAzure;
@@ -61,23 +61,23 @@ pub(crate) struct Harness {
 pub(crate) type Reads = Arc<Mutex<BTreeMap<String, u64>>>;
 
 impl Harness {
-    pub(crate) fn new(scenario: &str) -> (Self, Running) {
-        Self::with(scenario, Options::default())
+    pub(crate) fn new(scenario: &str) -> (Self, ClockTask) {
+        Self::with(scenario, ClusterOptions::default())
     }
 
-    pub(crate) fn with(scenario: &str, options: Options) -> (Self, Running) {
+    pub(crate) fn with(scenario: &str, options: ClusterOptions) -> (Self, ClockTask) {
         Self::of(&Scenario::named(scenario).unwrap(), options)
     }
 
     /// A wedged pool in a custom VNet.
-    pub(crate) fn own_network() -> (Self, Running) {
+    pub(crate) fn own_network() -> (Self, ClockTask) {
         let wedged = Scenario::named("wedged-system-pool").unwrap();
-        Self::of(&Scenario { own_network: true, ..wedged }, Options::default())
+        Self::of(&Scenario { own_network: true, ..wedged }, ClusterOptions::default())
     }
 
-    pub(crate) fn of(scenario: &Scenario, options: Options) -> (Self, Running) {
+    pub(crate) fn of(scenario: &Scenario, options: ClusterOptions) -> (Self, ClockTask) {
         let start: Timestamp = START.parse().unwrap();
-        let shell = Shell::new(Cluster::new(scenario, 7, start, options));
+        let shell = Shell::new(SimulatedCluster::new(scenario, 7, start, options));
         shell.with(|world, now| rbac::grant(world.kubernetes_mut(), now));
         let running = shell.start();
         let harness = Self {
@@ -201,13 +201,13 @@ impl Harness {
     }
 
     pub(crate) fn operator(&self) -> Operator {
-        self.operator_by(Access::Given(Box::new(self.kube())))
+        self.operator_by(CredentialSource::Given(Box::new(self.kube())))
     }
 
-    pub(crate) fn operator_by(&self, access: Access) -> Operator {
+    pub(crate) fn operator_by(&self, access: CredentialSource) -> Operator {
         let (endpoint, target) = self.shell.with(|world, _| {
             let options = world.azure().options();
-            let target = Target {
+            let target = PoolTarget {
                 subscription: options.subscription.clone(),
                 resource_group: options.resource_group.clone(),
                 cluster: options.cluster.clone(),
@@ -215,15 +215,15 @@ impl Harness {
             };
             (options.endpoint.clone(), target)
         });
-        let cloud = Cloud::new(mooring_arm::Settings {
+        let cloud = Cloud::new(mooring_arm::CloudSettings {
             endpoint: Some(endpoint.clone()),
             authority: Some(endpoint),
-            ..mooring_arm::Settings::default()
+            ..mooring_arm::CloudSettings::default()
         });
         let mut settings = Settings::new(target);
         (self.flags)(&mut settings);
         let outside = Arc::new(Azure { harness: self.clone() });
-        let client = Client::new(cloud.unwrap(), outside, Budget::new(Limits::default()));
+        let client = Client::new(cloud.unwrap(), outside, Budget::new(BudgetLimits::default()));
         let shell = self.shell.clone();
         let (_, stop) = watch::channel(false);
         let clock = Rc::new(move || shell.now());

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::runtime::store;
-use mooring_repair::verdict::Verdict;
+use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
-use mooring_simulator::cluster::{Options, Running};
+use mooring_simulator::cluster::{ClockTask, ClusterOptions};
 use mooring_simulator::scenario::Scenario;
-use mooring_workflow::lock::{LockError, LockWait, Owner, acquire};
+use mooring_workflow::lock::{LockError, LockOwner, LockWait, acquire};
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ async fn pools_of_other_types_do_not_block_a_repair() {
         add_pool(&harness, name, &succeeded(properties));
     }
     let report = harness.operator().detect().await;
-    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+    assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed, "{}", shown(&report));
     assert!(shown(&report).contains("vmpool (type VirtualMachines)"), "{}", shown(&report));
     repaired(&harness).await;
 }
@@ -136,8 +136,8 @@ async fn stopped_pool_is_rejected() {
 }
 
 /// AKS Automatic: the system pool is not listed, and `kube-system` cannot be written.
-fn automatic() -> (Harness, Running) {
-    let mut options = Options::default();
+fn automatic() -> (Harness, ClockTask) {
+    let mut options = ClusterOptions::default();
     options.kubernetes.managed_namespaces = true;
     let (harness, running) = Harness::with(WEDGED, options);
     let mut system = pool(&harness, "system");
@@ -150,7 +150,7 @@ fn automatic() -> (Harness, Running) {
 async fn automatic_has_no_system_pool_to_repair() {
     let (harness, _running) = automatic();
     let report = harness.operator().detect().await;
-    assert_ne!(report.detection.verdict, Verdict::Confirmed);
+    assert_ne!(report.detection.verdict, WedgeVerdict::Confirmed);
     assert!(shown(&report).contains("the cluster lists no system pool"), "{}", shown(&report));
     let error = harness.operator().examine(None, None).await.plan.unwrap_err().to_string();
     assert!(error.contains("the cluster lists no system pool"), "{error}");
@@ -159,7 +159,7 @@ async fn automatic_has_no_system_pool_to_repair() {
 
 #[tokio::test(start_paused = true)]
 async fn automatic_repairs_other_pools_with_a_separate_journal() {
-    let mut options = Options::default();
+    let mut options = ClusterOptions::default();
     options.kubernetes.managed_namespaces = true;
     let scenario = "pools:\n- {name: own, mode: System, nodes: 3}\n- {name: system, mode: User, nodes: 3}\n\
         wedge: {pool: system, failedWrites: 12, unregisteredNodes: 1}\n";
@@ -175,7 +175,7 @@ async fn automatic_rejects_a_journal_in_kube_system_with_a_hint() {
         harness.shell.kube_service("simulated-administrator"),
         "default",
     ));
-    let owner = Owner { host: "h".into(), pid: 1, holder: "h".into() };
+    let owner = LockOwner { host: "h".into(), pid: 1, holder: "h".into() };
     let shell = harness.shell.clone();
     let clock: mooring_workflow::world::Clock = Rc::new(move || shell.now());
     let (_stop, mut stop) = tokio::sync::watch::channel(false);
@@ -197,11 +197,11 @@ mod slow {
 
     #[tokio::test(start_paused = true)]
     async fn repair_works_without_preview_api_versions() {
-        let mut options = Options::default();
+        let mut options = ClusterOptions::default();
         options.azure.aks_previews = false;
         let (harness, _running) = Harness::with(WEDGED, options);
         let report = harness.operator().detect().await;
-        assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+        assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed, "{}", shown(&report));
         repaired(&harness).await;
     }
 }

@@ -9,20 +9,20 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::harness::{Harness, in_virtual_time, shown};
-use mooring_repair::plan::{Document, HashedPlan};
+use mooring_repair::plan::{HashedPlan, PlanDocument};
 use mooring_repair::resume::Consent;
 use mooring_repair::runtime::CommandResult;
-use mooring_repair::verdict::Verdict;
+use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Entry, Finish, Record};
-use mooring_simulator::azure::{Correlation, Denial};
-use mooring_simulator::cluster::Options;
-use mooring_simulator::faults::{Condition, Fault, Rule};
+use mooring_simulator::azure::{ActionDenial, Correlation};
+use mooring_simulator::cluster::ClusterOptions;
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_simulator::kubernetes::Key;
-use mooring_simulator::scenario::Wedge;
+use mooring_simulator::scenario::WedgeSettings;
 use mooring_testbed::on_all_cores;
 use mooring_workflow::EffectResult;
-use mooring_workflow::Outcome as Checked;
+use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::{decode, encode, follow};
 use mooring_workflow::store::JournalPlace;
@@ -32,7 +32,7 @@ use serde_json::Value;
 async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
     let (harness, _running) = Harness::new("wedged-system-pool");
     let report = harness.operator().detect().await;
-    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+    assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed, "{}", shown(&report));
     assert!(harness.operator().examine(None, None).await.plan.is_ok());
     assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
     let ending = harness.go().await.unwrap();
@@ -79,7 +79,7 @@ async fn wedge_is_confirmed_for_any_correlation_of_retries() {
     for correlation in [Correlation::Shared, Correlation::New] {
         let (harness, _running) = Harness::new("healthy");
         harness.shell.with(|world, now| {
-            let wedge = Wedge {
+            let wedge = WedgeSettings {
                 pool: "system".into(),
                 failed_writes: 12,
                 unregistered_nodes: 1,
@@ -89,14 +89,14 @@ async fn wedge_is_confirmed_for_any_correlation_of_retries() {
             world.azure_mut().begin_stuck_update(now - SignedDuration::from_mins(40));
         });
         let report = harness.operator().detect().await;
-        assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+        assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed, "{}", shown(&report));
         let operation = report.operation.expect("the update is not ended by a write that failed");
         assert_eq!((operation.pool, operation.left_alone), (None, false));
         // A write that succeeds ends it, once the log shows it.
         harness.shell.with(|world, now| world.azure_mut().unwedge("system", now));
         tokio::time::sleep(Duration::from_mins(21)).await;
         let report = harness.operator().detect().await;
-        assert_eq!(report.detection.verdict, Verdict::Suspect, "{}", shown(&report));
+        assert_eq!(report.detection.verdict, WedgeVerdict::Suspect, "{}", shown(&report));
     }
 }
 
@@ -109,7 +109,7 @@ async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
     };
     let (harness, _running) = Harness::new("wedged-system-pool");
     let (outcome, detail) = subnet(&harness).await;
-    assert_eq!(outcome, Checked::Unknown, "AKS made the network: {detail}");
+    assert_eq!(outcome, Outcome::Unknown, "AKS made the network: {detail}");
     let id = harness.shell.with(|world, _| {
         let azure = world.azure_mut();
         let options = azure.options();
@@ -128,20 +128,20 @@ async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
     });
     // Three nodes with 111 addresses each; Azure reserves five, and four nodes have one.
     let (outcome, detail) = subnet(&harness).await;
-    assert_eq!(outcome, Checked::Pass, "{detail}");
+    assert_eq!(outcome, Outcome::Pass, "{detail}");
     assert_eq!(detail, "333 IP addresses in aks-subnet needed, 65527 available");
     harness.shell.with(|world, _| {
         let mut small = world.azure().resource(&id).unwrap().clone();
         small["properties"]["addressPrefix"] = "10.224.0.0/28".into();
         world.azure_mut().put_resource(small);
     });
-    assert_eq!(subnet(&harness).await.0, Checked::Fail);
+    assert_eq!(subnet(&harness).await.0, Outcome::Fail);
     harness.shell.with(|world, _| {
         let action = "Microsoft.Network/*".to_owned();
-        world.azure_mut().deny(Denial { principal: None, action, scope: None });
+        world.azure_mut().deny(ActionDenial { principal: None, action, scope: None });
     });
     let (outcome, detail) = subnet(&harness).await;
-    assert_eq!(outcome, Checked::Unknown);
+    assert_eq!(outcome, Outcome::Unknown);
     assert!(detail.contains("AuthorizationFailed"), "{detail}");
 }
 
@@ -150,14 +150,14 @@ async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
 async fn new_permission_is_waited_for_if_requested() {
     let deny = |harness: &Harness| {
         let action = "Microsoft.Insights/*".to_owned();
-        let denial = Denial { principal: None, action, scope: None };
+        let denial = ActionDenial { principal: None, action, scope: None };
         harness.shell.with(|world, _| world.azure_mut().deny(denial));
     };
     let (harness, _running) = Harness::new("wedged-system-pool");
     deny(&harness);
     let verdict = harness.operator().detect().await.detection.verdict;
-    assert_eq!(verdict, Verdict::Unknown, "a person is informed at once");
-    for (comes_after, wanted) in [(120, Verdict::Confirmed), (1200, Verdict::Unknown)] {
+    assert_eq!(verdict, WedgeVerdict::Unknown, "a person is informed at once");
+    for (comes_after, wanted) in [(120, WedgeVerdict::Confirmed), (1200, WedgeVerdict::Unknown)] {
         let (harness, _running) = Harness::new("wedged-system-pool");
         deny(&harness);
         let mut operator = harness.operator();
@@ -184,13 +184,13 @@ async fn new_permission_is_waited_for_if_requested() {
 }
 
 /// The API server rejects renewals of the Lease from five minutes on, and everything else works.
-fn without_renewals(seconds: Option<u64>) -> Options {
-    let mut options = Options::default();
-    options.kubernetes.faults.push(Rule {
-        when: Condition {
+fn without_renewals(seconds: Option<u64>) -> ClusterOptions {
+    let mut options = ClusterOptions::default();
+    options.kubernetes.faults.push(FaultRule {
+        when: CallSelector {
             method: Some("PUT".to_owned()),
             path: Some("*/leases/*".to_owned()),
-            ..Condition::default()
+            ..CallSelector::default()
         },
         then: Fault::Status { status: 503, code: None, retry_after: None },
         probability: 1.0,
@@ -366,7 +366,7 @@ async fn run_of_a_replaced_cluster_is_not_resumed() {
     let mut operator = harness.operator();
     let examined = operator.examine(None, None).await;
     let mut plan = examined.plan.unwrap();
-    let mut document = Document::clone(&plan.document);
+    let mut document = PlanDocument::clone(&plan.document);
     document.cluster_uid = Some("replaced".to_owned());
     plan.document = HashedPlan::new(document);
     let approval = Approval::Pipeline(plan.document.hash());

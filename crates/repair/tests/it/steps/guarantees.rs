@@ -8,7 +8,7 @@ use crate::fake::scenarios::{budget_that_never_clears, dead_node, old_operation,
 use crate::fake::{Cloud, Ended, Kill, node, pod, recover, resume, run_to_rest, undo, until};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
-use mooring_repair::observation::Operation;
+use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::BudgetPolicy;
@@ -45,7 +45,7 @@ fn recent_operation_is_never_aborted() {
     cloud.cluster_state = "Updating".into();
     let started = (cloud.now - SignedDuration::from_mins(29)).to_string();
     cloud.operation =
-        Operation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
+        AksOperation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
     let end = once(cloud, &settings());
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::NothingToDo));
     assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());

@@ -139,7 +139,7 @@ fn creation_without_quota_stops_with_the_reason() {
     let state = Run::replay(&cloud.journal).unwrap().unwrap();
     let action = decided(&state, ClusterView::default(), cloud.now, |query| match query {
         Query::Operation(token) => {
-            let operation = mooring_repair::observation::Operation {
+            let operation = mooring_repair::observation::AksOperation {
                 name: "o".into(),
                 status: "Failed".into(),
                 started: None,

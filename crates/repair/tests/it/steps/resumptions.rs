@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::{Answer, Pool, Query};
-use mooring_repair::plan::{Document, HashedPlan, Step};
+use mooring_repair::plan::{HashedPlan, PlanDocument, Step};
 use mooring_repair::resume::{
     Consent, Fresh, Grant, ResumeBasis, ResumeError, authorize, further_overrides, resume_basis,
 };
@@ -243,7 +243,7 @@ fn harmless_effects_need_no_approval() {
 fn steps_run_again_under_another_plan() {
     let cloud = killed(Step::DrainPool, &settings());
     let plan = state(&cloud).session.plan;
-    let mut other = Document::clone(&plan);
+    let mut other = PlanDocument::clone(&plan);
     other.expires += SignedDuration::from_secs(5);
     for (plan, same) in [(plan, true), (HashedPlan::new(other), false)] {
         let mut journal = cloud.journal.clone();

@@ -14,7 +14,7 @@ use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::history::summaries;
 use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{ActivityEvent, Answer, ClusterView, Nic, Operation, Query};
+use mooring_repair::observation::{ActivityEvent, AksOperation, Answer, ClusterView, Nic, Query};
 use mooring_repair::plan::Step;
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Decision, Reason, Run};
@@ -29,7 +29,7 @@ fn old_operation_of_another_pool_is_waited_for() {
         let mut cloud = old_operation();
         let started = (cloud.now - SignedDuration::from_mins(45)).to_string();
         let id = "/x/managedClusters/c/agentPools/user/operations/o";
-        cloud.operation = Operation::read(
+        cloud.operation = AksOperation::read(
             &json!({"name": "o", "id": id, "status": "InProgress", "startTime": started}),
         );
         cloud

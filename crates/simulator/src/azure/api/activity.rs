@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{ActivityEntry, AzureState, stamp};
 
 const PAGE: usize = 200;
 impl AzureState {
-    pub(crate) fn activity_log(&self, call: &Call) -> ArmResult {
+    pub(crate) fn activity_log(&self, call: &ArmCall) -> ArmResult {
         let filter = Filter::parse(call.query.get("$filter").map_or("", String::as_str))?;
         let subscription = call.name(1);
         // The newest come first, as in Azure; a page continues after the last entry of the previous one.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{Azure, AzureState, text};
 use crate::exchange::{Body, Request, Response};
 
@@ -13,7 +13,7 @@ pub(crate) const LOGS: &str = "/bootdiagnostics/";
 
 impl AzureState {
     /// Returns addresses with a signature, which is enough to read the log.
-    pub(crate) fn boot_diagnostics(&self, call: &Call, machine: &str, kind: &str) -> ArmResult {
+    pub(crate) fn boot_diagnostics(&self, call: &ArmCall, machine: &str, kind: &str) -> ArmResult {
         let body = self.get_resource(call, machine, kind)?;
         if body.pointer("/properties/diagnosticsProfile/bootDiagnostics/enabled")
             != Some(&Value::Bool(true))

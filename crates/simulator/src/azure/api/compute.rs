@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::azure::api::aks::pool_rules::cores;
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::behavior::machines::unattended;
-use crate::azure::behavior::node_shell::{self, Printed};
+use crate::azure::behavior::node_shell::{self, ShellOutput};
 use crate::azure::state::{
-    AzureState, COMPUTE, Cse, DeletingView, Operation, Work, events, merge, text,
+    AzureState, COMPUTE, Cse, DeletingView, SimulatedOperation, Work, events, merge, text,
 };
 use crate::faults::OperationFault;
 
@@ -26,7 +26,7 @@ impl AzureState {
     /// Returns any resource as stored, or the gateway's 404.
     pub(crate) fn get_resource(
         &self,
-        call: &Call,
+        call: &ArmCall,
         id: &str,
         kind: &str,
     ) -> Result<&Value, ArmError> {
@@ -109,7 +109,7 @@ impl AzureState {
     }
 
     /// Lists VMs of a collection; instance views only with `$expand`.
-    pub(crate) fn list_machines(&self, call: &Call, collection: &str) -> ArmResult {
+    pub(crate) fn list_machines(&self, call: &ArmCall, collection: &str) -> ArmResult {
         let view = call.expands("instanceView");
         let single = collection.to_lowercase().ends_with("microsoft.compute/virtualmachines");
         if view && single {
@@ -122,7 +122,7 @@ impl AzureState {
         self.page(call, self.store.list(collection).map(|body| self.shown_machine(body, view)))
     }
 
-    pub(crate) fn list_extensions(&self, call: &Call, machine: &str) -> Reply {
+    pub(crate) fn list_extensions(&self, call: &ArmCall, machine: &str) -> Reply {
         let view = call.expands("instanceView");
         let extensions: Vec<Value> = self
             .store
@@ -132,13 +132,13 @@ impl AzureState {
         Reply::ok(json!({"value": extensions}))
     }
 
-    pub(crate) fn get_extension(&self, call: &Call, id: &str, kind: &str) -> ArmResult {
+    pub(crate) fn get_extension(&self, call: &ArmCall, id: &str, kind: &str) -> ArmResult {
         let body = self.get_resource(call, id, kind)?;
         Ok(Reply::ok(plain(body, call.expands("instanceView"))))
     }
 
     /// Lists the NICs of a whole scale set, or of one of its VMs.
-    pub(crate) fn list_nics(&self, call: &Call, parent: &str) -> ArmResult {
+    pub(crate) fn list_nics(&self, call: &ArmCall, parent: &str) -> ArmResult {
         let key = format!("{}/", parent.to_lowercase());
         let nics = self.store.all().filter(|body| {
             let id = text(body, "/id").to_lowercase();
@@ -148,7 +148,7 @@ impl AzureState {
     }
 
     /// Returns a scale set's instance view: counts only.
-    pub(crate) fn vmss_instance_view(&self, call: &Call, vmss: &str) -> ArmResult {
+    pub(crate) fn vmss_instance_view(&self, call: &ArmCall, vmss: &str) -> ArmResult {
         let body = self.get_resource(call, vmss, "Microsoft.Compute/virtualMachineScaleSets")?;
         let state = text(body, "/properties/provisioningState").to_lowercase();
         let mut codes: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
@@ -171,7 +171,7 @@ impl AzureState {
     }
 
     /// `PATCH` of a scale set by a client, which fails like any write if the scale set is wedged.
-    pub(crate) fn patch_vmss(&mut self, call: &Call, vmss: &str) -> ArmResult {
+    pub(crate) fn patch_vmss(&mut self, call: &ArmCall, vmss: &str) -> ArmResult {
         let patch = call.body.clone().unwrap_or_default();
         call.object()?;
         let mut body =
@@ -186,7 +186,7 @@ impl AzureState {
     }
 
     /// Deletes a single VM, or one instance of a scale set.
-    pub(crate) fn delete_machine(&mut self, call: &Call, id: &str) -> Reply {
+    pub(crate) fn delete_machine(&mut self, call: &ArmCall, id: &str) -> Reply {
         let Some(body) = self.store.get_mut(id) else { return Reply::new(204) };
         body["properties"]["provisioningState"] = json!("Deleting");
         let forced =
@@ -200,7 +200,7 @@ impl AzureState {
     }
 
     /// Runs a script in a real shell, on a node whose only file is the report of its bootstrap.
-    pub(crate) fn run_command(&mut self, call: &Call, machine: &str) -> ArmResult {
+    pub(crate) fn run_command(&mut self, call: &ArmCall, machine: &str) -> ArmResult {
         let sent = call.object()?;
         let lines: Vec<&str> = sent
             .get("script")
@@ -212,7 +212,7 @@ impl AzureState {
         let body = self.get_resource(call, machine, "Microsoft.Compute/virtualMachines")?;
         let agent = text(body, "/properties/instanceView/vmAgent/statuses/0/displayStatus");
         let works = agent == "Ready" && !self.dead_agents.contains(&machine.to_lowercase());
-        let runs = |operation: &Operation| {
+        let runs = |operation: &SimulatedOperation| {
             operation.is_running()
                 && operation.target == machine.to_lowercase()
                 && matches!(operation.work, Work::Answer { .. })
@@ -233,7 +233,7 @@ impl AzureState {
             let files: Vec<(&str, &str)> = report.into_iter().chain(events).collect();
             node_shell::run(&lines, &files)
         } else {
-            Printed::default()
+            ShellOutput::default()
         };
         // The service reports success regardless of the script's exit status.
         let body = json!({"value": [{
@@ -307,7 +307,7 @@ impl AzureState {
         Reply::ok(json!({"value": skus}))
     }
 
-    pub(crate) fn page(&self, call: &Call, all: impl Iterator<Item = Value>) -> ArmResult {
+    pub(crate) fn page(&self, call: &ArmCall, all: impl Iterator<Item = Value>) -> ArmResult {
         let skip = match call.query.get("$skiptoken") {
             None => 0,
             Some(token) => token.parse::<usize>().map_err(|_| {

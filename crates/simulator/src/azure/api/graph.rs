@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{AzureState, text};
 
 /// Maximum rows of one response.
 const MAX_ROWS: usize = 1000;
 
 impl AzureState {
-    pub(crate) fn graph(&self, call: &Call) -> ArmResult {
+    pub(crate) fn graph(&self, call: &ArmCall) -> ArmResult {
         let sent = call.object()?;
         let text_of = sent.get("query").and_then(Value::as_str).unwrap_or_default();
         let query = Query::parse(text_of).map_err(|why| {

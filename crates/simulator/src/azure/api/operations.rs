@@ -2,19 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
-use crate::azure::state::{AKS, AzureState, Event, Operation, Status, Work, stamp};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
+use crate::azure::state::{
+    AKS, AzureState, OperationStatus, ScheduledEvent, SimulatedOperation, Work, stamp,
+};
 use crate::faults::OperationFault;
 
 impl AzureState {
     pub(crate) fn begin(
         &mut self,
-        call: &Call,
+        call: &ArmCall,
         provider: &'static str,
         target: &str,
         work: Work,
         seconds: u64,
-    ) -> Operation {
+    ) -> SimulatedOperation {
         let id = self.guid();
         // A fault ends the operation halfway.
         let seconds = match call.operation_fault {
@@ -22,7 +24,7 @@ impl AzureState {
             _ => seconds,
         };
         let ends = self.after(call.now, seconds);
-        let operation = Operation {
+        let operation = SimulatedOperation {
             id: id.clone(),
             work,
             target: target.to_lowercase(),
@@ -30,7 +32,7 @@ impl AzureState {
             started: call.now,
             ends: Some(ends),
             ended: None,
-            status: Status::InProgress,
+            status: OperationStatus::InProgress,
             error: None,
             logged: self.guid(),
             correlation: call.correlation.clone(),
@@ -40,12 +42,17 @@ impl AzureState {
         };
         self.forget_oldest();
         self.operations.insert(id.clone(), operation.clone());
-        self.events.plan(ends, Event::OperationEnds { operation: id });
+        self.events.plan(ends, ScheduledEvent::OperationEnds { operation: id });
         operation
     }
 
     /// Adds the headers with an operation's status URLs.
-    pub(crate) fn followed(&self, reply: Reply, call: &Call, operation: &Operation) -> Reply {
+    pub(crate) fn followed(
+        &self,
+        reply: Reply,
+        call: &ArmCall,
+        operation: &SimulatedOperation,
+    ) -> Reply {
         let subscription = call.name(1);
         let place = format!(
             "{}/subscriptions/{subscription}/providers/{}/locations/{}",
@@ -75,7 +82,7 @@ impl AzureState {
     }
 
     /// `GET …/locations/{l}/operations/{id}` and similar.
-    pub(crate) fn operation(&self, call: &Call, id: &str, result: bool) -> ArmResult {
+    pub(crate) fn operation(&self, call: &ArmCall, id: &str, result: bool) -> ArmResult {
         let found = self.operations.get(id).filter(|operation| !operation.hidden);
         let Some(operation) = found else {
             return Err(ArmError::new(
@@ -96,7 +103,7 @@ impl AzureState {
     }
 
     /// Returns the response for `Location`: accepted until the end, then the outcome itself.
-    fn result(&self, call: &Call, operation: &Operation) -> Reply {
+    fn result(&self, call: &ArmCall, operation: &SimulatedOperation) -> Reply {
         if operation.is_running() {
             let place = format!("{}/{}", call.base, call.path.segments.join("/"));
             let link = format!("{place}?p=sim&monitor=true&api-version={}", call.api_version());
@@ -118,7 +125,7 @@ impl AzureState {
     /// `GET {resource}/operations/latest` and `…/operations[/{id}]`.
     pub(crate) fn operations_of(&self, target: &str, which: Option<&str>) -> ArmResult {
         let prefix = format!("{}/", target.to_lowercase());
-        let mut found: Vec<&Operation> = self
+        let mut found: Vec<&SimulatedOperation> = self
             .operations
             .values()
             .filter(|operation| {
@@ -130,7 +137,7 @@ impl AzureState {
             })
             .collect();
         found.sort_by_key(|operation| (operation.started, operation.id.clone()));
-        let shown = |operation: &Operation| {
+        let shown = |operation: &SimulatedOperation| {
             let mut body = status(operation);
             body["id"] = json!(format!("{target}/operations/{}", operation.id));
             if operation.is_running() {
@@ -158,7 +165,7 @@ impl AzureState {
     }
 }
 
-fn status(operation: &Operation) -> Value {
+fn status(operation: &SimulatedOperation) -> Value {
     let mut body = json!({
         "name": operation.id,
         "status": operation.status.as_str(),
@@ -170,7 +177,8 @@ fn status(operation: &Operation) -> Value {
     if let Some((code, message)) = &operation.error {
         body["error"] = json!({"code": code, "message": message});
     }
-    if let (Work::Answer { body: output }, Status::Succeeded) = (&operation.work, operation.status)
+    if let (Work::Answer { body: output }, OperationStatus::Succeeded) =
+        (&operation.work, operation.status)
     {
         body["properties"] = json!({"output": output});
     }

@@ -5,20 +5,20 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::azure::api::access::sign_in;
-use crate::azure::api::request::{ArmError, ArmPath, Call, Reply, versions};
+use crate::azure::api::request::{ArmCall, ArmError, ArmPath, Reply, versions};
 use crate::azure::state::Azure;
 use crate::exchange::uri::query;
 use crate::exchange::{Body, Request, Response, ServerReply, json};
-use crate::faults::{self, Fault, Service};
+use crate::faults::{self, Fault, ServiceName};
 
 impl Azure {
     pub fn handle(&mut self, request: &Request, now: Timestamp) -> ServerReply {
         let path = request.uri().path();
         let method = request.method().as_str();
         let writes = !matches!(method, "GET" | "HEAD");
-        let service = if is_sign_in(path) { Service::SignIn } else { Service::Arm };
+        let service = if is_sign_in(path) { ServiceName::SignIn } else { ServiceName::Arm };
         let fault = self.faults.next_of(
-            faults::Call { service, method, path, writes },
+            faults::MatchedCall { service, method, path, writes },
             now,
             concerns_azure,
         );
@@ -48,7 +48,7 @@ impl Azure {
     /// Applies this run's fault rules to a response of another service (metadata service, registry).
     pub fn with_faults(
         &mut self,
-        service: Service,
+        service: ServiceName,
         request: &Request,
         now: Timestamp,
         answer: impl FnOnce(Timestamp) -> ServerReply,
@@ -56,7 +56,7 @@ impl Azure {
         let (path, method) = (request.uri().path(), request.method().as_str());
         let writes = !matches!(method, "GET" | "HEAD");
         let fault = self.faults.next_of(
-            faults::Call { service, method, path, writes },
+            faults::MatchedCall { service, method, path, writes },
             now,
             concerns_azure,
         );
@@ -137,7 +137,7 @@ impl Azure {
         let correlation = header("x-ms-correlation-request-id")
             .or(header("x-ms-client-request-id"))
             .map_or_else(|| self.ids.guid(), str::to_owned);
-        let mut call = Call {
+        let mut call = ArmCall {
             method: request.method().clone(),
             path,
             query: query(request.uri().query()),

@@ -3,14 +3,14 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{AzureState, text};
 
 /// Provider of role assignments and locks, which exists below any scope.
 const AUTHORIZATION: &str = "microsoft.authorization";
 
 impl AzureState {
-    pub(crate) fn route(&mut self, call: &Call) -> ArmResult {
+    pub(crate) fn route(&mut self, call: &ArmCall) -> ArmResult {
         let owned = call.path.lower.clone();
         let lower: Vec<&str> = owned.iter().map(String::as_str).collect();
         if let [.., "providers", "microsoft.resources", "tags", "default"] = lower[..] {
@@ -70,7 +70,7 @@ impl AzureState {
     }
 
     /// Routes role assignments and locks; the scope is the path before `providers`.
-    fn route_authorization(&mut self, call: &Call, at: usize, rest: &[&str]) -> ArmResult {
+    fn route_authorization(&mut self, call: &ArmCall, at: usize, rest: &[&str]) -> ArmResult {
         let scope = format!("/{}", call.path.segments[..at].join("/"));
         match (call.method.as_str(), rest) {
             ("GET", ["permissions"]) => Ok(self.permissions(call, &scope)),
@@ -81,7 +81,7 @@ impl AzureState {
         }
     }
 
-    fn route_subscription(&mut self, call: &Call, rest: &[&str]) -> ArmResult {
+    fn route_subscription(&mut self, call: &ArmCall, rest: &[&str]) -> ArmResult {
         match rest {
             ["microsoft.insights", "eventtypes", "management", "values"] => self.activity_log(call),
             [
@@ -107,7 +107,7 @@ impl AzureState {
         }
     }
 
-    fn route_clusters(&mut self, call: &Call, rest: &[&str]) -> ArmResult {
+    fn route_clusters(&mut self, call: &ArmCall, rest: &[&str]) -> ArmResult {
         let cluster = call.path.key(8);
         if rest.is_empty() {
             return Ok(self.list_clusters(&call.path.key(4), call.api_version()));
@@ -158,7 +158,7 @@ impl AzureState {
         }
     }
 
-    fn route_compute(&mut self, call: &Call, rest: &[&str]) -> ArmResult {
+    fn route_compute(&mut self, call: &ArmCall, rest: &[&str]) -> ArmResult {
         let set = "Microsoft.Compute/virtualMachineScaleSets";
         let instance = "Microsoft.Compute/virtualMachineScaleSets/virtualMachines";
         let vm = "Microsoft.Compute/virtualMachines";
@@ -239,7 +239,7 @@ impl AzureState {
         }
     }
 
-    fn route_other(&mut self, call: &Call) -> ArmResult {
+    fn route_other(&mut self, call: &ArmCall) -> ArmResult {
         let key = call.path.key(call.path.lower.len());
         match (call.method.as_str(), self.store.get(&key)) {
             ("GET", Some(body)) => Ok(Reply::ok(self.with_addresses_in_use(body))),
@@ -288,7 +288,7 @@ impl AzureState {
     }
 }
 
-fn unknown(call: &Call) -> ArmError {
+fn unknown(call: &ArmCall) -> ArmError {
     let kind = call.path.resource_type().unwrap_or_default();
     if call.path.lower.first().is_some_and(|first| first == "subscriptions") && !kind.is_empty() {
         let name = call.path.segments.last().map_or("", String::as_str);
@@ -297,7 +297,7 @@ fn unknown(call: &Call) -> ArmError {
     ArmError::new(404, "NotFound", "The requested path does not exist.")
 }
 
-fn refused(call: &Call) -> ArmError {
+fn refused(call: &ArmCall) -> ArmError {
     if call.method == Method::GET {
         unknown(call)
     } else {

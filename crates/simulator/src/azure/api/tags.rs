@@ -1,10 +1,10 @@
 use serde_json::{Map, Value, json};
 
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{AzureState, text};
 
 impl AzureState {
-    pub(crate) fn tags(&mut self, call: &Call, scope: &str) -> ArmResult {
+    pub(crate) fn tags(&mut self, call: &ArmCall, scope: &str) -> ArmResult {
         let Some(body) = self.store.get(scope) else {
             return Err(ArmError::new(
                 404,
@@ -54,7 +54,7 @@ impl AzureState {
     }
 }
 
-fn sent(call: &Call) -> Result<Map<String, Value>, ArmError> {
+fn sent(call: &ArmCall) -> Result<Map<String, Value>, ArmError> {
     let tags = call
         .body
         .as_ref()

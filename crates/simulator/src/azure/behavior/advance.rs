@@ -3,24 +3,27 @@
 use jiff::Timestamp;
 
 use crate::azure::behavior::wedge;
-use crate::azure::state::{AzureState, Event, Operation, Status, Work, later, text};
+use crate::azure::state::{
+    AzureState, OperationStatus, ScheduledEvent, SimulatedOperation, Work, later, text,
+};
 use crate::faults::OperationFault;
 
 impl AzureState {
     pub(crate) fn settle(&mut self, now: Timestamp) {
         while let Some((at, event)) = self.events.due(now) {
             match event {
-                Event::OperationEnds { operation } => self.end_operation(&operation, at),
-                Event::PoolGrows { operation } | Event::PoolShrinks { operation }
+                ScheduledEvent::OperationEnds { operation } => self.end_operation(&operation, at),
+                ScheduledEvent::PoolGrows { operation }
+                | ScheduledEvent::PoolShrinks { operation }
                     if self.locked_out(&operation).is_some() => {}
-                Event::PoolGrows { operation } => self.grow_pool(&operation, at),
-                Event::PoolShrinks { operation } => self.shrink_pool(&operation),
-                Event::MachineRuns { id } => self.run_machine(&id, at, true),
-                Event::ExtensionEnds { id } => self.end_extension(&id, at, true),
-                Event::BillingEnds { id } => self.end_billing(&id, at),
-                Event::InterfaceStaysEmpty { nic } => self.empty_interface(&nic),
-                Event::NodeJoins { id } => self.join_node(&id),
-                Event::WedgeRetries { vmss } => self.retry_wedge(vmss, at),
+                ScheduledEvent::PoolGrows { operation } => self.grow_pool(&operation, at),
+                ScheduledEvent::PoolShrinks { operation } => self.shrink_pool(&operation),
+                ScheduledEvent::MachineRuns { id } => self.run_machine(&id, at, true),
+                ScheduledEvent::ExtensionEnds { id } => self.end_extension(&id, at, true),
+                ScheduledEvent::BillingEnds { id } => self.end_billing(&id, at),
+                ScheduledEvent::InterfaceStaysEmpty { nic } => self.empty_interface(&nic),
+                ScheduledEvent::NodeJoins { id } => self.join_node(&id),
+                ScheduledEvent::WedgeRetries { vmss } => self.retry_wedge(vmss, at),
             }
         }
     }
@@ -32,13 +35,15 @@ impl AzureState {
         match operation.fault {
             Some(OperationFault::Failed) => {
                 let error = ("InternalOperationError", "Internal server error");
-                self.fail(&operation, Status::Failed, Some(error), at);
+                self.fail(&operation, OperationStatus::Failed, Some(error), at);
             }
-            Some(OperationFault::Canceled) => self.fail(&operation, Status::Canceled, None, at),
+            Some(OperationFault::Canceled) => {
+                self.fail(&operation, OperationStatus::Canceled, None, at);
+            }
             Some(OperationFault::Replaced) => self.replace(&operation, at),
             None => match self.locked_out(&operation.id) {
                 Some(why) => {
-                    self.fail(&operation, Status::Failed, Some(("ScopeLocked", &why)), at);
+                    self.fail(&operation, OperationStatus::Failed, Some(("ScopeLocked", &why)), at);
                 }
                 None => self.complete(&operation, at),
             },
@@ -58,7 +63,7 @@ impl AzureState {
     }
 
     /// Completes an operation, or fails it if the state of its resources requires that.
-    fn complete(&mut self, operation: &Operation, at: Timestamp) {
+    fn complete(&mut self, operation: &SimulatedOperation, at: Timestamp) {
         match &operation.work {
             Work::PutPool { created, .. } => self.complete_pool(operation, *created, at),
             Work::DeletePool => {
@@ -71,11 +76,11 @@ impl AzureState {
                 }
                 let id = self.true_id(&operation.target);
                 self.store.remove(&operation.target);
-                self.close(&operation.id, Status::Succeeded, None, at);
+                self.close(&operation.id, OperationStatus::Succeeded, None, at);
                 self.log_end(operation, &id, "Succeeded", at);
             }
             Work::UpdateCluster => {
-                self.close(&operation.id, Status::Succeeded, None, at);
+                self.close(&operation.id, OperationStatus::Succeeded, None, at);
                 self.set_state(&operation.target, "Succeeded");
                 let id = self.true_id(&operation.target);
                 self.log_end(operation, &id, "Succeeded", at);
@@ -84,34 +89,35 @@ impl AzureState {
                 // An operation that has ended since then keeps its result.
                 let aborted = self.operations.get(aborted).filter(|aborted| aborted.is_running());
                 if let Some(aborted) = aborted.cloned() {
-                    self.fail(&aborted, Status::Canceled, None, at);
+                    self.fail(&aborted, OperationStatus::Canceled, None, at);
                     // Writes of an aborted operation are not retried.
-                    self.events.forget(|event| matches!(event, Event::WedgeRetries { .. }));
+                    self.events
+                        .forget(|event| matches!(event, ScheduledEvent::WedgeRetries { .. }));
                 }
-                self.close(&operation.id, Status::Succeeded, None, at);
+                self.close(&operation.id, OperationStatus::Succeeded, None, at);
                 self.log_end(operation, &self.true_id(&operation.target), "Succeeded", at);
             }
             Work::DeleteMachine => {
                 self.remove_machine(&operation.target);
-                self.close(&operation.id, Status::Succeeded, None, at);
+                self.close(&operation.id, OperationStatus::Succeeded, None, at);
             }
             Work::PatchVmss => {
                 if self.write_vmss(&operation.target, at) {
-                    self.close(&operation.id, Status::Succeeded, None, at);
+                    self.close(&operation.id, OperationStatus::Succeeded, None, at);
                 } else {
                     self.close(
                         &operation.id,
-                        Status::Failed,
+                        OperationStatus::Failed,
                         Some((wedge::CODE, wedge::MESSAGE)),
                         at,
                     );
                 }
             }
-            Work::Answer { .. } => self.close(&operation.id, Status::Succeeded, None, at),
+            Work::Answer { .. } => self.close(&operation.id, OperationStatus::Succeeded, None, at),
         }
     }
 
-    fn complete_pool(&mut self, operation: &Operation, created: bool, at: Timestamp) {
+    fn complete_pool(&mut self, operation: &SimulatedOperation, created: bool, at: Timestamp) {
         let id = self.true_id(&operation.target);
         let pool =
             text(self.store.get(&id).unwrap_or(&serde_json::Value::Null), "/name").to_owned();
@@ -123,7 +129,7 @@ impl AzureState {
             .is_some_and(|body| text(body, "/properties/type") == "VirtualMachines");
         let written = vmss.map_or(without, |vmss| self.write_vmss(&vmss, at));
         if written {
-            self.close(&operation.id, Status::Succeeded, None, at);
+            self.close(&operation.id, OperationStatus::Succeeded, None, at);
             self.set_state(&id, "Succeeded");
             self.log_end(operation, &id, "Succeeded", at);
             return;
@@ -131,18 +137,18 @@ impl AzureState {
         let code =
             if created { "CreateVMSSAgentPoolFailed" } else { "ReconcileVMSSAgentPoolFailed" };
         let message = format!("Code=\"{}\" Message=\"{}\"", wedge::CODE, wedge::MESSAGE);
-        self.fail(operation, Status::Failed, Some((code, &message)), at);
+        self.fail(operation, OperationStatus::Failed, Some((code, &message)), at);
     }
 
     /// Ends an operation without its effect.
     fn fail(
         &mut self,
-        operation: &Operation,
-        status: Status,
+        operation: &SimulatedOperation,
+        status: OperationStatus,
         error: Option<(&str, &str)>,
         at: Timestamp,
     ) {
-        let error = error.or((status == Status::Canceled)
+        let error = error.or((status == OperationStatus::Canceled)
             .then_some(("OperationCanceled", "The operation was canceled.")));
         self.close(&operation.id, status, error, at);
         let id = self.true_id(&operation.target);
@@ -159,32 +165,37 @@ impl AzureState {
     }
 
     /// Cancels an operation; a later one continues the work under another id.
-    fn replace(&mut self, operation: &Operation, at: Timestamp) {
+    fn replace(&mut self, operation: &SimulatedOperation, at: Timestamp) {
         let successor = self.guid();
         let message =
             format!("The operation was preempted by a more recent operation '{successor}'.");
-        self.close(&operation.id, Status::Canceled, Some(("OperationPreempted", &message)), at);
+        self.close(
+            &operation.id,
+            OperationStatus::Canceled,
+            Some(("OperationPreempted", &message)),
+            at,
+        );
         let length =
             operation.ends.and_then(|ends| ends.duration_since(operation.started).try_into().ok());
         let ends = later(at, length.unwrap_or_default());
-        let next = Operation {
+        let next = SimulatedOperation {
             id: successor.clone(),
             logged: self.guid(),
             started: at,
             ends: Some(ends),
             ended: None,
-            status: Status::InProgress,
+            status: OperationStatus::InProgress,
             error: None,
             fault: None,
             hidden: false,
             ..operation.clone()
         };
         self.operations.insert(successor.clone(), next.clone());
-        self.events.plan(ends, Event::OperationEnds { operation: successor });
+        self.events.plan(ends, ScheduledEvent::OperationEnds { operation: successor });
         self.plan_pool(&next);
     }
 
-    fn log_end(&mut self, operation: &Operation, id: &str, status: &str, at: Timestamp) {
+    fn log_end(&mut self, operation: &SimulatedOperation, id: &str, status: &str, at: Timestamp) {
         let kind = if id.to_lowercase().contains("/agentpools/") {
             "managedClusters/agentPools"
         } else {

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::azure::behavior::machines::REGISTRATION;
 use crate::azure::state::{
-    Azure, AzureState, Change, Event, Extensions, Guest, Promise, VmSpec, set, stamp, text,
+    Azure, AzureChange, AzureState, Extensions, Guest, Promise, ScheduledEvent, VmSpec, set, stamp,
+    text,
 };
 
 /// Extension by which Karpenter marks its VMs for billing.
@@ -63,7 +64,7 @@ impl AzureState {
         match self.promises.get(id) {
             Some(Promise { promised: true, .. }) if plan => {
                 if let Some(vm) = self.karpenter_vm(id) {
-                    self.queue_change(Change::VmRuns(vm));
+                    self.queue_change(AzureChange::VmRuns(vm));
                 }
             }
             Some(_) => self.create_extensions(id, at, plan),
@@ -95,7 +96,7 @@ impl AzureState {
         }
         if let (true, Guest::Ready, Some(seconds)) = (plan, script.guest, script.seconds) {
             let ends = self.after(at, seconds);
-            self.events.plan(ends, Event::ExtensionEnds { id: extension.to_owned() });
+            self.events.plan(ends, ScheduledEvent::ExtensionEnds { id: extension.to_owned() });
         }
     }
 
@@ -112,7 +113,7 @@ impl AzureState {
         );
         if plan {
             let ends = self.after(at, BILLING_TIME);
-            self.events.plan(ends, Event::BillingEnds { id: extension });
+            self.events.plan(ends, ScheduledEvent::BillingEnds { id: extension });
         } else {
             self.end_billing(&extension, at);
         }
@@ -189,7 +190,7 @@ impl AzureState {
         self.end_pool_machine(&machine, script.exit_code);
         if let Some(vm) = self.karpenter_vm(&machine) {
             let (exit_code, message) = (script.exit_code, script.message_at(Some(at)));
-            self.queue_change(Change::CseEnded { vm, exit_code, message });
+            self.queue_change(AzureChange::CseEnded { vm, exit_code, message });
         }
         if script.exit_code != 0 {
             return;
@@ -197,7 +198,7 @@ impl AzureState {
         self.create_billing(&machine, at, plan);
         if plan && script.registers {
             let joins = self.after(at, REGISTRATION);
-            self.events.plan(joins, Event::NodeJoins { id: machine });
+            self.events.plan(joins, ScheduledEvent::NodeJoins { id: machine });
         }
     }
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::azure::behavior::wedge::MESSAGE;
 use crate::azure::state::{
-    AzureState, BootMode, Change, Cse, Event, Guest, Join, VmSpec, last, set, stamp, text,
+    AzureChange, AzureState, BootMode, Cse, Guest, Join, ScheduledEvent, VmSpec, last, set, stamp,
+    text,
 };
 
 /// Seconds from a VM's creation until it runs, and from the bootstrap's end until the node registers.
@@ -74,7 +75,7 @@ impl AzureState {
             BootMode::Grown => self.finish_boot(birth),
             BootMode::Boots => {
                 let at = self.after(birth.created, BOOT);
-                self.events.plan(at, Event::MachineRuns { id: id.to_lowercase() });
+                self.events.plan(at, ScheduledEvent::MachineRuns { id: id.to_lowercase() });
             }
             BootMode::NoNetwork => self.fail_network(id, birth.created),
         }
@@ -85,7 +86,7 @@ impl AzureState {
         let addresses = if birth.life == BootMode::NoNetwork {
             // At first the list is null or missing.
             let at = self.after(birth.created, UNADDRESSED);
-            self.events.plan(at, Event::InterfaceStaysEmpty { nic: nic.to_lowercase() });
+            self.events.plan(at, ScheduledEvent::InterfaceStaysEmpty { nic: nic.to_lowercase() });
             Value::Null
         } else {
             json!([{
@@ -137,7 +138,7 @@ impl AzureState {
             (birth.life, script.succeeds(), script.seconds)
         {
             let joins = self.after(birth.created, BOOT + seconds + REGISTRATION);
-            self.events.plan(joins, Event::NodeJoins { id: birth.id.to_lowercase() });
+            self.events.plan(joins, ScheduledEvent::NodeJoins { id: birth.id.to_lowercase() });
         }
     }
 
@@ -206,7 +207,10 @@ impl AzureState {
         if self.joined.remove(&key)
             && let Some(node) = self.node_of(&key)
         {
-            self.queue_change(Change::NodeGone { node: node.name, provider_id: node.provider_id });
+            self.queue_change(AzureChange::NodeGone {
+                node: node.name,
+                provider_id: node.provider_id,
+            });
         }
         self.store.remove(&key);
         let under = format!("{key}/");
@@ -216,7 +220,7 @@ impl AzureState {
         self.guests.remove(&key);
         self.remove_pool_machine_of(&key);
         if let Some(vm) = vm {
-            self.queue_change(Change::VmGone(vm));
+            self.queue_change(AzureChange::VmGone(vm));
         }
     }
 
@@ -228,7 +232,7 @@ impl AzureState {
             if node.join.has_node() {
                 self.joined.insert(id.to_lowercase());
             }
-            self.queue_change(Change::NodeJoined(node));
+            self.queue_change(AzureChange::NodeJoined(node));
         }
     }
 }

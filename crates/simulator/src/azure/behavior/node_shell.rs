@@ -33,19 +33,19 @@ static ABSOLUTE: LazyLock<Option<Regex>> =
 
 /// End of each stream of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Printed {
+pub(crate) struct ShellOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-pub(crate) fn run(lines: &[&str], files: &[(&str, &str)]) -> Printed {
-    try_run(lines, files).unwrap_or_else(|error| Printed {
+pub(crate) fn run(lines: &[&str], files: &[(&str, &str)]) -> ShellOutput {
+    try_run(lines, files).unwrap_or_else(|error| ShellOutput {
         stdout: String::new(),
         stderr: format!("the simulator cannot run the script: {error}\n"),
     })
 }
 
-fn try_run(lines: &[&str], files: &[(&str, &str)]) -> io::Result<Printed> {
+fn try_run(lines: &[&str], files: &[(&str, &str)]) -> io::Result<ShellOutput> {
     let directory = Directory::create()?;
     let (root, programs) = (directory.0.join("root"), directory.0.join("bin"));
     for path in [&root, &programs] {
@@ -86,7 +86,7 @@ fn try_run(lines: &[&str], files: &[(&str, &str)]) -> io::Result<Printed> {
         .stderr(stderr.try_clone()?)
         .status()?;
     let shown = |file: &mut File| tail(file).map(|text| text.replace(&*root.to_string_lossy(), ""));
-    Ok(Printed { stdout: shown(&mut stdout)?, stderr: shown(&mut stderr)? })
+    Ok(ShellOutput { stdout: shown(&mut stdout)?, stderr: shown(&mut stderr)? })
 }
 
 fn rewrite(script: &str, root: &Path) -> String {
@@ -152,7 +152,7 @@ mod tests {
 
     fn printed(script: &str) -> (String, String) {
         let lines: Vec<&str> = script.lines().collect();
-        let Printed { stdout, stderr } = run(&lines, &[(FILE, "one\ntwo\n")]);
+        let ShellOutput { stdout, stderr } = run(&lines, &[(FILE, "one\ntwo\n")]);
         (stdout, stderr)
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let piped =
             format!("f=\"{FILE}\"\n[ -r \"$f\" ] || exit 0\ngrep -o 't.*' \"$f\" | head -n 1");
         assert_eq!(printed(&piped).0, "two\n");
-        assert_eq!(run(&["[ -r '/var/x' ] || exit 0", "echo more"], &[]), Printed::default());
+        assert_eq!(run(&["[ -r '/var/x' ] || exit 0", "echo more"], &[]), ShellOutput::default());
     }
 
     #[test]

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::azure::state::{AzureState, Node, Vm, image_of, last, text};
+use crate::azure::state::{AzureNode, AzureState, Vm, image_of, last, text};
 
 /// Tags by which Karpenter finds its VMs.
 pub(crate) const CLAIM_TAG: &str = "karpenter.azure.com_nodeclaim";
 pub(crate) const NODE_POOL_TAG: &str = "karpenter.sh_nodepool";
 
 impl AzureState {
-    pub(crate) fn node_of(&self, machine: &str) -> Option<Node> {
+    pub(crate) fn node_of(&self, machine: &str) -> Option<AzureNode> {
         let body = self.store.get(machine)?;
         let id = text(body, "/id");
         let instance = body.get("instanceId").and_then(Value::as_str).map(|instance| {
@@ -62,7 +62,7 @@ impl AzureState {
             pool_body.map_or("", |pool| text(pool, "/properties/currentOrchestratorVersion"));
         let version = if version.is_empty() { &self.options.kubernetes_version } else { version };
         let nic = self.store.list(&format!("{id}/networkInterfaces")).next();
-        Some(Node {
+        Some(AzureNode {
             name: text(body, "/properties/osProfile/computerName").to_owned(),
             provider_id: format!("azure://{id}"),
             pool: pool.map(str::to_owned),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::azure::state::{
-    AzureState, BootMode, Extensions, Image, VmSpec, Work, number, set, text,
+    AzureState, BootMode, Extensions, NodeImage, VmSpec, Work, number, set, text,
 };
 
 impl AzureState {
@@ -49,7 +49,7 @@ impl AzureState {
                 "virtualMachineProfile": {
                     "osProfile": {"computerNamePrefix": name, "adminUsername": "azureuser", "linuxConfiguration": {"disablePasswordAuthentication": true}},
                     "storageProfile": {
-                        "imageReference": {"id": Image::parse(version).gallery_id()},
+                        "imageReference": {"id": NodeImage::parse(version).gallery_id()},
                         "osDisk": {"osType": "Linux", "createOption": "FromImage", "caching": "ReadOnly", "diskSizeGB": properties["osDiskSizeGB"]},
                     },
                     "networkProfile": {"networkInterfaceConfigurations": [{

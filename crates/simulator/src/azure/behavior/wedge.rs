@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::azure::state::{
-    AzureState, Correlation, Event, Origin, Wedge, earlier, set, text, wrapped_error,
+    AzureState, Correlation, Origin, ScheduledEvent, Wedge, earlier, set, text, wrapped_error,
 };
 
 /// Code of every failed write.
@@ -40,7 +40,8 @@ impl AzureState {
         if self.wedges.remove(&key).is_none() {
             return;
         }
-        self.events.forget(|event| matches!(event, Event::WedgeRetries { vmss } if *vmss == key));
+        self.events
+            .forget(|event| matches!(event, ScheduledEvent::WedgeRetries { vmss } if *vmss == key));
         self.write_vmss(&key, now);
     }
 
@@ -51,7 +52,7 @@ impl AzureState {
     fn plan_retry(&mut self, vmss: String, now: Timestamp) {
         let pause = self.draw_seconds(CADENCE);
         let at = self.after(now, pause);
-        self.events.plan(at, Event::WedgeRetries { vmss });
+        self.events.plan(at, ScheduledEvent::WedgeRetries { vmss });
     }
 
     /// Draws a whole number of seconds in the range.

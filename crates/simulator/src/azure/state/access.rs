@@ -4,7 +4,7 @@ use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::options::{Options, Rights};
+use super::options::{AzureOptions, Rights};
 
 /// A lock, inherited by everything below its scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub struct Assignment {
 /// An action that is removed from the roles of one principal, or of all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Denial {
+pub struct ActionDenial {
     /// Object id of the principal; none for all.
     #[serde(default)]
     pub principal: Option<String>,
@@ -145,7 +145,7 @@ enum RoleScope {
     Network,
 }
 
-pub(crate) fn initial(options: &Options) -> Vec<Assignment> {
+pub(crate) fn initial(options: &AzureOptions) -> Vec<Assignment> {
     let subscription = format!("/subscriptions/{}", options.subscription);
     let group = |name: &str| format!("{subscription}/resourceGroups/{name}");
     let all = |principal: &str, scope: String| Assignment {
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn shipped_role_definitions_parse() {
-        let assignments = initial(&Options::default());
+        let assignments = initial(&AzureOptions::default());
         assert_eq!(assignments.len(), 2 + 8);
         assert!(assignments.iter().all(|assignment| !assignment.actions.is_empty()));
     }

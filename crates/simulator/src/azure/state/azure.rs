@@ -1,8 +1,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::azure_state::AzureState;
-use super::history::History;
-use super::options::Options;
+use super::history::StateHistory;
+use super::options::AzureOptions;
 use super::options::limits::Buckets;
 use crate::faults::Faults;
 use crate::replay::random::Random;
@@ -14,7 +14,7 @@ pub struct Azure {
     pub(crate) state: AzureState,
     pub(crate) faults: Faults,
     pub(crate) buckets: Buckets,
-    pub(crate) history: History,
+    pub(crate) history: StateHistory,
     pub(crate) trace: Trace,
     /// Separate generator for request ids, so that a rejected call does not shift later results.
     pub(crate) ids: Random,
@@ -24,7 +24,7 @@ pub struct Azure {
 
 impl Azure {
     /// Returns an empty Azure. Scenarios fill it.
-    pub fn new(seed: u64, start: Timestamp, options: Options) -> Self {
+    pub fn new(seed: u64, start: Timestamp, options: AzureOptions) -> Self {
         let random = Random::new(seed);
         let mut trace = Trace::keeping(options.trace_lines);
         trace.record(start, format_args!("seed {seed} speed {}", options.speed));
@@ -33,7 +33,7 @@ impl Azure {
             state: AzureState::new(options, &random),
             faults: Faults::new(Vec::new(), &random, start),
             buckets: Buckets::default(),
-            history: History::default(),
+            history: StateHistory::default(),
             trace,
             ids: random.fork("requests"),
             clock: SignedDuration::ZERO,

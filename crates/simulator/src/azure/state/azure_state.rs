@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::access::{Assignment, Denial, DenyAssignment, Lock, initial};
+use super::access::{ActionDenial, Assignment, DenyAssignment, Lock, initial};
 use super::activity::ActivityLog;
-use super::changes::Change;
+use super::changes::AzureChange;
 use super::event_queue::EventQueue;
 use super::machine::{Cse, Guest, Join, Promise};
-use super::operations::Operation;
-use super::options::Options;
-use super::store::Store;
+use super::operations::SimulatedOperation;
+use super::options::AzureOptions;
+use super::store::ResourceStore;
 use super::time::later;
 use super::wedge::Wedge;
 use crate::replay::random::Random;
@@ -23,9 +23,9 @@ const MAX_CHANGES: usize = 20_000;
 /// The state that a stale read returns an older version of.
 #[derive(Debug, Clone)]
 pub(crate) struct AzureState {
-    pub(crate) options: Options,
-    pub(crate) store: Store,
-    pub(crate) operations: BTreeMap<String, Operation>,
+    pub(crate) options: AzureOptions,
+    pub(crate) store: ResourceStore,
+    pub(crate) operations: BTreeMap<String, SimulatedOperation>,
     pub(crate) activity: ActivityLog,
     pub(crate) events: EventQueue,
     /// Wedged scale sets, by id in lower case.
@@ -45,20 +45,20 @@ pub(crate) struct AzureState {
     /// Number of VMs created, for their addresses.
     pub(crate) machines: u32,
     pub(crate) assignments: Vec<Assignment>,
-    pub(crate) denials: Vec<Denial>,
+    pub(crate) denials: Vec<ActionDenial>,
     pub(crate) deny_assignments: Vec<DenyAssignment>,
     pub(crate) locks: Vec<Lock>,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<AzureChange>,
     pub(crate) random: Random,
 }
 
 impl AzureState {
-    pub(crate) fn new(options: Options, random: &Random) -> Self {
+    pub(crate) fn new(options: AzureOptions, random: &Random) -> Self {
         let activity = ActivityLog::new(random);
         Self {
             assignments: initial(&options),
             options,
-            store: Store::default(),
+            store: ResourceStore::default(),
             operations: BTreeMap::new(),
             activity,
             events: EventQueue::default(),
@@ -90,7 +90,7 @@ impl AzureState {
     }
 
     /// Queues a change for the cluster's API. Without a reader, the oldest are dropped.
-    pub(crate) fn queue_change(&mut self, change: Change) {
+    pub(crate) fn queue_change(&mut self, change: AzureChange) {
         if self.changes.len() >= MAX_CHANGES {
             self.changes.drain(..MAX_CHANGES / 2);
         }

@@ -6,9 +6,9 @@ use super::machine::Join;
 
 /// A change that the Kubernetes model applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum AzureChange {
     /// The kubelet of a pool's VM or of a Karpenter VM registers, as far as it gets.
-    NodeJoined(Node),
+    NodeJoined(AzureNode),
     NodeGone {
         node: String,
         provider_id: String,
@@ -26,7 +26,7 @@ pub enum Change {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct AzureNode {
     pub name: String,
     pub provider_id: String,
     /// Agent pool, if it belongs to one.

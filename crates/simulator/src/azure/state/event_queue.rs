@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Event {
+pub(crate) enum ScheduledEvent {
     OperationEnds {
         operation: String,
     },
@@ -40,18 +40,18 @@ pub(crate) enum Event {
 /// Events ordered by time; equal times in the order of scheduling.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EventQueue {
-    events: BTreeMap<(Timestamp, u64), Event>,
+    events: BTreeMap<(Timestamp, u64), ScheduledEvent>,
     planned: u64,
 }
 
 impl EventQueue {
-    pub(crate) fn plan(&mut self, at: Timestamp, event: Event) {
+    pub(crate) fn plan(&mut self, at: Timestamp, event: ScheduledEvent) {
         self.planned += 1;
         self.events.insert((at, self.planned), event);
     }
 
     /// Returns the next event that is due at `now`, and its time.
-    pub(crate) fn due(&mut self, now: Timestamp) -> Option<(Timestamp, Event)> {
+    pub(crate) fn due(&mut self, now: Timestamp) -> Option<(Timestamp, ScheduledEvent)> {
         let first = self.events.first_entry()?;
         let at = first.key().0;
         (at <= now).then(|| (at, first.remove()))
@@ -61,7 +61,7 @@ impl EventQueue {
         self.events.keys().next().map(|(at, _)| *at)
     }
 
-    pub(crate) fn forget(&mut self, is_gone: impl Fn(&Event) -> bool) {
+    pub(crate) fn forget(&mut self, is_gone: impl Fn(&ScheduledEvent) -> bool) {
         self.events.retain(|_, event| !is_gone(event));
     }
 }

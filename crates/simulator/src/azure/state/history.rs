@@ -12,11 +12,11 @@ const KEPT: usize = 64;
 
 /// States with their start times, oldest first.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct History {
+pub(crate) struct StateHistory {
     states: VecDeque<(Timestamp, Arc<AzureState>)>,
 }
 
-impl History {
+impl StateHistory {
     pub(crate) fn keep(&mut self, now: Timestamp, state: &AzureState) {
         if self.states.len() == KEPT {
             self.states.pop_front();

@@ -27,14 +27,14 @@ pub(crate) enum Work {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum OperationStatus {
     InProgress,
     Succeeded,
     Failed,
     Canceled,
 }
 
-impl Status {
+impl OperationStatus {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "InProgress",
@@ -46,7 +46,7 @@ impl Status {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Operation {
+pub(crate) struct SimulatedOperation {
     pub(crate) id: String,
     pub(crate) work: Work,
     /// Id of the resource, in lower case.
@@ -56,7 +56,7 @@ pub(crate) struct Operation {
     /// Scheduled end; a stuck operation has none.
     pub(crate) ends: Option<Timestamp>,
     pub(crate) ended: Option<Timestamp>,
-    pub(crate) status: Status,
+    pub(crate) status: OperationStatus,
     pub(crate) error: Option<(String, String)>,
     /// Id in the activity log, which differs from that in its URLs.
     pub(crate) logged: String,
@@ -70,9 +70,9 @@ pub(crate) struct Operation {
 pub(crate) const AKS: &str = "Microsoft.ContainerService";
 pub(crate) const COMPUTE: &str = "Microsoft.Compute";
 
-impl Operation {
+impl SimulatedOperation {
     pub(crate) fn is_running(&self) -> bool {
-        self.status == Status::InProgress
+        self.status == OperationStatus::InProgress
     }
 
     /// Returns the origin of its entries in the activity log.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::activity::{ActivityEntry, Origin};
 use super::azure_state::AzureState;
-use super::operations::{Operation, Status, Work};
+use super::operations::{OperationStatus, SimulatedOperation, Work};
 use super::time::later;
 
 /// Seconds until a started operation is accepted.
@@ -71,7 +71,7 @@ impl AzureState {
         }
     }
 
-    pub(crate) fn running_on(&self, cluster: &str) -> Option<&Operation> {
+    pub(crate) fn running_on(&self, cluster: &str) -> Option<&SimulatedOperation> {
         let (key, under) = (cluster.to_lowercase(), format!("{}/", cluster.to_lowercase()));
         self.operations.values().find(|operation| {
             operation.is_running()
@@ -83,7 +83,7 @@ impl AzureState {
     pub(crate) fn close(
         &mut self,
         id: &str,
-        status: Status,
+        status: OperationStatus,
         error: Option<(&str, &str)>,
         at: Timestamp,
     ) {

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 /// All resources, by id in lower case. Copies share unchanged resources: the state is copied for
 /// every read that may be stale, and for every schedule of a test.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Store {
+pub(crate) struct ResourceStore {
     resources: BTreeMap<Arc<str>, Arc<Value>>,
     /// Suffix of every tag that a write changes.
     version: u64,
 }
 
-impl Store {
+impl ResourceStore {
     pub(crate) fn get(&self, id: &str) -> Option<&Value> {
         self.resources.get(id.to_lowercase().as_str()).map(|body| &**body)
     }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_collection_lists_its_members_and_not_their_children() {
-        let mut store = Store::default();
+        let mut store = ResourceStore::default();
         for id in ["/a/B/c", "/a/b/d", "/a/b/d/e/f", "/a/bb/x"] {
             store.put(json!({"id": id}));
         }

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::objects;
-use crate::azure::{Azure, Change};
+use crate::azure::{Azure, AzureChange};
 use crate::karpenter::agenda::POLL;
-use crate::karpenter::state::{Karpenter, Step};
+use crate::karpenter::state::{ClaimStep, Karpenter};
 use crate::karpenter::{client, event};
 use crate::kubernetes::Kubernetes;
 
@@ -38,31 +38,33 @@ impl Karpenter {
     }
 
     /// Plans the steps that follow from a change in Azure.
-    pub(crate) fn handle_change(&mut self, change: &Change, now: Timestamp) {
+    pub(crate) fn handle_change(&mut self, change: &AzureChange, now: Timestamp) {
         if self.stopped {
             return;
         }
         match change {
-            Change::VmRuns(vm) if self.claims.get(&vm.claim).is_some_and(|claim| claim.awaited) => {
-                self.plan(&vm.claim, Step::CreateExtensions, POLL, now);
+            AzureChange::VmRuns(vm)
+                if self.claims.get(&vm.claim).is_some_and(|claim| claim.awaited) =>
+            {
+                self.plan(&vm.claim, ClaimStep::CreateExtensions, POLL, now);
             }
-            Change::CseEnded { vm, exit_code, message }
+            AzureChange::CseEnded { vm, exit_code, message }
                 if *exit_code != 0
                     && self.claims.get(&vm.claim).is_some_and(|claim| claim.awaited) =>
             {
-                self.plan(&vm.claim, Step::Announce { message: message.clone() }, POLL, now);
+                self.plan(&vm.claim, ClaimStep::Announce { message: message.clone() }, POLL, now);
             }
-            Change::VmGone(vm) => match self.claims.get(&vm.claim) {
+            AzureChange::VmGone(vm) => match self.claims.get(&vm.claim) {
                 Some(claim) if claim.failed && !claim.ending => {
-                    self.plan(&vm.claim, Step::DeleteClaim, 1, now);
+                    self.plan(&vm.claim, ClaimStep::DeleteClaim, 1, now);
                 }
                 _ => {}
             },
-            Change::NodeJoined(node) => {
+            AzureChange::NodeJoined(node) => {
                 let Some(name) = &node.claim else { return };
                 if let Some(claim) = self.claims.get_mut(name) {
                     claim.node = Some(node.name.clone());
-                    self.plan(name, Step::Register, 1, now);
+                    self.plan(name, ClaimStep::Register, 1, now);
                 }
             }
             _ => {}
@@ -75,7 +77,7 @@ impl Karpenter {
         }
         let found = self.claims.iter().find(|(_, claim)| claim.node.as_deref() == Some(node));
         if let Some(name) = found.map(|(name, _)| name.clone()) {
-            self.plan(&name, Step::Initialize, 1, now);
+            self.plan(&name, ClaimStep::Initialize, 1, now);
         }
     }
 

@@ -3,9 +3,11 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::faults::Rule;
+use crate::faults::FaultRule;
 use crate::kubernetes::api::negotiate::converted;
-use crate::kubernetes::api::state::{ApiServer, CLUSTER, Part, StatusError, User, Write, Writer};
+use crate::kubernetes::api::state::{
+    ApiServer, CLUSTER, ObjectPart, RecordedWrite, StatusError, User, WriteContext,
+};
 use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::api::write::patch::{self, PatchKind};
 use crate::kubernetes::store::objects::{self, Key};
@@ -28,7 +30,7 @@ impl ApiServer {
         let namespace = objects::namespace(&object).to_owned();
         let namespace = (!namespace.is_empty()).then_some(namespace);
         let status = object.get("status").cloned();
-        let writer = Writer::local(manager, now);
+        let writer = WriteContext::local(manager, now);
         let stored = self.create_object(&resource, namespace.as_deref(), object, &writer)?;
         // A local create may set the status.
         match status {
@@ -72,15 +74,15 @@ impl ApiServer {
         now: Timestamp,
     ) -> Result<Value, StatusError> {
         let resource = self.catalog.named(resource).ok_or_else(StatusError::no_such_resource)?;
-        let writer = Writer::local(manager, now);
+        let writer = WriteContext::local(manager, now);
         let mut parts = patch.clone();
         let status = parts.as_object_mut().and_then(|parts| parts.remove("status"));
         let mut result = None;
         let status = status.map(|status| serde_json::json!({"status": status}));
         let main = parts.as_object().is_some_and(|parts| !parts.is_empty()).then_some(parts);
-        for (part, patch) in [(Part::Main, main), (Part::Status, status)] {
+        for (part, patch) in [(ObjectPart::Main, main), (ObjectPart::Status, status)] {
             let Some(patch) = patch else { continue };
-            let part = if resource.status { part } else { Part::Main };
+            let part = if resource.status { part } else { ObjectPart::Main };
             let old = self.get(&resource.table, key);
             let mut value =
                 old.cloned().ok_or_else(|| StatusError::not_found(&resource, &key.name))?;
@@ -94,7 +96,7 @@ impl ApiServer {
     pub fn delete(&mut self, resource: &str, key: &Key, now: Timestamp) -> Result<(), StatusError> {
         let resource = self.catalog.named(resource).ok_or_else(StatusError::no_such_resource)?;
         let options = DeleteOptions::now();
-        self.delete_object(&resource, key, &options, &Writer::cluster(now)).map(|_| ())
+        self.delete_object(&resource, key, &options, &WriteContext::cluster(now)).map(|_| ())
     }
 
     pub fn count(&self, resource: &str) -> usize {
@@ -115,16 +117,16 @@ impl ApiServer {
     }
 
     /// Returns the writes that took effect, oldest first.
-    pub fn writes(&self) -> impl Iterator<Item = &Write> {
+    pub fn writes(&self) -> impl Iterator<Item = &RecordedWrite> {
         self.writes.iter()
     }
 
     /// Returns the writes to one object, regardless of its uid.
-    pub fn writes_to(&self, resource: &str, key: &Key) -> impl Iterator<Item = &Write> {
+    pub fn writes_to(&self, resource: &str, key: &Key) -> impl Iterator<Item = &RecordedWrite> {
         self.writes.iter().filter(move |write| write.resource == resource && write.key == *key)
     }
 
-    pub fn add_fault(&mut self, rule: Rule) {
+    pub fn add_fault(&mut self, rule: FaultRule) {
         self.faults.add(rule);
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::exchange::{Body, Request, Response};
 use crate::kubernetes::api::negotiate::{
-    Call, Query, Target, discovery, error_answer, header, openapi,
+    RequestQuery, RequestTarget, ResourceRequest, discovery, error_answer, header, openapi,
 };
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 use crate::kubernetes::api::write::pipeline;
@@ -24,15 +24,15 @@ impl ApiServer {
     fn route(&mut self, request: &Request, now: Timestamp) -> ApiResult<Response> {
         let user = self.who(request)?;
         let path = request.uri().path();
-        let Target::Resource(target) = Target::parse(&self.catalog, path)? else {
+        let RequestTarget::Resource(target) = RequestTarget::parse(&self.catalog, path)? else {
             self.authorize_path(&user, request.method(), path)?;
             let accept = header(request, http::header::ACCEPT);
             return openapi::answer(self, path)
                 .or_else(|| discovery::answer(self, accept, path))
                 .ok_or_else(StatusError::page_not_found);
         };
-        let query = Query::parse(request.uri().query());
-        let call = Call { request, query, user, target, now };
+        let query = RequestQuery::parse(request.uri().query());
+        let call = ResourceRequest { request, query, user, target, now };
         self.authorize(&call)?;
         self.check_managed(&call)?;
         call.check_options()?;
@@ -46,7 +46,7 @@ impl ApiServer {
         Ok(response)
     }
 
-    fn serve(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    fn serve(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let target = &call.target;
         if target.resource.is_review() {
             call.check_method(&Method::POST)?;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::kubernetes::api::crd::definition::CLEANUP;
-use crate::kubernetes::api::state::{ApiServer, CRDS, Writer};
+use crate::kubernetes::api::state::{ApiServer, CRDS, WriteContext};
 use crate::kubernetes::store::objects::{self, Key};
 
 /// Deletes the objects of deleted CRDs, and then the CRDs.
@@ -20,7 +20,7 @@ pub(crate) fn settle_definitions(api: &mut ApiServer, now: Timestamp) -> bool {
         }
         let mut value = definition.clone();
         objects::remove_finalizer(&mut value, CLEANUP);
-        api.finish(CRDS, value, &Writer::controller(now));
+        api.finish(CRDS, value, &WriteContext::controller(now));
         changed = true;
     }
     changed

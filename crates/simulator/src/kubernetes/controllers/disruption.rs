@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, WriteContext};
 use crate::kubernetes::controllers::workloads::is_ready;
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, Key, at, number};
@@ -39,7 +39,7 @@ pub(crate) fn settle_budgets(api: &mut ApiServer, work: &ChangeQueue, now: Times
             ("expectedPods", expected),
             ("disruptionsAllowed", (healthy - desired).max(0)),
         ];
-        api.amend(BUDGETS, &budget, &Writer::controller(now), |value| {
+        api.amend(BUDGETS, &budget, &WriteContext::controller(now), |value| {
             for (name, count) in counts {
                 objects::set(value, &["status", name], count);
             }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Part, Writer};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, ObjectPart, WriteContext};
 use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::store::objects::{self, flag, text};
-use crate::kubernetes::store::{Object, ObjectKey};
+use crate::kubernetes::store::{ObjectKey, StoredObject};
 
 /// Finalizer of an owner that waits for its dependents.
 const FOREGROUND: &str = "foregroundDeletion";
@@ -29,7 +29,7 @@ pub(crate) fn settle_garbage(api: &mut ApiServer, work: &ChangeQueue, now: Times
     }
 }
 
-fn object_at(api: &ApiServer, place: &ObjectKey) -> Option<Arc<Object>> {
+fn object_at(api: &ApiServer, place: &ObjectKey) -> Option<Arc<StoredObject>> {
     api.store.get(&place.table, &place.key).cloned()
 }
 
@@ -48,7 +48,7 @@ fn let_owner_go(api: &mut ApiServer, place: &ObjectKey, now: Timestamp) {
         }
         drop_finalizer(api, place, ORPHAN, now);
     } else if has(FOREGROUND) {
-        let blocks = |dependent: &Object| {
+        let blocks = |dependent: &StoredObject| {
             objects::list(&dependent.value, &["metadata", "ownerReferences"])
                 .iter()
                 .any(|one| text(one, &["uid"]) == uid && flag(one, &["blockOwnerDeletion"]))
@@ -90,7 +90,7 @@ fn follow_owners(api: &mut ApiServer, place: &ObjectKey, now: Timestamp) {
     };
     let Some(resource) = api.catalog.named(&place.table) else { return };
     // A rejected deletion is retried when the object or an owner changes.
-    let _ = api.delete_object(&resource, &place.key, &options, &Writer::cluster(now));
+    let _ = api.delete_object(&resource, &place.key, &options, &WriteContext::cluster(now));
 }
 
 fn owner(api: &ApiServer, reference: &Value) -> Owner {
@@ -116,7 +116,7 @@ fn drop_owners(
     let Some(object) = object_at(api, place) else { return };
     let mut left = objects::list(&object.value, &["metadata", "ownerReferences"]).to_vec();
     left.retain(|reference| !gone(reference));
-    api.amend(&place.table, &object.value, &Writer::controller(now), |value| {
+    api.amend(&place.table, &object.value, &WriteContext::controller(now), |value| {
         objects::set_list(value, &["metadata", "ownerReferences"], left);
     });
 }
@@ -126,5 +126,6 @@ fn drop_finalizer(api: &mut ApiServer, place: &ObjectKey, finalizer: &str, now: 
     let Some(resource) = api.catalog.named(&place.table) else { return };
     let mut value = object.value.clone();
     objects::remove_finalizer(&mut value, finalizer);
-    let _ = api.replace(&resource, &place.key, value, Part::Main, &Writer::cluster(now));
+    let _ =
+        api.replace(&resource, &place.key, value, ObjectPart::Main, &WriteContext::cluster(now));
 }

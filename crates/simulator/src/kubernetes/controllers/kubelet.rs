@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::pod_times::PodTimes;
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, WriteContext};
 use crate::kubernetes::api::write::defaults::NOT_READY;
 use crate::kubernetes::store::objects::{self, Key, list, number, text, time_at};
 
@@ -35,7 +35,7 @@ pub(crate) fn settle_nodes(api: &mut ApiServer, work: &ChangeQueue, now: Timesta
             taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
         }
         let node = node.clone();
-        api.amend("nodes", &node, &Writer::controller(now), |value| {
+        api.amend("nodes", &node, &WriteContext::controller(now), |value| {
             objects::set_list(value, &["spec", "taints"], taints);
         });
     }
@@ -113,13 +113,13 @@ fn run_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
     for kind in ["Initialized", "ContainersReady", "Ready", "PodScheduled"] {
         objects::set_condition(&mut value, kind, "True", "", "", now);
     }
-    api.put("pods", value, &Writer::controller(now));
+    api.put("pods", value, &WriteContext::controller(now));
 }
 
 /// Deletes a pod whose processes have ended, without grace, honoring finalizers.
 fn end_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
     let Some(pod) = api.get("pods", key).cloned() else { return };
-    let writer = Writer::controller(now);
+    let writer = WriteContext::controller(now);
     if objects::finalizers(&pod).next().is_none() {
         api.erase("pods", key, &writer);
         return;

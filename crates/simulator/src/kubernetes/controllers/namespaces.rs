@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, Writer};
+use crate::kubernetes::api::state::{ApiServer, WriteContext};
 use crate::kubernetes::store::objects;
 
 /// Empties terminating namespaces, reports what remains, and finalizes empty ones.
@@ -28,7 +28,7 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
             say_what_is_left(&mut value, &left, now);
         }
         if value != namespace {
-            api.finish("namespaces", value, &Writer::cluster(now));
+            api.finish("namespaces", value, &WriteContext::cluster(now));
         }
     }
 }

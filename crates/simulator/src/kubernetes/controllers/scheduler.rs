@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, WriteContext};
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, flag, list, text};
 
@@ -29,7 +29,7 @@ pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Ti
     let name = |node: &Value| objects::name(node).to_owned();
     let mut load: BTreeMap<String, usize> =
         nodes.iter().map(|node| (name(node), index.load(objects::name(node)))).collect();
-    let writer = Writer::controller(now);
+    let writer = WriteContext::controller(now);
     for pod in waiting {
         let fitting = nodes.iter().filter(|node| fits(&pod, node));
         let best = fitting.min_by_key(|node| {
@@ -51,7 +51,7 @@ pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Ti
     }
 }
 
-fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, writer: &Writer) {
+fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, writer: &WriteContext) {
     let message = format!("0/{nodes} nodes are available");
     api.amend("pods", pod, writer, |pod| {
         let now = writer.now;

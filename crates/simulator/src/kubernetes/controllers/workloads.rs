@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, WriteContext};
 use crate::kubernetes::api::write::create::suffix;
 use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::controllers::scheduler::tolerates;
@@ -177,11 +177,11 @@ fn start_pod(
 fn stop_pod(api: &mut ApiServer, pod: &Value, now: Timestamp) {
     let Some(pods) = api.catalog.named("pods") else { return };
     let (key, options) = (objects::key_of(pod), DeleteOptions::background());
-    let _ = api.delete_object(&pods, &key, &options, &Writer::cluster(now));
+    let _ = api.delete_object(&pods, &key, &options, &WriteContext::cluster(now));
 }
 
 fn set_status(api: &mut ApiServer, table: &str, object: &Value, status: &Value, now: Timestamp) {
-    api.amend(table, object, &Writer::controller(now), |value| {
+    api.amend(table, object, &WriteContext::controller(now), |value| {
         for (name, status) in status.as_object().into_iter().flatten() {
             objects::set(value, &["status", name], status.clone());
         }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::model::Kubernetes;
 use crate::exchange::{Request, Response, ServerReply};
-use crate::faults::{Call, Fault, Service};
+use crate::faults::{Fault, MatchedCall, ServiceName};
 use crate::kubernetes::api::negotiate::error_answer;
 use crate::kubernetes::api::read::watch::is_about_events;
 use crate::kubernetes::api::state::StatusError;
@@ -14,7 +14,7 @@ impl Kubernetes {
         let method = request.method().as_str();
         let path = request.uri().path().to_owned();
         let writes = !matches!(method, "GET" | "HEAD" | "OPTIONS") && !path.contains("reviews");
-        let call = Call { service: Service::Kubernetes, method, path: &path, writes };
+        let call = MatchedCall { service: ServiceName::Kubernetes, method, path: &path, writes };
         let fault = self.faults.next_of(call, now, |fault| !is_about_events(fault));
         match fault {
             Some(Fault::Status { status, code, retry_after }) => {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::clock::{Clock, Model, Shared};
 use crate::exchange::{Request, ServerReply};
-use crate::kubernetes::api::state::{ApiServer, Options};
+use crate::kubernetes::api::state::{ApiServer, KubernetesOptions};
 use crate::kubernetes::controllers::pod_times::PodTimes;
 use crate::kubernetes::controllers::settle;
 use crate::replay::trace::Trace;
@@ -38,7 +38,7 @@ impl DerefMut for Kubernetes {
 }
 
 impl Kubernetes {
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: KubernetesOptions) -> Self {
         let start = options.start;
         let trace = Trace::keeping(options.trace);
         let mut api = ApiServer::new(options);

@@ -5,4 +5,4 @@ mod tables;
 
 pub(crate) use index::{ObjectKey, owners};
 pub(crate) use selector::{Selector, fits_label_selector};
-pub(crate) use tables::{Change, ChangeKind, Object, Store, item};
+pub(crate) use tables::{ChangeKind, ObjectChange, ObjectStore, StoredObject, item};

@@ -12,7 +12,7 @@ use super::objects::{self, Key};
 
 /// One immutable version of one object. Its bytes are serialized once, for every list and watch.
 #[derive(Debug)]
-pub(crate) struct Object {
+pub(crate) struct StoredObject {
     pub(crate) value: Value,
     pub(crate) bytes: Bytes,
     pub(crate) revision: u64,
@@ -30,7 +30,7 @@ pub(crate) fn item(value: &Value) -> Bytes {
     serde_json::to_vec(&members).map(Bytes::from).unwrap_or_default()
 }
 
-impl Object {
+impl StoredObject {
     /// Returns its bytes as an item, serialized on first use.
     pub(crate) fn as_item(&self) -> Bytes {
         self.item.get_or_init(|| item(&self.value)).clone()
@@ -57,16 +57,16 @@ pub(crate) enum ChangeKind {
 
 /// A change, as watches report it.
 #[derive(Debug, Clone)]
-pub(crate) struct Change {
+pub(crate) struct ObjectChange {
     pub(crate) at: Timestamp,
     pub(crate) kind: ChangeKind,
     pub(crate) key: Key,
     /// The object after the change; for a deletion the last state, with the deletion's revision.
-    pub(crate) object: Arc<Object>,
-    pub(crate) previous: Option<Arc<Object>>,
+    pub(crate) object: Arc<StoredObject>,
+    pub(crate) previous: Option<Arc<StoredObject>>,
 }
 
-impl Change {
+impl ObjectChange {
     pub(crate) fn revision(&self) -> u64 {
         self.object.revision
     }
@@ -74,14 +74,14 @@ impl Change {
 
 #[derive(Debug, Default)]
 struct Table {
-    objects: BTreeMap<Key, Arc<Object>>,
-    log: VecDeque<Change>,
+    objects: BTreeMap<Key, Arc<StoredObject>>,
+    log: VecDeque<ObjectChange>,
     /// Newest revision that the log no longer covers.
     compacted: u64,
 }
 
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct ObjectStore {
     revision: u64,
     tables: BTreeMap<String, Table>,
     index: Index,
@@ -90,7 +90,7 @@ pub(crate) struct Store {
     restarted: u64,
 }
 
-impl Store {
+impl ObjectStore {
     pub(crate) fn new(history: usize) -> Self {
         Self {
             revision: 1,
@@ -109,7 +109,7 @@ impl Store {
         &self.index
     }
 
-    pub(crate) fn get(&self, table: &str, key: &Key) -> Option<&Arc<Object>> {
+    pub(crate) fn get(&self, table: &str, key: &Key) -> Option<&Arc<StoredObject>> {
         self.tables.get(table)?.objects.get(key)
     }
 
@@ -118,7 +118,7 @@ impl Store {
         &self,
         table: &str,
         namespace: Option<&str>,
-    ) -> impl Iterator<Item = (&Key, &Arc<Object>)> {
+    ) -> impl Iterator<Item = (&Key, &Arc<StoredObject>)> {
         let first = Key::new(namespace, "");
         let namespace = namespace.map(str::to_owned);
         self.tables
@@ -136,8 +136,8 @@ impl Store {
         table: &str,
         namespace: Option<&str>,
         revision: u64,
-    ) -> Option<BTreeMap<Key, Arc<Object>>> {
-        let mut objects: BTreeMap<Key, Arc<Object>> = self
+    ) -> Option<BTreeMap<Key, Arc<StoredObject>>> {
+        let mut objects: BTreeMap<Key, Arc<StoredObject>> = self
             .list(table, namespace)
             .map(|(key, object)| (key.clone(), Arc::clone(object)))
             .collect();
@@ -174,7 +174,7 @@ impl Store {
         &self,
         table: &str,
         revision: u64,
-    ) -> Option<impl Iterator<Item = &Change>> {
+    ) -> Option<impl Iterator<Item = &ObjectChange>> {
         if revision < self.restarted {
             return None;
         }
@@ -186,10 +186,10 @@ impl Store {
         Some(log.skip_while(move |change| change.revision() <= revision))
     }
 
-    pub(crate) fn put(&mut self, table: &str, value: Value, now: Timestamp) -> Change {
+    pub(crate) fn put(&mut self, table: &str, value: Value, now: Timestamp) -> ObjectChange {
         self.revision += 1;
         let key = objects::key_of(&value);
-        let object = Object::new(value, self.revision);
+        let object = StoredObject::new(value, self.revision);
         let entry = self.tables.entry(table.to_owned()).or_default();
         let previous = entry.objects.insert(key.clone(), Arc::clone(&object));
         if let Some(previous) = &previous {
@@ -197,20 +197,30 @@ impl Store {
         }
         self.index.enter(table, &key, &object.value);
         let kind = if previous.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
-        self.remember(table, Change { at: now, kind, key, object, previous })
+        self.remember(table, ObjectChange { at: now, kind, key, object, previous })
     }
 
-    pub(crate) fn remove(&mut self, table: &str, key: &Key, now: Timestamp) -> Option<Change> {
+    pub(crate) fn remove(
+        &mut self,
+        table: &str,
+        key: &Key,
+        now: Timestamp,
+    ) -> Option<ObjectChange> {
         let previous = self.tables.get_mut(table)?.objects.remove(key)?;
         self.index.leave(table, key, &previous.value);
         self.revision += 1;
-        let object = Object::new(previous.value.clone(), self.revision);
+        let object = StoredObject::new(previous.value.clone(), self.revision);
         let kind = ChangeKind::Deleted;
         let previous = Some(previous);
-        Some(self.remember(table, Change { at: now, kind, key: key.clone(), object, previous }))
+        Some(
+            self.remember(
+                table,
+                ObjectChange { at: now, kind, key: key.clone(), object, previous },
+            ),
+        )
     }
 
-    fn remember(&mut self, table: &str, change: Change) -> Change {
+    fn remember(&mut self, table: &str, change: ObjectChange) -> ObjectChange {
         let history = self.history;
         if let Some(table) = self.tables.get_mut(table) {
             table.log.push_back(change.clone());
@@ -249,8 +259,8 @@ impl Store {
 
     /// Estimates the bytes of the store, including its history.
     pub(crate) fn memory(&self) -> usize {
-        let weigh = |object: &Object| {
-            size_of::<Object>() + object.bytes.len() + objects::weight(&object.value)
+        let weigh = |object: &StoredObject| {
+            size_of::<StoredObject>() + object.bytes.len() + objects::weight(&object.value)
         };
         self.tables
             .values()

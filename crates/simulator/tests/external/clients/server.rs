@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use mooring_simulator::kubernetes::{Clock, Kubernetes, Options, Running, Shell, User};
-use mooring_simulator::serve::{Authority, listen, serve};
+use mooring_simulator::kubernetes::{Clock, ClockTask, Kubernetes, KubernetesOptions, Shell, User};
+use mooring_simulator::serve::{CertificateAuthority, listen, serve};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -13,18 +13,23 @@ use tokio::task::JoinHandle;
 pub(crate) struct ModelServer {
     kubeconfig: String,
     served: JoinHandle<()>,
-    _running: Running,
+    _running: ClockTask,
 }
 
 impl ModelServer {
     pub(crate) async fn start() -> Self {
         let start = "2026-11-15T08:00:00Z".parse().unwrap();
-        let options = Options { start, controllers: true, open: false, ..Options::default() };
+        let options = KubernetesOptions {
+            start,
+            controllers: true,
+            open: false,
+            ..KubernetesOptions::default()
+        };
         let mut model = Kubernetes::new(options);
         model.add_token("admin-token", User::administrator());
         let shell = Shell::new(model, Clock::starting_at(start));
         let running = shell.start();
-        let authority = Authority::new().unwrap();
+        let authority = CertificateAuthority::new().unwrap();
         let tls = authority.server(&["127.0.0.1", "localhost"], &["h2", "http/1.1"]).unwrap();
         let listener = listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let url = format!("https://{}", listener.local_addr().unwrap());

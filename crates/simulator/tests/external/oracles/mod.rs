@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::sim::{self, Settings};
+use mooring_simulator::sim::{self, SimulationSettings};
 use mooring_testbed::require;
 
 /// An operation of three minutes takes less than a second.
@@ -27,7 +27,7 @@ fn python() -> Option<PathBuf> {
 async fn judge(script: &str) {
     let Some(python) = require(python(), "Microsoft's Python clients") else { return };
     let state = tempfile::tempdir().unwrap();
-    let settings = Settings {
+    let settings = SimulationSettings {
         scenario: Scenario::named("healthy").unwrap(),
         address: "127.0.0.1:0".parse().unwrap(),
         state: state.path().to_owned(),

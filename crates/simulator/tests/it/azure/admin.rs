@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use mooring_contract::Secret;
-use mooring_simulator::cluster::Options;
+use mooring_simulator::cluster::ClusterOptions;
 use mooring_simulator::exchange::ServerReply;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::serve::Service as _;
@@ -22,7 +22,7 @@ async fn status(shell: &Shell, method: &str, path: &str, authorization: Option<&
 #[tokio::test]
 async fn admin_api_requires_its_token() {
     let scenario = Scenario::named("healthy").unwrap();
-    let shell = Shell::new(&scenario, 1, Options::default(), Secret::from("unguessable"));
+    let shell = Shell::new(&scenario, 1, ClusterOptions::default(), Secret::from("unguessable"));
     for wrong in [
         None,
         Some(""),
@@ -45,7 +45,8 @@ async fn admin_api_requires_its_token() {
 #[tokio::test]
 async fn another_scenario_keeps_the_secrets_of_the_run() {
     let scenario = Scenario::named("healthy").unwrap();
-    let mut options = Options { token: Secret::from("administrator"), ..Options::default() };
+    let mut options =
+        ClusterOptions { token: Secret::from("administrator"), ..ClusterOptions::default() };
     options.azure.client_secret = Secret::from("client");
     options.azure.token_key = Secret::from("key");
     let shell = Shell::new(&scenario, 1, options, Secret::from("admin"));

@@ -1,18 +1,18 @@
 //! Faults by rule, and their replay.
 
-use mooring_simulator::azure::Options;
+use mooring_simulator::azure::AzureOptions;
 use mooring_simulator::exchange::ServerReply;
-use mooring_simulator::faults::{Condition, Fault, OperationFault, Rule};
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule, OperationFault};
 use serde_json::json;
 
 use super::support::{CLUSTER, Harness, Reply, seen};
 
-fn rule(method: &str, then: Fault) -> Rule {
-    let when = Condition { method: Some(method.to_owned()), ..Condition::default() };
-    Rule { times: Some(1), ..Rule::new(when, then) }
+fn rule(method: &str, then: Fault) -> FaultRule {
+    let when = CallSelector { method: Some(method.to_owned()), ..CallSelector::default() };
+    FaultRule { times: Some(1), ..FaultRule::new(when, then) }
 }
 
-fn harness(rules: &[Rule]) -> Harness {
+fn harness(rules: &[FaultRule]) -> Harness {
     let mut harness = Harness::new("healthy");
     for rule in rules {
         harness.azure.add_fault(rule.clone(), harness.now);
@@ -91,7 +91,7 @@ fn an_accepted_operation_can_be_lost() {
 
 #[test]
 fn a_stale_read_shows_what_was() {
-    let stale = Rule { skip: 1, ..rule("GET", Fault::Stale { seconds: 60 }) };
+    let stale = FaultRule { skip: 1, ..rule("GET", Fault::Stale { seconds: 60 }) };
     let mut harness = harness(&[stale]);
     assert_eq!(harness.get(&extra()).status, 404);
     harness.pass(100);
@@ -111,8 +111,8 @@ fn the_clock_jumps() {
 #[test]
 fn the_same_seed_gives_the_same_trace_byte_for_byte() {
     let run = |seed| {
-        let mut harness = Harness::with("wedged-system-pool", seed, Options::default());
-        let some = Rule {
+        let mut harness = Harness::with("wedged-system-pool", seed, AzureOptions::default());
+        let some = FaultRule {
             probability: 0.3,
             times: None,
             ..rule("GET", Fault::Status { status: 429, code: None, retry_after: Some(1) })

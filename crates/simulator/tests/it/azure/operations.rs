@@ -1,6 +1,6 @@
 //! Long-running operations, aborts, tags, and the request pipeline.
 
-use mooring_simulator::azure::Denial;
+use mooring_simulator::azure::ActionDenial;
 use serde_json::json;
 
 use super::support::{CLUSTER, COMPUTE, Harness, seen};
@@ -68,7 +68,7 @@ fn denied_action_is_forbidden_and_vmss_put_needs_image_read() {
     let mut harness = Harness::new("healthy");
     let name = harness.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
     let action = "Microsoft.Compute/galleries/images/versions/read".to_owned();
-    harness.azure.deny(Denial { principal: None, action, scope: None });
+    harness.azure.deny(ActionDenial { principal: None, action, scope: None });
     let whole = harness.put(&name, &json!({"tags": {}}));
     assert_eq!((whole.status, whole.code()), (403, "LinkedAuthorizationFailed"));
     let part = harness.call(
@@ -77,7 +77,7 @@ fn denied_action_is_forbidden_and_vmss_put_needs_image_read() {
         Some(&json!({"tags": {"a": "b"}})),
     );
     assert_eq!(part.status, 200);
-    harness.azure.deny(Denial {
+    harness.azure.deny(ActionDenial {
         principal: None,
         action: "Microsoft.Insights/*".to_owned(),
         scope: None,
@@ -103,7 +103,7 @@ fn correlation_ids_come_back() {
 
 #[test]
 fn lists_come_in_pages() {
-    let options = mooring_simulator::azure::Options { page_size: 4, ..Default::default() };
+    let options = mooring_simulator::azure::AzureOptions { page_size: 4, ..Default::default() };
     let mut harness = Harness::with("oras-missing", 1, options);
     let mut names = Vec::new();
     let mut target = format!("{COMPUTE}/virtualMachines?api-version=2024-07-01");

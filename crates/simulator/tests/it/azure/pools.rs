@@ -1,4 +1,4 @@
-use mooring_simulator::azure::{Change, Options};
+use mooring_simulator::azure::{AzureChange, AzureOptions};
 use serde_json::json;
 
 use super::support::{CLUSTER, Harness};
@@ -23,7 +23,7 @@ fn a_new_pool_gets_a_scale_set_then_nodes_then_succeeds() {
     let joined = harness.azure.take_changes();
     assert_eq!(joined.len(), 2, "{joined:?}");
     assert!(joined.iter().all(
-        |change| matches!(change, Change::NodeJoined(node) if node.pool.as_deref() == Some("extra"))
+        |change| matches!(change, AzureChange::NodeJoined(node) if node.pool.as_deref() == Some("extra"))
     ));
     harness.pass(60);
     assert_eq!(harness.follow(&made).text("/status"), "Succeeded");
@@ -98,8 +98,11 @@ fn a_stale_tag_is_refused() {
 
 #[test]
 fn pool_above_the_quota_is_rejected() {
-    let mut harness =
-        Harness::with("healthy", 1, Options { vcpu_quota: Some(24), ..Options::default() });
+    let mut harness = Harness::with(
+        "healthy",
+        1,
+        AzureOptions { vcpu_quota: Some(24), ..AzureOptions::default() },
+    );
     // Five nodes of four cores are in use.
     let body = |count| json!({"properties": {"count": count, "vmSize": "Standard_D4s_v5"}});
     let refused = harness.put(&pool("extra"), &body(2));
@@ -119,7 +122,7 @@ fn a_shrunk_pool_loses_its_newest_nodes() {
     harness.pass(130);
     let changes = harness.azure.take_changes();
     assert!(
-        matches!(&changes[..], [Change::NodeGone { node, .. }] if node.ends_with("000001")),
+        matches!(&changes[..], [AzureChange::NodeGone { node, .. }] if node.ends_with("000001")),
         "{changes:?}"
     );
     assert_eq!(harness.pool_state("user"), "Succeeded");
@@ -200,7 +203,7 @@ fn retired_and_unknown_versions_are_refused() {
     assert_eq!(harness.call("GET", &preview, None).status, 200);
     let stable = harness.call("GET", &format!("{operations}2026-05-01"), None);
     assert_eq!((stable.status, stable.code()), (400, "NoRegisteredProviderFound"));
-    let options = Options { aks_previews: false, ..Options::default() };
+    let options = AzureOptions { aks_previews: false, ..AzureOptions::default() };
     let mut harness = Harness::with("healthy", 1, options);
     assert_eq!(harness.call("GET", &preview, None).status, 400);
 }

@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mooring_simulator::azure::{
-    Cse, DeletingView, Denial, DenyAssignment, ForeignExtension, Guest, Lock, LockLevel, NewVm,
-    Options,
+    ActionDenial, AzureOptions, Cse, DeletingView, DenyAssignment, ForeignExtension, Guest, Lock,
+    LockLevel, NewVm,
 };
 use mooring_simulator::scenario::Scenario;
 use serde_json::{Value, json};
@@ -128,14 +128,14 @@ fn permissions_are_inherited_and_name_what_is_taken_away() {
     assert!(grants(&format!("{CLUSTER}/agentPools/system"), write), "inherited");
     assert!(!grants(&group("rg-demo"), write), "not from below");
     assert!(grants(&subnet, JOIN) && !grants(&nodes, JOIN));
-    harness.azure.deny(Denial { principal: None, action: JOIN.to_owned(), scope: None });
+    harness.azure.deny(ActionDenial { principal: None, action: JOIN.to_owned(), scope: None });
     let list = authorization(&mut harness, &subnet, "permissions", "2022-04-01");
     let entries = list.body["value"].as_array().unwrap();
     let all_taken = |entry: &Value| entry["notActions"].as_array().unwrap().contains(&json!(JOIN));
     assert!(entries.iter().all(all_taken), "{:?}", list.body);
     // A caller without permission is denied.
     let action = "Microsoft.Authorization/*".to_owned();
-    harness.azure.deny(Denial { principal: None, action, scope: None });
+    harness.azure.deny(ActionDenial { principal: None, action, scope: None });
     let list = authorization(&mut harness, &subnet, "permissions", "2022-04-01");
     assert_eq!((list.status, list.code()), (403, "AuthorizationFailed"));
 }
@@ -296,7 +296,7 @@ fn credentials_follow_from_the_clusters_own_settings() {
 fn views_show_what_others_do_to_a_machine() {
     let path = format!("{COMPUTE}/virtualMachines/aks-default-x1");
     let with = |deleting_view: DeletingView| {
-        let options = Options { deleting_view, ..Options::default() };
+        let options = AzureOptions { deleting_view, ..AzureOptions::default() };
         let mut harness = Harness::with("healthy", 1, options);
         let created = harness.now;
         let vm = NewVm::booting("aks-default-x1", "202601.13.0", Cse::default(), created);

@@ -1,7 +1,7 @@
 //! The facts of the built-in scenarios.
 
 use jiff::SignedDuration;
-use mooring_simulator::azure::{Change, Options};
+use mooring_simulator::azure::{AzureChange, AzureOptions};
 use mooring_simulator::scenario::Scenario;
 
 use super::support::{CLUSTER, COMPUTE, Harness};
@@ -32,8 +32,8 @@ fn scenarios_have_the_same_cluster() {
 #[test]
 fn oras_is_missing_on_one_image_only() {
     let mut harness = Harness::new("oras-missing");
-    let created: Vec<Change> = harness.azure.take_changes();
-    let vms = created.iter().filter(|change| matches!(change, Change::VmCreated(_))).count();
+    let created: Vec<AzureChange> = harness.azure.take_changes();
+    let vms = created.iter().filter(|change| matches!(change, AzureChange::VmCreated(_))).count();
     assert_eq!(vms, 10);
     for number in 1..=5 {
         let view = harness.get(&format!(
@@ -86,7 +86,7 @@ fn slow_machines_bootstrap_for_fourteen_minutes_and_join() {
     assert_eq!(state(&mut harness), "Succeeded");
     let joined = harness.azure.take_changes();
     assert_eq!(
-        joined.iter().filter(|change| matches!(change, Change::NodeJoined(_))).count(),
+        joined.iter().filter(|change| matches!(change, AzureChange::NodeJoined(_))).count(),
         3,
         "{joined:?}"
     );
@@ -101,7 +101,8 @@ fn a_throttled_subscription_refuses_soon() {
 
 #[test]
 fn speed_shortens_durations_and_leaves_time_alone() {
-    let mut harness = Harness::with("healthy", 1, Options { speed: 60.0, ..Options::default() });
+    let mut harness =
+        Harness::with("healthy", 1, AzureOptions { speed: 60.0, ..AzureOptions::default() });
     let body = serde_json::json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5"}});
     let made = harness.put(&format!("{CLUSTER}/agentPools/extra"), &body);
     assert_eq!(made.header("retry-after"), "1");

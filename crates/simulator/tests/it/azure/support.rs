@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
-use mooring_simulator::azure::{Azure, Options, Rights};
+use mooring_simulator::azure::{Azure, AzureOptions, Rights};
 use mooring_simulator::exchange::{Request, ServerReply};
 use mooring_simulator::scenario::Scenario;
 use serde_json::Value;
@@ -44,20 +44,20 @@ impl Reply {
 
 impl Harness {
     pub(crate) fn new(scenario: &str) -> Self {
-        Self::with(scenario, 1, Options::default())
+        Self::with(scenario, 1, AzureOptions::default())
     }
 
     /// Returns a fixture whose calls have only the permissions of the shipped roles.
     pub(crate) fn shipped(scenario: &Scenario) -> Self {
-        Self::of(scenario, 1, Options::default())
+        Self::of(scenario, 1, AzureOptions::default())
     }
 
-    pub(crate) fn with(scenario: &str, seed: u64, options: Options) -> Self {
+    pub(crate) fn with(scenario: &str, seed: u64, options: AzureOptions) -> Self {
         let scenario = Scenario::named(scenario).unwrap();
-        Self::of(&scenario, seed, Options { rights: Rights::Owner, ..options })
+        Self::of(&scenario, seed, AzureOptions { rights: Rights::Owner, ..options })
     }
 
-    fn of(scenario: &Scenario, seed: u64, options: Options) -> Self {
+    fn of(scenario: &Scenario, seed: u64, options: AzureOptions) -> Self {
         let now: Timestamp = "2026-02-01T12:00:00Z".parse().unwrap();
         let azure = scenario.build(seed, now, options);
         let token = azure.token("https://management.azure.com/", now);

@@ -1,4 +1,4 @@
-use mooring_simulator::azure::{Limits, Options};
+use mooring_simulator::azure::{AzureOptions, RateLimits};
 
 use super::support::{CLUSTER, COMPUTE, Harness};
 
@@ -76,9 +76,9 @@ fn polls_of_an_operation_are_asked_for_every_ten_seconds() {
 
 #[test]
 fn buckets_start_as_full_as_the_limits_set_them() {
-    let limits = |full| Limits { full, ..Limits::default() };
+    let limits = |full| RateLimits { full, ..RateLimits::default() };
     for (full, through) in [(1.0, 60), (0.5, 30), (0.2, 12)] {
-        let options = Options { limits: limits(full), ..Options::default() };
+        let options = AzureOptions { limits: limits(full), ..AzureOptions::default() };
         let mut harness = Harness::with("healthy", 1, options);
         assert_eq!(burst(&mut harness, CLUSTER, 100).0, through, "{full}");
         harness.pass(600);

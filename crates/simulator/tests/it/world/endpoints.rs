@@ -1,9 +1,9 @@
 //! Endpoints for the demo: bootstraps that run elsewhere, an injected wedge, another speed.
 
-use mooring_simulator::azure::{Correlation, Cse, Printed};
-use mooring_simulator::cluster::Options;
-use mooring_simulator::karpenter::{self, Mode};
-use mooring_simulator::scenario::Wedge;
+use mooring_simulator::azure::{Correlation, Cse, CseOutput};
+use mooring_simulator::cluster::ClusterOptions;
+use mooring_simulator::karpenter::{self, ProvisionMode};
+use mooring_simulator::scenario::WedgeSettings;
 
 use super::support::{Harness, NODE_CLAIMS, condition};
 
@@ -12,12 +12,15 @@ const IMAGE: &str = "202601.27.0";
 /// Returns a fixture in which bootstraps on this image run elsewhere.
 fn with_open_bootstraps() -> Harness {
     let waits = Cse { seconds: None, ..Cse::default() };
-    let karpenter = karpenter::Options {
-        mode: Mode::Vm,
+    let karpenter = karpenter::KarpenterOptions {
+        mode: ProvisionMode::Vm,
         bootstraps: [(IMAGE.to_owned(), waits)].into(),
-        ..karpenter::Options::default()
+        ..karpenter::KarpenterOptions::default()
     };
-    Harness::new("healthy", Options { karpenter: Some(karpenter), ..Options::default() })
+    Harness::new(
+        "healthy",
+        ClusterOptions { karpenter: Some(karpenter), ..ClusterOptions::default() },
+    )
 }
 
 fn launch(harness: &mut Harness, name: &str) {
@@ -46,7 +49,7 @@ fn external_bootstrap_is_awaited_and_reported() {
         ("aks-default-a", IMAGE)
     );
     let stdout = "{\"ExitCode\":\"232\",\"Error\":\"ERR_ORAS_BINARY_NOT_FOUND\"}\n".to_owned();
-    let printed = Printed { stdout: stdout.clone(), stderr: "provision failed\n".to_owned() };
+    let printed = CseOutput { stdout: stdout.clone(), stderr: "provision failed\n".to_owned() };
     let cse = Cse { exit_code: 232, printed: Some(printed), ..Cse::default() };
     assert!(end(&mut harness, "aks-default-a", cse.clone()));
     assert!(!end(&mut harness, "aks-default-a", cse), "it ends once");
@@ -82,8 +85,8 @@ fn a_bootstrap_that_went_well_elsewhere_becomes_a_node() {
 
 #[test]
 fn injected_wedge_has_its_past_failures() {
-    let mut harness = Harness::new("healthy", Options::default());
-    let wedge = |pool: &str| Wedge {
+    let mut harness = Harness::new("healthy", ClusterOptions::default());
+    let wedge = |pool: &str| WedgeSettings {
         pool: pool.to_owned(),
         failed_writes: 12,
         unregistered_nodes: 1,

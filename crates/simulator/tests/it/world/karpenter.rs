@@ -1,8 +1,8 @@
 //! Karpenter's writes to NodeClaims, and their timing.
 
 use mooring_simulator::azure::{Cse, Join};
-use mooring_simulator::cluster::Options;
-use mooring_simulator::karpenter::{self, Mode};
+use mooring_simulator::cluster::ClusterOptions;
+use mooring_simulator::karpenter::{self, ProvisionMode};
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
@@ -10,16 +10,19 @@ use super::support::{Harness, NODE_CLAIMS, condition};
 
 pub(crate) const BROKEN: &str = "202601.27.0";
 
-pub(crate) fn with(karpenter: karpenter::Options) -> Harness {
-    Harness::new("healthy", Options { karpenter: Some(karpenter), ..Options::default() })
+pub(crate) fn with(karpenter: karpenter::KarpenterOptions) -> Harness {
+    Harness::new(
+        "healthy",
+        ClusterOptions { karpenter: Some(karpenter), ..ClusterOptions::default() },
+    )
 }
 
 /// Returns a Karpenter that creates bootstrap extensions, which fail.
-pub(crate) fn on_broken_image() -> karpenter::Options {
-    karpenter::Options {
-        mode: Mode::Vm,
+pub(crate) fn on_broken_image() -> karpenter::KarpenterOptions {
+    karpenter::KarpenterOptions {
+        mode: ProvisionMode::Vm,
         image_version: BROKEN.to_owned(),
-        ..karpenter::Options::default()
+        ..karpenter::KarpenterOptions::default()
     }
 }
 
@@ -67,7 +70,7 @@ pub(crate) fn has_vm(harness: &Harness, name: &str) -> bool {
 
 #[test]
 fn a_claim_is_launched_in_seconds_and_ready_in_minutes() {
-    let mut harness = with(karpenter::Options::default());
+    let mut harness = with(karpenter::KarpenterOptions::default());
     launch(&mut harness, "default-a");
     assert_eq!(says(&harness, "default-a", "Launched"), "True");
     assert_eq!(says(&harness, "default-a", "Registered"), "Unknown");
@@ -94,7 +97,8 @@ fn a_claim_is_launched_in_seconds_and_ready_in_minutes() {
 
 #[test]
 fn failed_vm_lingers_regardless_of_speed() {
-    let mut options = Options { karpenter: Some(on_broken_image()), ..Options::default() };
+    let mut options =
+        ClusterOptions { karpenter: Some(on_broken_image()), ..ClusterOptions::default() };
     options.azure.speed = 1000.0;
     options.karpenter.as_mut().unwrap().linger_seconds = 4;
     let mut harness = Harness::new("healthy", options);
@@ -166,8 +170,11 @@ fn restart_loses_the_bootstrap_poller() {
 #[test]
 fn a_write_from_a_stale_copy_drops_what_others_wrote() {
     for (stale, kept) in [(0.0, true), (1.0, false)] {
-        let mut harness =
-            with(karpenter::Options { stale, stale_seconds: 10, ..karpenter::Options::default() });
+        let mut harness = with(karpenter::KarpenterOptions {
+            stale,
+            stale_seconds: 10,
+            ..karpenter::KarpenterOptions::default()
+        });
         launch(&mut harness, "default-e");
         // The node registers two seconds after another client wrote its condition.
         harness.pass(40 + 60 + 10 - 3);
@@ -193,7 +200,8 @@ fn a_write_from_a_stale_copy_drops_what_others_wrote() {
 
 #[test]
 fn machine_mode_annotates_nodeclaim_and_fails_like_aks() {
-    let mut harness = with(karpenter::Options { mode: Mode::Machine, ..on_broken_image() });
+    let mut harness =
+        with(karpenter::KarpenterOptions { mode: ProvisionMode::Machine, ..on_broken_image() });
     launch(&mut harness, "default-f");
     let claim = harness.get(NODE_CLAIMS, "default-f").unwrap();
     let machine = claim["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"]
@@ -230,7 +238,7 @@ fn machine_mode_annotates_nodeclaim_and_fails_like_aks() {
 
 #[test]
 fn by_default_a_machine_has_only_the_billing_extension() {
-    let mut harness = with(karpenter::Options::default());
+    let mut harness = with(karpenter::KarpenterOptions::default());
     launch(&mut harness, "default-g");
     harness.pass(60);
     let body = vm(&mut harness, "default-g");
@@ -253,7 +261,10 @@ fn by_default_a_machine_has_only_the_billing_extension() {
 
 #[test]
 fn extensions_follow_the_vm_and_a_restart_loses_them() {
-    let options = karpenter::Options { mode: Mode::Vm, ..karpenter::Options::default() };
+    let options = karpenter::KarpenterOptions {
+        mode: ProvisionMode::Vm,
+        ..karpenter::KarpenterOptions::default()
+    };
     let mut harness = with(options);
     launch(&mut harness, "default-k");
     harness.pass(39);
@@ -281,9 +292,9 @@ fn extensions_follow_the_vm_and_a_restart_loses_them() {
 
 #[test]
 fn karpenter_deletes_only_after_it_is_started_again() {
-    let mut harness = with(karpenter::Options {
+    let mut harness = with(karpenter::KarpenterOptions {
         image_version: BROKEN.to_owned(),
-        ..karpenter::Options::default()
+        ..karpenter::KarpenterOptions::default()
     });
     for number in 0..5 {
         launch(&mut harness, &format!("default-{number}"));
@@ -308,7 +319,7 @@ fn a_kubelet_gets_as_far_as_it_gets() {
         (Join::CsrDenied, Some("Denied"), false, false),
         (Join::CsrPending, None, false, false),
     ] {
-        let mut harness = with(karpenter::Options::default());
+        let mut harness = with(karpenter::KarpenterOptions::default());
         let cse = Cse { join, ..Cse::default() };
         harness.world.karpenter_mut().unwrap().set_cse("default-n", cse);
         launch(&mut harness, "default-n");
@@ -332,7 +343,7 @@ fn a_kubelet_gets_as_far_as_it_gets() {
 
 #[test]
 fn failed_claims_have_successors_up_to_a_bound() {
-    let mut harness = with(karpenter::Options { replacements: 2, ..on_broken_image() });
+    let mut harness = with(karpenter::KarpenterOptions { replacements: 2, ..on_broken_image() });
     launch(&mut harness, "default-h");
     harness.pass(30 * 60);
     assert_eq!(events(&harness).len(), 3, "the first and two successors");
@@ -341,7 +352,7 @@ fn failed_claims_have_successors_up_to_a_bound() {
 
 #[test]
 fn node_without_provider_id_blocks_provisioning_at_restart() {
-    let mut harness = with(karpenter::Options { replacements: 1, ..on_broken_image() });
+    let mut harness = with(karpenter::KarpenterOptions { replacements: 1, ..on_broken_image() });
     let node = json!({
         "apiVersion": "v1", "kind": "Node",
         "metadata": {"name": "aks-default-lost", "labels": {"karpenter.sh/nodepool": "default"}},
@@ -361,7 +372,7 @@ fn node_without_provider_id_blocks_provisioning_at_restart() {
 
 #[test]
 fn a_change_of_a_foreign_condition_is_an_event_with_its_message() {
-    let mut harness = with(karpenter::Options::default());
+    let mut harness = with(karpenter::KarpenterOptions::default());
     launch(&mut harness, "default-k");
     let foreign = json!([{"op": "add", "path": "/status/conditions/-", "value": {
         "type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "it failed",
@@ -387,10 +398,11 @@ fn a_change_of_a_foreign_condition_is_an_event_with_its_message() {
 #[test]
 fn the_same_seed_gives_the_same_trace() {
     let run = || {
-        let options = karpenter::Options { stale: 0.5, replacements: 3, ..on_broken_image() };
+        let options =
+            karpenter::KarpenterOptions { stale: 0.5, replacements: 3, ..on_broken_image() };
         let mut harness = Harness::new(
             "oras-missing",
-            Options { karpenter: Some(options), ..Options::default() },
+            ClusterOptions { karpenter: Some(options), ..ClusterOptions::default() },
         );
         launch(&mut harness, "default-i");
         for _ in 0..20 {

@@ -30,7 +30,7 @@ fn one(kind: &str, reason: &str, message: &str) -> (String, String, String, i64)
 
 #[test]
 fn a_claim_that_never_registers_goes_after_fifteen_minutes() {
-    let mut harness = with(karpenter::Options::default());
+    let mut harness = with(karpenter::KarpenterOptions::default());
     let hangs = Cse { seconds: None, ..Cse::default() };
     harness.world.karpenter_mut().unwrap().set_cse("default-c", hangs);
     launch(&mut harness, "default-c");
@@ -49,9 +49,9 @@ fn a_claim_that_never_registers_goes_after_fifteen_minutes() {
 
 #[test]
 fn failed_bootstrap_without_extension_times_out() {
-    let mut harness = with(karpenter::Options {
+    let mut harness = with(karpenter::KarpenterOptions {
         image_version: BROKEN.to_owned(),
-        ..karpenter::Options::default()
+        ..karpenter::KarpenterOptions::default()
     });
     launch(&mut harness, "default-j");
     harness.pass(14 * 60 + 50);
@@ -92,9 +92,9 @@ fn failed_bootstrap_without_extension_times_out() {
 
 #[test]
 fn late_nodes_make_their_nodepool_unhealthy() {
-    let mut harness = with(karpenter::Options {
+    let mut harness = with(karpenter::KarpenterOptions {
         image_version: BROKEN.to_owned(),
-        ..karpenter::Options::default()
+        ..karpenter::KarpenterOptions::default()
     });
     let pool = |harness: &Harness| {
         let pool = harness.get("nodepools.karpenter.sh", "default").unwrap();
@@ -128,8 +128,10 @@ fn late_nodes_make_their_nodepool_unhealthy() {
 #[test]
 fn a_launch_that_azure_refuses_is_given_up_after_five_minutes() {
     let refused = Some(LaunchFailure::Refused);
-    let mut harness =
-        with(karpenter::Options { launch_failure: refused, ..karpenter::Options::default() });
+    let mut harness = with(karpenter::KarpenterOptions {
+        launch_failure: refused,
+        ..karpenter::KarpenterOptions::default()
+    });
     for number in 0..2 {
         harness.world.create_claim(&format!("default-{number}"), harness.now).unwrap();
     }
@@ -151,8 +153,10 @@ fn a_launch_that_azure_refuses_is_given_up_after_five_minutes() {
 #[test]
 fn a_launch_that_cannot_succeed_deletes_the_claim_at_once() {
     for (failure, said) in [(LaunchFailure::NoCapacity, 1), (LaunchFailure::NodeClassNotReady, 0)] {
-        let options =
-            karpenter::Options { launch_failure: Some(failure), ..karpenter::Options::default() };
+        let options = karpenter::KarpenterOptions {
+            launch_failure: Some(failure),
+            ..karpenter::KarpenterOptions::default()
+        };
         let mut harness = with(options);
         harness.world.create_claim("default-m", harness.now).unwrap();
         harness.pass(10);
@@ -165,7 +169,7 @@ fn a_launch_that_cannot_succeed_deletes_the_claim_at_once() {
 
 #[test]
 fn more_than_one_node_restarts_the_fifteen_minutes() {
-    let mut harness = with(karpenter::Options::default());
+    let mut harness = with(karpenter::KarpenterOptions::default());
     launch(&mut harness, "default-o");
     let id = harness.get(NODE_CLAIMS, "default-o").unwrap()["status"]["providerID"].clone();
     let now = harness.now;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::{self, Mode};
+use mooring_simulator::karpenter::{self, ProvisionMode};
 use serde_json::Value;
 
 use super::karpenter::{BROKEN, with};
@@ -95,11 +95,14 @@ fn about_the_event(harness: &Harness, facts: &mut Facts) {
 }
 
 /// Runs a failing bootstrap, second by second, until the NodeClaim is deleted.
-fn observed(mode: Mode) -> Facts {
+fn observed(mode: ProvisionMode) -> Facts {
     let mut facts = Facts::new();
     let image_version = BROKEN.to_owned();
-    let mut harness =
-        with(karpenter::Options { mode, image_version, ..karpenter::Options::default() });
+    let mut harness = with(karpenter::KarpenterOptions {
+        mode,
+        image_version,
+        ..karpenter::KarpenterOptions::default()
+    });
     harness.world.create_claim(NAME, harness.now).unwrap();
     let created = harness.now;
     let mut provider_id = String::new();
@@ -149,9 +152,9 @@ fn observed(mode: Mode) -> Facts {
 #[test]
 fn failed_bootstraps_go_as_recorded_in_every_mode() {
     for (name, mode) in [
-        ("aksscriptless", Mode::Scriptless),
-        ("bootstrappingclient", Mode::Vm),
-        ("aksmachineapi", Mode::Machine),
+        ("aksscriptless", ProvisionMode::Scriptless),
+        ("bootstrappingclient", ProvisionMode::Vm),
+        ("aksmachineapi", ProvisionMode::Machine),
     ] {
         let (observed, recorded) = (observed(mode), recorded(name));
         assert!(recorded.len() > 10, "{name}");
@@ -167,9 +170,9 @@ fn limits_are_those_recorded() {
     let limits = recorded("limits");
     let limit = |name: &str| limits[name].parse::<i64>().unwrap();
     // A launch that Azure rejects.
-    let options = karpenter::Options {
+    let options = karpenter::KarpenterOptions {
         launch_failure: Some(karpenter::LaunchFailure::Refused),
-        ..karpenter::Options::default()
+        ..karpenter::KarpenterOptions::default()
     };
     let mut harness = with(options);
     harness.world.create_claim(NAME, harness.now).unwrap();
@@ -178,7 +181,7 @@ fn limits_are_those_recorded() {
     harness.pass(15);
     assert!(harness.get(NODE_CLAIMS, NAME).is_none());
     // Registration outcomes that a NodePool keeps, and the number that makes it unhealthy.
-    let mut harness = with(karpenter::Options::default());
+    let mut harness = with(karpenter::KarpenterOptions::default());
     let hangs = Cse { seconds: None, ..Cse::default() };
     for number in 1..=limit("failures of an unhealthy NodePool") {
         let pool = harness.get("nodepools.karpenter.sh", "default").unwrap();

@@ -1,7 +1,7 @@
 //! Initial state of each scenario, and consistency of pools and nodes.
 
 use mooring_simulator::azure::AKS_SERVER;
-use mooring_simulator::cluster::Options;
+use mooring_simulator::cluster::ClusterOptions;
 use mooring_simulator::scenario::Scenario;
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use super::support::{Harness, NODE_CLAIMS, condition};
 #[test]
 fn scenarios_have_their_cluster() {
     for name in Scenario::names() {
-        let harness = Harness::new(name, Options::default());
+        let harness = Harness::new(name, ClusterOptions::default());
         let wedged = matches!(name, "wedged-system-pool" | "young-operation");
         let system = harness.nodes("system");
         assert_eq!(system.len(), if wedged { 2 } else { 3 }, "{name}");
@@ -30,7 +30,7 @@ fn scenarios_have_their_cluster() {
 
 #[test]
 fn a_pool_node_looks_as_aks_makes_it() {
-    let harness = Harness::new("healthy", Options::default());
+    let harness = Harness::new("healthy", ClusterOptions::default());
     let (name, _) = harness.nodes("system")[0].clone();
     let node = harness.get("nodes", &name).unwrap();
     let (set, number) = name.split_at(name.len() - 6);
@@ -64,8 +64,10 @@ fn a_pool_node_looks_as_aks_makes_it() {
 #[test]
 fn karpenter_machines_have_their_claims() {
     for atomic_conditions in [false, true] {
-        let harness =
-            Harness::new("oras-missing", Options { atomic_conditions, ..Options::default() });
+        let harness = Harness::new(
+            "oras-missing",
+            ClusterOptions { atomic_conditions, ..ClusterOptions::default() },
+        );
         assert_eq!(harness.world.kubernetes().count(NODE_CLAIMS), 10);
         let bad = harness.get(NODE_CLAIMS, "default-bad1").unwrap();
         assert_eq!(
@@ -95,7 +97,7 @@ fn karpenter_machines_have_their_claims() {
 
 #[test]
 fn a_deleted_pool_takes_its_nodes_and_a_new_one_brings_others() {
-    let mut harness = Harness::new("healthy", Options::default());
+    let mut harness = Harness::new("healthy", ClusterOptions::default());
     let (system, user) = (harness.pool("system"), harness.pool("user"));
     let temporary = harness.pool("systmp");
     let (_, body) = harness.arm("GET", &system, "");
@@ -142,7 +144,7 @@ fn a_deleted_pool_takes_its_nodes_and_a_new_one_brings_others() {
 
 #[test]
 fn a_node_registers_first_and_is_ready_later() {
-    let mut harness = Harness::new("slow-boot", Options::default());
+    let mut harness = Harness::new("slow-boot", ClusterOptions::default());
     assert!(harness.get("nodes", "aks-default-slow1").is_none());
     // Boot, bootstrap, registration.
     harness.pass(40 + 840 + 10);
@@ -159,7 +161,7 @@ fn a_node_registers_first_and_is_ready_later() {
 
 #[test]
 fn cluster_accepts_tokens_of_the_sign_in_endpoint() {
-    let mut harness = Harness::new("healthy", Options::default());
+    let mut harness = Harness::new("healthy", ClusterOptions::default());
     let ask =
         |harness: &mut Harness, token: &str| harness.kube("GET", "/api/v1/nodes", token, "", "").0;
     let azure =

@@ -5,9 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
-use mooring_simulator::cluster::{Cluster, Options, Shell};
+use mooring_simulator::cluster::{ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::exchange::ServerReply;
-use mooring_simulator::faults::Service;
+use mooring_simulator::faults::ServiceName;
 use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
 
@@ -15,8 +15,11 @@ use super::support::start;
 
 #[tokio::test(start_paused = true)]
 async fn time_passes_for_both_sides_without_requests() {
-    let options = Options { karpenter: Some(karpenter::Options::default()), ..Options::default() };
-    let world = Cluster::new(&Scenario::named("healthy").unwrap(), 1, start(), options);
+    let options = ClusterOptions {
+        karpenter: Some(karpenter::KarpenterOptions::default()),
+        ..ClusterOptions::default()
+    };
+    let world = SimulatedCluster::new(&Scenario::named("healthy").unwrap(), 1, start(), options);
     let shell = Shell::new(world);
     let running = shell.start();
     let client = kube::Client::new(shell.admin_service(), "default");
@@ -33,7 +36,12 @@ async fn time_passes_for_both_sides_without_requests() {
 
 #[tokio::test(start_paused = true)]
 async fn azure_answers_in_process_and_a_stranger_is_refused() {
-    let world = Cluster::new(&Scenario::named("healthy").unwrap(), 1, start(), Options::default());
+    let world = SimulatedCluster::new(
+        &Scenario::named("healthy").unwrap(),
+        1,
+        start(),
+        ClusterOptions::default(),
+    );
     let cluster = world.azure().options().cluster_id();
     let token = world.azure().token("https://management.azure.com", start());
     let shell = Shell::new(world);
@@ -42,7 +50,7 @@ async fn azure_answers_in_process_and_a_stranger_is_refused() {
         .header("authorization", format!("Bearer {token}"))
         .body(Bytes::new())
         .unwrap();
-    let outcome = shell.call(Service::Arm, request).await;
+    let outcome = shell.call(ServiceName::Arm, request).await;
     assert!(matches!(outcome, ServerReply::Answer(response) if response.status() == 200));
     let client = kube::Client::new(shell.kube_service("nobody"), "default");
     let nodes: Api<k8s_openapi::api::core::v1::Node> = Api::all(client);

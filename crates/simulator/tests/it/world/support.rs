@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
-use mooring_simulator::cluster::{Cluster, Options};
+use mooring_simulator::cluster::{ClusterOptions, SimulatedCluster};
 use mooring_simulator::exchange::{Request, ServerReply};
-use mooring_simulator::faults::Service;
+use mooring_simulator::faults::ServiceName;
 use mooring_simulator::kubernetes::Key;
 use mooring_simulator::scenario::Scenario;
 use serde_json::Value;
@@ -17,14 +17,14 @@ pub(crate) fn start() -> Timestamp {
 }
 
 pub(crate) struct Harness {
-    pub(crate) world: Cluster,
+    pub(crate) world: SimulatedCluster,
     pub(crate) now: Timestamp,
 }
 
 impl Harness {
-    pub(crate) fn new(scenario: &str, options: Options) -> Self {
+    pub(crate) fn new(scenario: &str, options: ClusterOptions) -> Self {
         let scenario = Scenario::named(scenario).unwrap();
-        Self { world: Cluster::new(&scenario, 7, start(), options), now: start() }
+        Self { world: SimulatedCluster::new(&scenario, 7, start(), options), now: start() }
     }
 
     pub(crate) fn pass(&mut self, seconds: i64) {
@@ -33,7 +33,7 @@ impl Harness {
     }
 
     /// Returns status and body of one response.
-    fn ask(&mut self, service: Service, request: &Request) -> (u16, Value) {
+    fn ask(&mut self, service: ServiceName, request: &Request) -> (u16, Value) {
         match self.world.handle(service, request, self.now) {
             ServerReply::Answer(response) => {
                 let body = serde_json::from_slice(&response.body().bytes()).unwrap_or_default();
@@ -53,7 +53,7 @@ impl Harness {
             .header("authorization", format!("Bearer {token}"))
             .body(Bytes::from(body.to_owned()))
             .unwrap();
-        self.ask(Service::Arm, &request)
+        self.ask(ServiceName::Arm, &request)
     }
 
     pub(crate) fn kube(
@@ -71,7 +71,7 @@ impl Harness {
             .header("content-type", kind)
             .body(Bytes::from(body.to_owned()))
             .unwrap();
-        self.ask(Service::Kubernetes, &request)
+        self.ask(ServiceName::Kubernetes, &request)
     }
 
     pub(crate) fn get(&self, resource: &str, name: &str) -> Option<&Value> {

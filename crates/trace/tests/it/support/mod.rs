@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use mooring_trace::json::Content;
-use mooring_trace::{File, Timeline, read};
+use mooring_trace::json::TraceContent;
+use mooring_trace::{Timeline, TraceFile, read};
 use serde_json::Value;
 
-pub(crate) fn files(node: &str) -> Vec<File> {
+pub(crate) fn files(node: &str) -> Vec<TraceFile> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut files = Vec::new();
     let mut folders = vec![root.join(node)];
@@ -19,7 +19,7 @@ pub(crate) fn files(node: &str) -> Vec<File> {
                 continue;
             }
             let inside = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-            files.push(File { path: inside, bytes: fs::read(&path).unwrap() });
+            files.push(TraceFile { path: inside, bytes: fs::read(&path).unwrap() });
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -34,5 +34,5 @@ pub(crate) fn timeline(node: &str) -> Timeline {
 
 /// Returns the content of the JSON document.
 pub(crate) fn content(timelines: &[Timeline]) -> Value {
-    serde_json::to_value(Content::new(timelines)).unwrap()
+    serde_json::to_value(TraceContent::new(timelines)).unwrap()
 }

@@ -6,10 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Attempt, JournalLock, Lock, Owner, TIMES};
+use super::{JournalLock, Lock, LockAttempt, LockOwner, TIMES};
 use crate::engine::world::Clock;
 use crate::journal::{Content, Record};
-use crate::store::Store;
+use crate::store::JournalStore;
 use crate::store::error::{PAUSES, StoreError};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -42,8 +42,8 @@ pub enum LockError {
 
 /// Acquires the lock and reads the journal.
 pub async fn acquire<E: Content>(
-    store: &mut Store<E>,
-    owner: &Owner,
+    store: &mut JournalStore<E>,
+    owner: &LockOwner,
     wait: LockWait,
     clock: &Clock,
     stop: &mut watch::Receiver<bool>,
@@ -54,12 +54,12 @@ pub async fn acquire<E: Content>(
     let mut pauses = PAUSES.iter();
     loop {
         let pause = match lock.attempt(clock()).await.map_err(LockError::Store)? {
-            Attempt::Held => break,
-            Attempt::Failed(why) => match pauses.next() {
+            LockAttempt::Held => break,
+            LockAttempt::Failed(why) => match pauses.next() {
                 Some(pause) => *pause,
                 None => return Err(LockError::Store(StoreError::Unavailable(why))),
             },
-            Attempt::HeldBy(holder) => {
+            LockAttempt::HeldBy(holder) => {
                 if began.elapsed() >= wait.limit(&holder, clock()) {
                     return Err(LockError::Busy(holder));
                 }
@@ -85,7 +85,7 @@ pub async fn acquire<E: Content>(
 }
 
 fn waiting(lock: &Lock, now: Timestamp) -> String {
-    let Owner { host, pid, .. } = &lock.owner;
+    let LockOwner { host, pid, .. } = &lock.owner;
     let host = mooring_redact::printable(host);
     if lock.expires {
         let age = now.duration_since(lock.heartbeat).as_secs().max(0);
@@ -100,13 +100,13 @@ fn waiting(lock: &Lock, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::lock::Owner;
+    use crate::store::lock::LockOwner;
 
     #[test]
     fn locks_are_awaited_if_they_may_be_released_soon() {
         let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
         let lock = |age: i64, expires: bool| Lock {
-            owner: Owner { host: "h".to_owned(), pid: 1, holder: "a".to_owned() },
+            owner: LockOwner { host: "h".to_owned(), pid: 1, holder: "a".to_owned() },
             heartbeat: now - SignedDuration::from_secs(age),
             expires,
         };

@@ -11,33 +11,33 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
-use super::{Attempt, Lock, Owner};
+use super::{Lock, LockAttempt, LockOwner};
 use crate::store::disk::{NEVER_A_LINK, OWNER_ONLY};
 use crate::store::error::StoreError;
 
 pub struct FileLock {
     journal: PathBuf,
-    owner: Owner,
+    owner: LockOwner,
     held: Option<File>,
 }
 
 impl FileLock {
-    pub(crate) fn new(journal: &Path, owner: &Owner) -> Self {
+    pub(crate) fn new(journal: &Path, owner: &LockOwner) -> Self {
         Self { journal: journal.to_owned(), owner: owner.clone(), held: None }
     }
 
-    pub(super) fn attempt(&mut self, now: Timestamp) -> Result<Attempt, StoreError> {
+    pub(super) fn attempt(&mut self, now: Timestamp) -> Result<LockAttempt, StoreError> {
         if self.held.is_some() {
-            return Ok(Attempt::Held);
+            return Ok(LockAttempt::Held);
         }
         self.held = self.lock().map_err(|error| unusable(&self.journal, &error))?;
         if self.held.is_some() {
-            return Ok(Attempt::Held);
+            return Ok(LockAttempt::Held);
         }
         Ok(match file_holder(&self.journal, now)? {
-            Some(lock) => Attempt::HeldBy(lock),
+            Some(lock) => LockAttempt::HeldBy(lock),
             // Released just now.
-            None => Attempt::Failed("the lock is busy".to_owned()),
+            None => LockAttempt::Failed("the lock is busy".to_owned()),
         })
     }
 
@@ -78,7 +78,7 @@ pub(crate) fn file_holder(journal: &Path, now: Timestamp) -> Result<Option<Lock>
     let read = File::from(file).read_to_string(&mut text);
     read.map_err(|error| unusable(journal, &error))?;
     // A process that has just locked it may not have written its name yet.
-    let unknown = Owner { host: "unknown".to_owned(), pid: 0, holder: String::new() };
+    let unknown = LockOwner { host: "unknown".to_owned(), pid: 0, holder: String::new() };
     let owner = serde_json::from_str(&text).unwrap_or(unknown);
     Ok(Some(Lock { owner, heartbeat: now, expires: false }))
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner {
+pub struct LockOwner {
     pub host: String,
     pub pid: u32,
     /// Unique random number.
@@ -14,7 +14,7 @@ pub struct Owner {
 /// A held lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lock {
-    pub owner: Owner,
+    pub owner: LockOwner,
     /// The last renewal by the owner's clock for a Lease, now for a file.
     pub heartbeat: Timestamp,
     /// False for a file: the kernel keeps the lock of a stopped process.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use mooring_kube::Gate;
 
-use super::attempt::Attempt;
+use super::attempt::LockAttempt;
 use super::file::FileLock;
 use super::lease::LeaseLock;
 use crate::store::error::StoreError;
@@ -14,7 +14,7 @@ pub enum JournalLock {
 }
 
 impl JournalLock {
-    pub(crate) async fn attempt(&mut self, now: Timestamp) -> Result<Attempt, StoreError> {
+    pub(crate) async fn attempt(&mut self, now: Timestamp) -> Result<LockAttempt, StoreError> {
         match self {
             Self::Lease(lock) => lock.attempt().await,
             Self::File(lock) => lock.attempt(now),
@@ -24,9 +24,9 @@ impl JournalLock {
     /// Renews the lock; fails if it was lost.
     pub async fn confirm(&mut self, now: Timestamp) -> Result<(), StoreError> {
         match self.attempt(now).await? {
-            Attempt::Held => Ok(()),
-            Attempt::HeldBy(_) => Err(StoreError::LostLock),
-            Attempt::Failed(why) => match self {
+            LockAttempt::Held => Ok(()),
+            LockAttempt::HeldBy(_) => Err(StoreError::LostLock),
+            LockAttempt::Failed(why) => match self {
                 Self::Lease(lock) if lock.is_current() => Ok(()),
                 _ => Err(StoreError::Unavailable(why)),
             },

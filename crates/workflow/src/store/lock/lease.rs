@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_kube::{Client, Clock, Gate, Holder, Lease, RequestError, Times, read_lease};
 use tokio::time::Instant;
 
-use super::{Attempt, Lock, Owner};
+use super::{Lock, LockAttempt, LockOwner};
 use crate::engine::world;
 use crate::store::error::{StoreError, explain};
 
@@ -42,7 +42,7 @@ impl LeaseLock {
         client: Client,
         namespace: &str,
         name: &str,
-        owner: &Owner,
+        owner: &LockOwner,
         clock: &world::Clock,
     ) -> Self {
         let clock = monotonic(clock());
@@ -60,19 +60,22 @@ impl LeaseLock {
         self.holder.may_write_until().is_some_and(|until| (self.clock)() < until)
     }
 
-    pub(super) async fn attempt(&mut self) -> Result<Attempt, StoreError> {
+    pub(super) async fn attempt(&mut self) -> Result<LockAttempt, StoreError> {
         match self.holder.attempt().await {
-            Ok(mooring_kube::Attempt::Held) => {
+            Ok(mooring_kube::LeaseAttempt::Held) => {
                 if let Some(until) = self.holder.may_write_until() {
                     self.gate.open(until);
                 }
-                Ok(Attempt::Held)
+                Ok(LockAttempt::Held)
             }
-            Ok(mooring_kube::Attempt::Waiting(lease) | mooring_kube::Attempt::Lost(lease)) => {
+            Ok(
+                mooring_kube::LeaseAttempt::Waiting(lease)
+                | mooring_kube::LeaseAttempt::Lost(lease),
+            ) => {
                 self.gate.close();
-                Ok(Attempt::HeldBy(lock(&lease)))
+                Ok(LockAttempt::HeldBy(lock(&lease)))
             }
-            Err(error) if is_transient(&error) => Ok(Attempt::Failed(error.to_string())),
+            Err(error) if is_transient(&error) => Ok(LockAttempt::Failed(error.to_string())),
             Err(error) => Err(StoreError::Unavailable(explain(&error, &self.namespace))),
         }
     }
@@ -81,9 +84,9 @@ impl LeaseLock {
         loop {
             tokio::time::sleep(TIMES.retry).await;
             match self.attempt().await {
-                Ok(Attempt::HeldBy(_)) => return StoreError::LostLock,
+                Ok(LockAttempt::HeldBy(_)) => return StoreError::LostLock,
                 // The API server may recover; the next attempt shows if the Lease is lost.
-                Ok(Attempt::Held | Attempt::Failed(_)) | Err(_) => {}
+                Ok(LockAttempt::Held | LockAttempt::Failed(_)) | Err(_) => {}
             }
         }
     }
@@ -114,7 +117,7 @@ fn monotonic(start: Timestamp) -> Clock {
     Arc::new(move || start.checked_add(began.elapsed()).unwrap_or(Timestamp::MAX))
 }
 
-fn identity(owner: &Owner) -> String {
+fn identity(owner: &LockOwner) -> String {
     format!("{}_{}_{}", owner.host, owner.pid, owner.holder)
 }
 
@@ -124,9 +127,9 @@ fn lock(lease: &Lease) -> Lock {
     let (holder, pid, host) = (parts.next(), parts.next(), parts.next());
     let owner = match (host, pid.and_then(|pid| pid.parse().ok()), holder) {
         (Some(host), Some(pid), Some(holder)) => {
-            Owner { host: host.to_owned(), pid, holder: holder.to_owned() }
+            LockOwner { host: host.to_owned(), pid, holder: holder.to_owned() }
         }
-        _ => Owner { host: lease.holder.clone(), pid: 0, holder: String::new() },
+        _ => LockOwner { host: lease.holder.clone(), pid: 0, holder: String::new() },
     };
     let heartbeat = lease.renewed.parse().unwrap_or(Timestamp::UNIX_EPOCH);
     Lock { owner, heartbeat, expires: true }
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn identity_names_host_and_process() {
-        let owner = Owner { host: "build_7".into(), pid: 42, holder: "0af3".into() };
+        let owner = LockOwner { host: "build_7".into(), pid: 42, holder: "0af3".into() };
         let renewed = "2026-11-15T05:00:00.000000Z".to_owned();
         let lease = Lease { holder: identity(&owner), renewed, ..Lease::default() };
         let found = lock(&lease);

@@ -9,9 +9,9 @@ mod lease;
 pub mod process;
 
 pub use acquire::{LockError, LockWait, acquire};
-pub(crate) use attempt::Attempt;
+pub(crate) use attempt::LockAttempt;
 pub(crate) use file::{FileLock, file_holder};
-pub use holder::{Lock, Owner};
+pub use holder::{Lock, LockOwner};
 pub use journal_lock::JournalLock;
 pub use lease::TIMES;
 pub(crate) use lease::{LeaseLock, TERM, lease_holder};

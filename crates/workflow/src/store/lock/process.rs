@@ -1,10 +1,10 @@
 //! This process as the owner of locks.
 
-use super::Owner;
+use super::LockOwner;
 
-pub fn this_process(holder: String) -> Owner {
+pub fn this_process(holder: String) -> LockOwner {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Owner { host, pid: std::process::id(), holder }
+    LockOwner { host, pid: std::process::id(), holder }
 }
 
 /// Returns a unique random number.

@@ -7,7 +7,7 @@ use mooring_redact::Secret;
 use super::frame::{self, Frame};
 use super::hpack::{self, Header};
 use super::protobuf::{append_varint, string_field};
-use super::status::Status;
+use super::status::GrpcStatus;
 
 /// The largest message that is accepted, as in upstream's client.
 pub const MAX_MESSAGE: usize = 4 << 20;
@@ -23,7 +23,7 @@ const STREAM: u32 = 1;
 const PREFIX: usize = 5;
 
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct GrpcCall<'a> {
     /// The host of the service, with the port.
     pub authority: &'a str,
     pub path: &'a str,
@@ -39,12 +39,12 @@ pub struct Call<'a> {
 #[derive(Debug)]
 pub enum CallFailure {
     /// A status, the server's or one that describes what it did.
-    Status(Status),
+    Status(GrpcStatus),
     Connection(io::Error),
 }
 
-impl From<Status> for CallFailure {
-    fn from(status: Status) -> Self {
+impl From<GrpcStatus> for CallFailure {
+    fn from(status: GrpcStatus) -> Self {
         Self::Status(status)
     }
 }
@@ -52,7 +52,7 @@ impl From<Status> for CallFailure {
 impl From<io::Error> for CallFailure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::TimedOut => Self::Status(Status::DeadlineExceeded),
+            io::ErrorKind::TimedOut => Self::Status(GrpcStatus::DeadlineExceeded),
             _ => Self::Connection(error),
         }
     }
@@ -61,16 +61,16 @@ impl From<io::Error> for CallFailure {
 /// Makes the call; returns field 2 of the response.
 pub fn call(
     stream: &mut (impl Read + Write + ?Sized),
-    call: &Call<'_>,
+    call: &GrpcCall<'_>,
 ) -> Result<Vec<u8>, CallFailure> {
     stream.write_all(&request(call))?;
     stream.flush()?;
     let message = read_response(stream)?;
-    string_field(&message, 2).ok_or(CallFailure::Status(Status::Internal))
+    string_field(&message, 2).ok_or(CallFailure::Status(GrpcStatus::Internal))
 }
 
 /// Everything that the client sends unasked.
-fn request(call: &Call<'_>) -> Vec<u8> {
+fn request(call: &GrpcCall<'_>) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     let mut settings = Vec::new();
     let headers = u32::try_from(MAX_HEADERS).unwrap_or(u32::MAX);
@@ -123,7 +123,7 @@ fn read_response(stream: &mut (impl Read + Write + ?Sized)) -> Result<Vec<u8>, C
     let mut is_accepted = false;
     let mut body = Vec::new();
     loop {
-        let frame = Frame::read(stream)?.ok_or(Status::Internal)?;
+        let frame = Frame::read(stream)?.ok_or(GrpcStatus::Internal)?;
         match frame.kind {
             frame::HEADERS => {
                 let headers = read_headers(stream, &frame)?;
@@ -133,33 +133,35 @@ fn read_response(stream: &mut (impl Read + Write + ?Sized)) -> Result<Vec<u8>, C
                 match field(&headers, ":status") {
                     Some(b"200") if is_grpc(&headers) => is_accepted = true,
                     Some([b'1', ..]) => {}
-                    other => return Err(Status::of_http(other.unwrap_or_default()).into()),
+                    other => return Err(GrpcStatus::of_http(other.unwrap_or_default()).into()),
                 }
             }
             frame::DATA if frame.stream == STREAM && is_accepted => {
-                body.extend_from_slice(frame.content().ok_or(Status::Internal)?);
+                body.extend_from_slice(frame.content().ok_or(GrpcStatus::Internal)?);
                 if announced(&body).is_some_and(|length| length > MAX_MESSAGE) {
-                    return Err(Status::ResourceExhausted.into());
+                    return Err(GrpcStatus::ResourceExhausted.into());
                 }
                 if body.len() > PREFIX + MAX_MESSAGE || frame.has(frame::END_STREAM) {
-                    return Err(Status::Internal.into());
+                    return Err(GrpcStatus::Internal.into());
                 }
             }
             frame::RST_STREAM if frame.stream == STREAM => {
-                return Err(Status::of_reset(frame.number(0).unwrap_or_default()).into());
+                return Err(GrpcStatus::of_reset(frame.number(0).unwrap_or_default()).into());
             }
             frame::SETTINGS if frame.has(frame::ACK) => {}
             frame::SETTINGS => reply(stream, frame::SETTINGS, &[])?,
             frame::PING if !frame.has(frame::ACK) => {
-                let payload = frame.payload.get(..8).ok_or(Status::Internal)?;
+                let payload = frame.payload.get(..8).ok_or(GrpcStatus::Internal)?;
                 reply(stream, frame::PING, payload)?;
             }
             // The server may still finish streams up to this one.
-            frame::GOAWAY if frame.number(0).ok_or(Status::Internal)? & 0x7fff_ffff < STREAM => {
-                return Err(Status::Unavailable.into());
+            frame::GOAWAY
+                if frame.number(0).ok_or(GrpcStatus::Internal)? & 0x7fff_ffff < STREAM =>
+            {
+                return Err(GrpcStatus::Unavailable.into());
             }
             frame::DATA | frame::PUSH_PROMISE | frame::CONTINUATION => {
-                return Err(Status::Internal.into());
+                return Err(GrpcStatus::Internal.into());
             }
             _ => {}
         }
@@ -177,21 +179,21 @@ fn read_headers(
     stream: &mut (impl Read + ?Sized),
     first: &Frame,
 ) -> Result<Vec<Header>, CallFailure> {
-    let mut block = first.content().ok_or(Status::Internal)?.to_vec();
+    let mut block = first.content().ok_or(GrpcStatus::Internal)?.to_vec();
     let mut is_whole = first.has(frame::END_HEADERS);
     while !is_whole {
-        let next = Frame::read(stream)?.ok_or(Status::Internal)?;
+        let next = Frame::read(stream)?.ok_or(GrpcStatus::Internal)?;
         if (next.kind, next.stream) != (frame::CONTINUATION, first.stream) {
-            return Err(Status::Internal.into());
+            return Err(GrpcStatus::Internal.into());
         }
         block.extend_from_slice(&next.payload);
         if block.len() > MAX_HEADERS {
-            return Err(Status::Internal.into());
+            return Err(GrpcStatus::Internal.into());
         }
         is_whole = next.has(frame::END_HEADERS);
     }
-    let headers = hpack::decode(&block).map_err(|_| Status::Internal)?;
-    if first.stream == STREAM { Ok(headers) } else { Err(Status::Internal.into()) }
+    let headers = hpack::decode(&block).map_err(|_| GrpcStatus::Internal)?;
+    if first.stream == STREAM { Ok(headers) } else { Err(GrpcStatus::Internal.into()) }
 }
 
 pub(super) fn field<'a>(headers: &'a [Header], name: &str) -> Option<&'a [u8]> {
@@ -204,19 +206,19 @@ fn is_grpc(headers: &[Header]) -> bool {
 }
 
 /// The response's end: its trailers, which may be all that there is.
-fn end(headers: &[Header], is_accepted: bool, body: &[u8]) -> Result<Vec<u8>, Status> {
+fn end(headers: &[Header], is_accepted: bool, body: &[u8]) -> Result<Vec<u8>, GrpcStatus> {
     if !is_accepted && !is_grpc(headers) {
-        return Err(Status::of_http(field(headers, ":status").unwrap_or_default()));
+        return Err(GrpcStatus::of_http(field(headers, ":status").unwrap_or_default()));
     }
     let number = field(headers, "grpc-status").and_then(|value| std::str::from_utf8(value).ok());
-    let number = number.and_then(|digits| digits.parse().ok()).ok_or(Status::Internal)?;
-    if let Some(status) = Status::of_number(number) {
+    let number = number.and_then(|digits| digits.parse().ok()).ok_or(GrpcStatus::Internal)?;
+    if let Some(status) = GrpcStatus::of_number(number) {
         return Err(status);
     }
     // Not compressed, since compression was not offered, and one message.
     let is_whole = body.first() == Some(&0)
         && announced(body).is_some_and(|length| PREFIX + length == body.len());
-    if is_whole { Ok(body[PREFIX..].to_vec()) } else { Err(Status::Internal) }
+    if is_whole { Ok(body[PREFIX..].to_vec()) } else { Err(GrpcStatus::Internal) }
 }
 
 /// The length that a message's prefix states, once the prefix is complete.

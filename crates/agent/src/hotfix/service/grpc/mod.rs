@@ -14,9 +14,9 @@ mod hpack;
 mod protobuf;
 mod status;
 
-pub use call::{Call, CallFailure, MAX_MESSAGE, call};
+pub use call::{CallFailure, GrpcCall, MAX_MESSAGE, call};
 pub use hpack::{Header, HpackError, decode as decode_headers};
-pub use status::Status;
+pub use status::GrpcStatus;
 
 #[cfg(test)]
 mod tests;

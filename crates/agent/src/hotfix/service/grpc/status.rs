@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A status other than success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum GrpcStatus {
     Unknown,
     Canceled,
     InvalidArgument,
@@ -21,7 +21,7 @@ pub enum Status {
     Other(u32),
 }
 
-impl Status {
+impl GrpcStatus {
     /// The status of this number; `None` for success.
     pub(super) fn of_number(number: u32) -> Option<Self> {
         Some(match number {
@@ -65,7 +65,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for GrpcStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Other(number) => write!(f, "Code({number})"),

@@ -5,7 +5,7 @@ use mooring_redact::Secret;
 use super::call::field;
 use super::frame::{self, Frame};
 use super::protobuf::{append_varint, string_field};
-use super::{Call, CallFailure, hpack};
+use super::{CallFailure, GrpcCall, hpack};
 
 /// A server whose output is fixed, and which records its input.
 struct Scripted {
@@ -59,7 +59,7 @@ impl Frames {
 
     fn outcome(self) -> (Result<String, String>, Vec<u8>) {
         let mut server = Scripted { said: Cursor::new(self.0), heard: Vec::new() };
-        let call = Call {
+        let call = GrpcCall {
             authority: "a:443",
             path: "/s/m",
             authorization: &Secret::from("signature"),

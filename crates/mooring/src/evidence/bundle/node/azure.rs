@@ -7,13 +7,13 @@ use mooring_arm::ResourceId;
 use mooring_arm::calls::ActivityQuery;
 use serde_json::{Value, json};
 
-use super::super::archive::{Contents, Part};
-use super::files::Target;
+use super::super::archive::{Contents, FileOrigin};
+use super::files::FileTarget;
 use super::names::file_name;
 use super::reason;
 use super::source::{Azure, Sources};
-use super::subject::Subject;
-use crate::output::failure::Failure;
+use super::subject::BundledNode;
+use crate::output::failure::CommandFailure;
 
 /// Half of the time around a failure in the activity log.
 const AROUND: SignedDuration = SignedDuration::from_hours(1);
@@ -22,10 +22,10 @@ const MAX_ACTIVITIES: usize = 1000;
 /// Adds the VM and the message of its bootstrap extension; `all` adds extensions and serial console log.
 pub(super) async fn add_vm(
     sources: &Sources<'_>,
-    subject: &Subject,
+    subject: &BundledNode,
     all: bool,
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let vm = match subject.find_vm(sources) {
         Ok((azure, id)) => read_vm(azure, id).await.map(|vm| (azure, id, vm)),
         Err(why) => Err(why),
@@ -37,7 +37,7 @@ pub(super) async fn add_vm(
             return Ok(());
         }
     };
-    let target = |label, path, why| Target { part: Part::Azure, label, path, why };
+    let target = |label, path, why| FileTarget { part: FileOrigin::Azure, label, path, why };
     let path = subject.path("vm.json");
     let why = "VM with its instance view";
     contents.entries.push(target("VM with instance view", &path, why).json(&vm)?);
@@ -86,7 +86,7 @@ pub(super) async fn add_vm(
     Ok(())
 }
 
-fn skip_vm(subject: &Subject, all: bool, why: &str, contents: &mut Contents) {
+fn skip_vm(subject: &BundledNode, all: bool, why: &str, contents: &mut Contents) {
     let files = [
         ("vm.json", "VM"),
         ("extension.txt", "bootstrap report"),
@@ -130,9 +130,9 @@ fn message(vm: &Value) -> Option<&str> {
 /// Adds the agent pools of the nodes.
 pub(super) async fn add_agent_pool(
     sources: &Sources<'_>,
-    subjects: &[Subject],
+    subjects: &[BundledNode],
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     const LABEL: &str = "agent pool";
     let pools: BTreeSet<&String> =
         subjects.iter().filter_map(|one| one.agent_pool.as_ref()).collect();
@@ -147,8 +147,12 @@ pub(super) async fn add_agent_pool(
         let path = format!("agentpool-{}.json", file_name(pool));
         match read_pool(sources, pool).await {
             Ok(value) => {
-                let target =
-                    Target { part: Part::Azure, label: LABEL, path: &path, why: "agent pool" };
+                let target = FileTarget {
+                    part: FileOrigin::Azure,
+                    label: LABEL,
+                    path: &path,
+                    why: "agent pool",
+                };
                 contents.entries.push(target.json(&value)?);
             }
             Err(why) => contents.skip_as(&path, LABEL, why),
@@ -173,9 +177,9 @@ async fn read_pool(sources: &Sources<'_>, pool: &str) -> Result<Value, String> {
 /// Adds the activity log of the node resource group around the failure, or of the last two hours.
 pub(super) async fn add_activity_log(
     sources: &Sources<'_>,
-    subjects: &[Subject],
+    subjects: &[BundledNode],
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     const LABEL: &str = "activity log of 2h";
     const PATH: &str = "activity-log.json";
     let azure = match &sources.azure {
@@ -199,7 +203,7 @@ pub(super) async fn add_activity_log(
                 contents.skip_as(PATH, "older activity log", why);
             }
             let why = "activity log of the node resource group, newest first";
-            let target = Target { part: Part::Azure, label: LABEL, path: PATH, why };
+            let target = FileTarget { part: FileOrigin::Azure, label: LABEL, path: PATH, why };
             contents.entries.push(target.json(&json!(events))?);
         }
         Err(why) => contents.skip_as(PATH, LABEL, why),

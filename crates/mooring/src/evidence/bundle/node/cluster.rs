@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::archive::{Contents, Part};
-use super::files::Target;
+use super::super::archive::{Contents, FileOrigin};
+use super::files::FileTarget;
 use super::names::{file_name, is_name};
 use super::objects::typed;
 use super::reason;
 use super::source::Sources;
-use super::subject::Subject;
-use crate::output::failure::Failure;
+use super::subject::BundledNode;
+use crate::output::failure::CommandFailure;
 
 /// Events of one object; the API server keeps them for an hour.
 const MAX_EVENTS: usize = 500;
@@ -20,9 +20,9 @@ const MAX_LOG_LINES: usize = 2000;
 /// Adds the NodeClaim and the Node.
 pub(super) fn add_objects(
     sources: &Sources<'_>,
-    subject: &Subject,
+    subject: &BundledNode,
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let objects = &sources.objects;
     let gone = match (&subject.claim_name, &subject.agent_pool) {
         (Some(_), _) => "it was deleted",
@@ -39,7 +39,7 @@ pub(super) fn add_objects(
         match object {
             Some(object) => {
                 let why = "object of the cluster, with its conditions";
-                let target = Target { part: Part::Cluster, label, path: &path, why };
+                let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
                 contents.entries.push(target.yaml(&without_managed_fields(object))?);
             }
             None => contents.skip_as(&path, label, missing),
@@ -51,9 +51,9 @@ pub(super) fn add_objects(
 /// Adds the NodePool and the AKSNodeClass of the nodes.
 pub(super) async fn add_pools(
     sources: &Sources<'_>,
-    subjects: &[Subject],
+    subjects: &[BundledNode],
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let pools: BTreeSet<&String> =
         subjects.iter().filter_map(|one| one.node_pool.as_ref()).collect();
     let classes: BTreeSet<&String> =
@@ -71,7 +71,7 @@ pub(super) async fn add_pools(
             match get(sources, &format!("{api}/{name}")).await {
                 Ok(object) => {
                     let why = "object of the cluster";
-                    let target = Target { part: Part::Cluster, label, path: &path, why };
+                    let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
                     contents.entries.push(target.yaml(&without_managed_fields(&object))?);
                 }
                 Err(why) => contents.skip_as(&path, label, why),
@@ -84,9 +84,9 @@ pub(super) async fn add_pools(
 /// Adds the events of the NodeClaim and of the Node.
 pub(super) async fn add_events(
     sources: &Sources<'_>,
-    subject: &Subject,
+    subject: &BundledNode,
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let path = subject.path("events.yaml");
     let mut events = Vec::new();
     let named = [("NodeClaim", subject.claim_name.as_ref()), ("Node", Some(&subject.node))];
@@ -111,7 +111,7 @@ pub(super) async fn add_events(
     let plural = if events.len() == 1 { "event" } else { "events" };
     let label = format!("{} {plural}", events.len());
     let why = "events of the NodeClaim and of the node";
-    let target = Target { part: Part::Cluster, label: &label, path: &path, why };
+    let target = FileTarget { part: FileOrigin::Cluster, label: &label, path: &path, why };
     let list = json!({"apiVersion": "v1", "kind": "List", "items": sorted(events)});
     contents.entries.push(target.yaml(&list)?);
     Ok(())
@@ -141,8 +141,8 @@ async fn get_text(sources: &Sources<'_>, path: &str) -> Result<String, String> {
 
 /// Adds the last lines of the controller's log.
 pub(super) async fn add_controller_log(sources: &Sources<'_>, contents: &mut Contents) {
-    const TARGET: Target<'_> = Target {
-        part: Part::Mooring,
+    const TARGET: FileTarget<'_> = FileTarget {
+        part: FileOrigin::Mooring,
         label: "controller's log",
         path: "controller.log",
         why: "last lines of the log of the leader",

@@ -1,15 +1,15 @@
 //! All files of a bundle, and those that a timeline needs.
 
 use jiff::Timestamp;
-use mooring_trace::File;
+use mooring_trace::TraceFile;
 use mooring_workflow::published::{ClusterIdentity, Source};
 
 use super::super::archive::Contents;
 use super::source::Sources;
-use super::subject::Subject;
+use super::subject::BundledNode;
 use super::{azure, cluster, documents, own_files, usual};
 use crate::arguments::{AzureMode, SourceArguments};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
 
 /// Nodes of a pool that are collected.
@@ -20,7 +20,7 @@ pub(crate) fn collect(
     name: &str,
     arguments: &SourceArguments,
     run_command: bool,
-) -> Result<Contents, Failure> {
+) -> Result<Contents, CommandFailure> {
     build_runtime()?.block_on(async {
         let sources = Sources::open(name, arguments, arguments.azure).await?;
         let (subjects, found) = subjects(&sources, "mooring bundle").await?;
@@ -61,7 +61,7 @@ pub(crate) fn collect(
 /// Adds the files on the node, if Run Command is permitted for it.
 async fn add_own_files(
     sources: &Sources<'_>,
-    subjects: &[Subject],
+    subjects: &[BundledNode],
     run_command: bool,
     contents: &mut Contents,
 ) {
@@ -77,7 +77,7 @@ async fn add_own_files(
 
 /// The files of a node that have times, as a bundle has them.
 pub(crate) struct NodeFiles {
-    pub(crate) files: Vec<File>,
+    pub(crate) files: Vec<TraceFile>,
     /// Reasons of files that were not read.
     pub(crate) left_out: Vec<String>,
     pub(crate) now: Timestamp,
@@ -90,7 +90,7 @@ pub(crate) fn trace_files(
     name: &str,
     arguments: &SourceArguments,
     run_command: bool,
-) -> Result<NodeFiles, Failure> {
+) -> Result<NodeFiles, CommandFailure> {
     build_runtime()?.block_on(async {
         let sources = Sources::open(name, arguments, AzureMode::Never).await?;
         let (subjects, _) = subjects(&sources, "mooring trace").await?;
@@ -121,8 +121,11 @@ pub(crate) fn has_times(path: &str) -> bool {
 }
 
 /// Returns the nodes with the name and their number, or an error with similar names.
-async fn subjects(sources: &Sources<'_>, command: &str) -> Result<(Vec<Subject>, usize), Failure> {
-    let mut subjects = Subject::find_all(sources).await;
+async fn subjects(
+    sources: &Sources<'_>,
+    command: &str,
+) -> Result<(Vec<BundledNode>, usize), CommandFailure> {
+    let mut subjects = BundledNode::find_all(sources).await;
     if subjects.is_empty() {
         return Err(sources.unknown_name(command));
     }

@@ -2,23 +2,23 @@
 
 use mooring_inventory::Fleet;
 use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
-use mooring_trace::{File, Timeline, is_wanted, json};
+use mooring_trace::{Timeline, TraceFile, is_wanted, json};
 use serde_json::Value;
 
-use super::super::archive::{Contents, Part};
-use super::files::Target;
+use super::super::archive::{Contents, FileOrigin};
+use super::files::FileTarget;
 use super::source::Sources;
-use super::subject::Subject;
+use super::subject::BundledNode;
 use crate::doctor;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::published::document;
 
 /// Adds the failures of a node in the record.
 pub(super) fn add_record(
     sources: &Sources<'_>,
-    subject: &Subject,
+    subject: &BundledNode,
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let path = subject.path("record.json");
     if subject.entries.is_empty() {
         let record = sources.facts().map(|facts| facts.record.is_some());
@@ -34,17 +34,20 @@ pub(super) fn add_record(
     let label =
         if count == 1 { "1 record entry".to_owned() } else { format!("{count} record entries") };
     let why = "failures of the node in the failure record";
-    let target = Target { part: Part::Mooring, label: &label, path: &path, why };
-    let value =
-        serde_json::to_value(&subject.entries).map_err(|error| Failure::io(error.to_string()))?;
+    let target = FileTarget { part: FileOrigin::Mooring, label: &label, path: &path, why };
+    let value = serde_json::to_value(&subject.entries)
+        .map_err(|error| CommandFailure::io(error.to_string()))?;
     contents.entries.push(target.json(&value)?);
     Ok(())
 }
 
 /// Adds the output of `mooring why`.
-pub(super) fn add_why(sources: &Sources<'_>, contents: &mut Contents) -> Result<(), Failure> {
-    const TARGET: Target<'_> = Target {
-        part: Part::Mooring,
+pub(super) fn add_why(
+    sources: &Sources<'_>,
+    contents: &mut Contents,
+) -> Result<(), CommandFailure> {
+    const TARGET: FileTarget<'_> = FileTarget {
+        part: FileOrigin::Mooring,
         label: "why",
         path: "why.json",
         why: "output of `mooring why -o json`, without the times of the reads",
@@ -63,9 +66,9 @@ pub(super) fn add_why(sources: &Sources<'_>, contents: &mut Contents) -> Result<
 pub(super) async fn add_doctor(
     sources: &Sources<'_>,
     contents: &mut Contents,
-) -> Result<(), Failure> {
-    const TARGET: Target<'_> = Target {
-        part: Part::Mooring,
+) -> Result<(), CommandFailure> {
+    const TARGET: FileTarget<'_> = FileTarget {
+        part: FileOrigin::Mooring,
         label: "doctor",
         path: "doctor.json",
         why: "output of `mooring doctor -o json`, without the times of the reads",
@@ -91,9 +94,12 @@ fn without_seconds(text: &str) -> String {
 }
 
 /// Adds the output of `mooring fleet`.
-pub(super) fn add_fleet(sources: &Sources<'_>, contents: &mut Contents) -> Result<(), Failure> {
-    const TARGET: Target<'_> = Target {
-        part: Part::Mooring,
+pub(super) fn add_fleet(
+    sources: &Sources<'_>,
+    contents: &mut Contents,
+) -> Result<(), CommandFailure> {
+    const TARGET: FileTarget<'_> = FileTarget {
+        part: FileOrigin::Mooring,
         label: "fleet",
         path: "fleet.json",
         why: "output of `mooring fleet -o json`, without the times of the reads",
@@ -106,7 +112,7 @@ pub(super) fn add_fleet(sources: &Sources<'_>, contents: &mut Contents) -> Resul
     let findings = ImageFinding::all(facts, &fleet);
     let content = FleetContent::new(facts, &fleet, &findings);
     let value = serde_json::to_value(facts.document(FLEET_SCHEMA, content))
-        .map_err(|error| Failure::io(error.to_string()))?;
+        .map_err(|error| CommandFailure::io(error.to_string()))?;
     contents.entries.push(TARGET.json(&without_read_times(value))?);
     Ok(())
 }
@@ -125,9 +131,9 @@ fn without_read_times(mut document: Value) -> Value {
 }
 
 /// Adds the output of `mooring trace`, from the files that are already there.
-pub(super) fn add_trace(contents: &mut Contents) -> Result<(), Failure> {
-    const TARGET: Target<'_> = Target {
-        part: Part::Mooring,
+pub(super) fn add_trace(contents: &mut Contents) -> Result<(), CommandFailure> {
+    const TARGET: FileTarget<'_> = FileTarget {
+        part: FileOrigin::Mooring,
         label: "trace",
         path: "trace.json",
         why: "output of `mooring trace -o json`, without the times of the reads",
@@ -137,18 +143,19 @@ pub(super) fn add_trace(contents: &mut Contents) -> Result<(), Failure> {
         contents.skip_as(TARGET.path, TARGET.label, "no times are known");
     } else {
         let (cluster, sources) = (contents.cluster.as_ref(), &contents.sources);
-        let document = document(json::SCHEMA, cluster, sources, json::Content::new(&timelines));
-        let value =
-            serde_json::to_value(document).map_err(|error| Failure::io(error.to_string()))?;
+        let document =
+            document(json::SCHEMA, cluster, sources, json::TraceContent::new(&timelines));
+        let value = serde_json::to_value(document)
+            .map_err(|error| CommandFailure::io(error.to_string()))?;
         contents.entries.push(TARGET.json(&without_read_times(value))?);
     }
     Ok(())
 }
 
 /// Returns the files that have times.
-pub(super) fn trace_files(contents: &Contents) -> Vec<File> {
+pub(super) fn trace_files(contents: &Contents) -> Vec<TraceFile> {
     let wanted = contents.entries.iter().filter(|entry| is_wanted(&entry.path));
-    wanted.map(|entry| File { path: entry.path.clone(), bytes: entry.bytes.clone() }).collect()
+    wanted.map(|entry| TraceFile { path: entry.path.clone(), bytes: entry.bytes.clone() }).collect()
 }
 
 #[cfg(test)]

@@ -3,39 +3,39 @@
 use mooring_redact::Redactor;
 use serde_json::Value;
 
-use super::super::archive::{ArchivedFile, Part};
+use super::super::archive::{ArchivedFile, FileOrigin};
 use super::super::redact::redact;
 use crate::output;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 
 /// Bytes kept of a text; the end of a log has the failure.
 const MAX_TEXT: usize = 1 << 20;
 
 /// A file to be added.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'a> {
-    pub(super) part: Part,
+pub(super) struct FileTarget<'a> {
+    pub(super) part: FileOrigin,
     pub(super) label: &'a str,
     pub(super) path: &'a str,
     pub(super) why: &'a str,
 }
 
-impl Target<'_> {
+impl FileTarget<'_> {
     /// Returns an object as YAML.
-    pub(super) fn yaml(self, value: &Value) -> Result<ArchivedFile, Failure> {
+    pub(super) fn yaml(self, value: &Value) -> Result<ArchivedFile, CommandFailure> {
         self.document(value, output::yaml)
     }
 
     /// Returns a document as JSON.
-    pub(super) fn json(self, value: &Value) -> Result<ArchivedFile, Failure> {
+    pub(super) fn json(self, value: &Value) -> Result<ArchivedFile, CommandFailure> {
         self.document(value, |value| Ok(format!("{value:#}\n")))
     }
 
     fn document(
         self,
         value: &Value,
-        render: impl Fn(&Value) -> Result<String, Failure>,
-    ) -> Result<ArchivedFile, Failure> {
+        render: impl Fn(&Value) -> Result<String, CommandFailure>,
+    ) -> Result<ArchivedFile, CommandFailure> {
         let text = value.to_string();
         let redacted = redact(&Redactor::new([""; 0]), text.as_bytes());
         let bytes = match serde_json::from_slice::<Value>(&redacted.bytes) {
@@ -81,8 +81,8 @@ mod tests {
 
     use super::*;
 
-    const TARGET: Target<'_> =
-        Target { part: Part::Azure, label: "VM", path: "vm.json", why: "VM" };
+    const TARGET: FileTarget<'_> =
+        FileTarget { part: FileOrigin::Azure, label: "VM", path: "vm.json", why: "VM" };
 
     #[test]
     fn documents_stay_valid_without_their_secrets() {

@@ -14,10 +14,10 @@ use mooring_arm::ResourceId;
 use mooring_controller::query::{NodeShell, QueryError};
 
 use super::super::allowlist::ALLOWED;
-use super::super::archive::{Contents, Part};
-use super::files::Target;
+use super::super::archive::{Contents, FileOrigin};
+use super::files::FileTarget;
 use super::source::{Azure, Sources};
-use super::subject::Subject;
+use super::subject::BundledNode;
 use crate::output::show;
 
 pub(super) const DIRECTORY: &str = "var/log/azure";
@@ -30,7 +30,7 @@ const MAX_UNPACKED: u64 = 4 << 20;
 const LIMIT: Duration = Duration::from_mins(20);
 
 /// Adds report and events of the node. Files that cannot be read are left out, with the reason.
-pub(super) async fn add(sources: &Sources<'_>, subject: &Subject, contents: &mut Contents) {
+pub(super) async fn add(sources: &Sources<'_>, subject: &BundledNode, contents: &mut Contents) {
     let read = match subject.find_vm(sources) {
         Ok((azure, id)) => read(azure, id, &subject.node).await,
         Err(why) => Err(why),
@@ -40,7 +40,7 @@ pub(super) async fn add(sources: &Sources<'_>, subject: &Subject, contents: &mut
             for (name, text) in files {
                 let path = subject.path(&format!("{DIRECTORY}/{name}"));
                 let Some(why) = reason(&name) else { continue };
-                let target = Target { part: Part::Node, label: "", path: &path, why };
+                let target = FileTarget { part: FileOrigin::Node, label: "", path: &path, why };
                 contents.entries.push(target.text(&text));
             }
         }

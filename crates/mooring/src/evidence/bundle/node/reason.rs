@@ -25,7 +25,7 @@ pub(super) fn of_cluster(error: &ApiError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mooring_arm::{CallInfo, Refusal, WriteStatus};
+    use mooring_arm::{AzureError, CallInfo, WriteStatus};
 
     use super::*;
 
@@ -35,7 +35,7 @@ mod tests {
             let call = Box::new(CallInfo::default());
             of_azure(&Error { kind, write_status: WriteStatus::NotApplied, call })
         };
-        let refusal = Refusal::default;
+        let refusal = AzureError::default;
         assert_eq!(azure(ErrorKind::NotFound(refusal())), "not found in Azure");
         assert_eq!(azure(ErrorKind::Forbidden(refusal())), "not permitted");
         let token = "not permitted: Azure does not accept the token";

@@ -1,10 +1,10 @@
 //! The sources of a bundle: the cluster with its failure record, and Azure.
 
 use jiff::Timestamp;
-use mooring_arm::{Client, Limits, ResourceId};
+use mooring_arm::{BudgetLimits, Client, ResourceId};
 use mooring_controller::Scope;
-use mooring_controller::record::{Document, FailureRecord};
-use mooring_inventory::Facts;
+use mooring_controller::record::{FailureRecord, RecordDocument};
+use mooring_inventory::ClusterFacts;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ use crate::answers::why_document;
 use crate::arguments::suggest;
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
-use crate::cluster::{AzureLimit, Cluster, Request, read_cluster};
-use crate::output::failure::Failure;
+use crate::cluster::{AzureLimit, ConnectedCluster, VmRequest, read_cluster};
+use crate::output::failure::CommandFailure;
 
 /// Reads of Azure, confined to the node resource group.
 pub(super) struct Azure {
@@ -29,7 +29,7 @@ pub(super) struct Azure {
 pub(super) struct Sources<'a> {
     pub(super) wanted: Wanted<'a>,
     pub(super) arguments: &'a SourceArguments,
-    pub(super) cluster: Option<Cluster>,
+    pub(super) cluster: Option<ConnectedCluster>,
     /// The document of `mooring why`, or why there is none.
     pub(super) why: Result<Value, String>,
     /// Reason if the cluster was not read.
@@ -47,7 +47,7 @@ impl<'a> Sources<'a> {
         name: &'a str,
         arguments: &'a SourceArguments,
         results: AzureMode,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let wanted = Wanted::new(name);
         let mut sources = Self {
             wanted,
@@ -78,12 +78,12 @@ impl<'a> Sources<'a> {
         }
         if let (Some(why), Err(_)) = (&sources.no_cluster, &sources.azure) {
             let hint = "hint: set `--context NAME`, `--kubeconfig FILE` or KUBECONFIG";
-            return Err(Failure::io(format!("{why}\n{hint}")));
+            return Err(CommandFailure::io(format!("{why}\n{hint}")));
         }
         Ok(sources)
     }
 
-    async fn read_cluster(&mut self, results: AzureMode) -> Result<(), Failure> {
+    async fn read_cluster(&mut self, results: AzureMode) -> Result<(), CommandFailure> {
         let arguments = SourceArguments { azure: results, ..self.arguments.clone() };
         let mut cluster = read_cluster(&arguments).await?;
         self.objects = Objects::read(&cluster.api, self.wanted).await;
@@ -91,14 +91,14 @@ impl<'a> Sources<'a> {
         self.why = why.map_err(|failure| first_line(&failure));
         // Azure is not waited for twice.
         if cluster.facts.source_state(SourceName::Azure) != SourceState::Failed {
-            let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
+            let request = VmRequest::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
             cluster.ask_azure(&arguments, &request).await?;
         }
         self.cluster = Some(cluster);
         Ok(())
     }
 
-    pub(super) fn facts(&self) -> Option<&Facts> {
+    pub(super) fn facts(&self) -> Option<&ClusterFacts> {
         self.cluster.as_ref().map(|cluster| &cluster.facts)
     }
 
@@ -125,10 +125,10 @@ impl<'a> Sources<'a> {
         sources
     }
 
-    async fn open_azure(&self) -> Result<Azure, Failure> {
+    async fn open_azure(&self) -> Result<Azure, CommandFailure> {
         let cluster = &self.arguments.cluster;
         let limit = AzureLimit::start(self.arguments);
-        let arm = connect::azure_client(cluster.arm_endpoint.as_ref(), Limits::default())?;
+        let arm = connect::azure_client(cluster.arm_endpoint.as_ref(), BudgetLimits::default())?;
         limit.sign_in(&arm).await?;
         let arm = limit.client(&arm);
         let scope = match &self.objects.scope {
@@ -145,7 +145,7 @@ impl<'a> Sources<'a> {
     /// Returns the failures of nodes with the name, and of the named nodes.
     pub(super) fn entries(&self) -> impl Iterator<Item = &FailureRecord> {
         let record = self.facts().and_then(|facts| facts.record.as_deref());
-        record.into_iter().flat_map(Document::entries)
+        record.into_iter().flat_map(RecordDocument::entries)
     }
 
     /// Returns why an object of the cluster is not known.
@@ -153,7 +153,7 @@ impl<'a> Sources<'a> {
         self.no_cluster.as_ref().or(unread).cloned().unwrap_or_else(|| why.to_owned())
     }
 
-    pub(super) fn unknown_name(&self, command: &str) -> Failure {
+    pub(super) fn unknown_name(&self, command: &str) -> CommandFailure {
         let claims = self.objects.claims.iter().map(|claim| claim.name.as_str());
         let nodes = self.objects.nodes.iter().map(|node| node.name.as_str());
         let recorded = self.entries().map(|entry| entry.node_claim.as_str());
@@ -171,13 +171,13 @@ impl<'a> Sources<'a> {
             format!("no NodeClaim, node, VM or recorded failure is named `{name}`{unread}\n{hint}");
         match &self.no_cluster {
             // The cluster may have it.
-            Some(_) => Failure::io(text),
-            None => Failure::unknown_name(text),
+            Some(_) => CommandFailure::io(text),
+            None => CommandFailure::unknown_name(text),
         }
     }
 }
 
-fn first_line(failure: &Failure) -> String {
+fn first_line(failure: &CommandFailure) -> String {
     failure.text().lines().next().unwrap_or_default().to_owned()
 }
 

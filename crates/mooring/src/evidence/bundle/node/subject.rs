@@ -13,7 +13,7 @@ const POOL_TAG: &str = "aks-managed-poolName";
 
 /// A node, in the cluster, only in Azure, or only in the failure record.
 #[derive(Debug, Default)]
-pub(super) struct Subject {
+pub(super) struct BundledNode {
     pub(super) node: String,
     pub(super) claim_name: Option<String>,
     pub(super) claim: Option<Value>,
@@ -26,7 +26,7 @@ pub(super) struct Subject {
     pub(super) entries: Vec<FailureRecord>,
 }
 
-impl Subject {
+impl BundledNode {
     /// Finds nodes by claim, node, VM, pool or instance; those that failed come first.
     pub(super) async fn find_all(sources: &Sources<'_>) -> Vec<Self> {
         let objects = &sources.objects;

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use mooring_trace::life;
 use serde_json::json;
 
-use super::super::archive::{Contents, Part};
-use super::files::Target;
+use super::super::archive::{Contents, FileOrigin};
+use super::files::FileTarget;
 use super::objects::ClaimFacts;
 use super::source::Sources;
-use super::subject::Subject;
-use crate::output::failure::Failure;
+use super::subject::BundledNode;
+use crate::output::failure::CommandFailure;
 
 /// Fewer nodes do not show what is usual.
 const MIN_NODES: usize = 3;
@@ -19,9 +19,9 @@ const MIN_NODES: usize = 3;
 /// Adds the medians of the other nodes of the pool, if there are enough.
 pub(super) fn add(
     sources: &Sources<'_>,
-    subject: &Subject,
+    subject: &BundledNode,
     contents: &mut Contents,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let Some(pool) = &subject.node_pool else { return Ok(()) };
     let others = sources.objects.claims.iter().filter(|claim| {
         claim.node_pool.as_ref() == Some(pool) && Some(&claim.name) != subject.claim_name.as_ref()
@@ -31,8 +31,8 @@ pub(super) fn add(
     if seconds.is_empty() {
         return Ok(());
     }
-    let target = Target {
-        part: Part::Mooring,
+    let target = FileTarget {
+        part: FileOrigin::Mooring,
         label: "usual durations",
         path: &subject.path("usual.json"),
         why: "medians of the stages on other nodes of the pool",

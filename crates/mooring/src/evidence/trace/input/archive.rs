@@ -4,16 +4,16 @@ use std::io::{self, Read, Take};
 
 use flate2::read::MultiGzDecoder;
 use mooring_redact::{identifier, printable};
-use mooring_trace::{File, is_wanted};
+use mooring_trace::{TraceFile, is_wanted};
 
-use super::files::{Input, MAX_FILE, MAX_NAME, is_manifest};
+use super::files::{MAX_FILE, MAX_NAME, TraceInput, is_manifest};
 
 /// Bytes unpacked from an archive, including skipped files; bounds the time.
 pub(super) const MAX_UNPACKED: u64 = 512 << 20;
 /// PAX headers hold a name, times and owners.
 pub(super) const MAX_PAX_HEADER: u64 = 64 << 10;
 
-impl Input {
+impl TraceInput {
     /// Reads an archive or a single file compressed with gzip.
     pub(super) fn read_gzip(&mut self, packed: impl Read, name: &str) -> io::Result<()> {
         let mut plain = MultiGzDecoder::new(packed).take(MAX_UNPACKED);
@@ -33,7 +33,7 @@ impl Input {
                 MAX_FILE >> 10
             ));
         }
-        self.files.push(File { path: name, bytes });
+        self.files.push(TraceFile { path: name, bytes });
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use mooring_redact::{identifier, printable};
-use mooring_trace::File;
+use mooring_trace::TraceFile;
 use serde_json::Value;
 
 use crate::evidence::bundle::archive;
@@ -21,8 +21,8 @@ pub(super) const MAX_NAME: u64 = 1024;
 pub(super) const MAX_NOTES: usize = 20;
 
 #[derive(Debug, Default)]
-pub(crate) struct Input {
-    pub(crate) files: Vec<File>,
+pub(crate) struct TraceInput {
+    pub(crate) files: Vec<TraceFile>,
     /// Warnings: limits that were reached, and the files skipped because of them.
     pub(crate) notes: Vec<String>,
     /// What a bundle lacks of the timeline, from its manifest.
@@ -34,7 +34,7 @@ pub(crate) struct Input {
     pub(super) is_full: bool,
 }
 
-impl Input {
+impl TraceInput {
     /// Adds the counts of files that have no separate note.
     pub(super) fn note_counts(&mut self) {
         if self.long_names > 0 {
@@ -102,7 +102,7 @@ impl Input {
         }
         bytes.shrink_to_fit();
         self.bytes += (bytes.len() + path.len()) as u64;
-        self.files.push(File { path, bytes });
+        self.files.push(TraceFile { path, bytes });
     }
 }
 

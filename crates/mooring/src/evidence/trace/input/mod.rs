@@ -8,5 +8,5 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use files::Input;
+pub(crate) use files::TraceInput;
 pub(crate) use reader::read;

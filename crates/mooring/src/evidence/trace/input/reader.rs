@@ -8,18 +8,18 @@ use mooring_redact::identifier;
 use mooring_trace::is_wanted;
 
 use super::archive::{MAX_UNPACKED, fill, is_tar};
-use super::files::{Input, MAX_FILE, MAX_NAMES, is_manifest, last_part};
-use crate::output::failure::Failure;
+use super::files::{MAX_FILE, MAX_NAMES, TraceInput, is_manifest, last_part};
+use crate::output::failure::CommandFailure;
 
 pub(super) const MAX_DEPTH: usize = 24;
 
 /// Reads a directory, an archive or a file.
-pub(crate) fn read(path: &Path) -> Result<Input, Failure> {
+pub(crate) fn read(path: &Path) -> Result<TraceInput, CommandFailure> {
     let failed = |error: io::Error| {
         let name = identifier(&path.to_string_lossy());
-        Failure::io(format!("cannot read `{name}`: {error}"))
+        CommandFailure::io(format!("cannot read `{name}`: {error}"))
     };
-    let mut input = Input::default();
+    let mut input = TraceInput::default();
     if fs::metadata(path).map_err(failed)?.is_dir() {
         input.read_directory(path).map_err(failed)?;
     } else {
@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, Failure> {
     Ok(input)
 }
 
-impl Input {
+impl TraceInput {
     pub(super) fn read_directory(&mut self, root: &Path) -> io::Result<()> {
         // The root of a node: other directories of the system are not read.
         let known = ["var/log/azure", "var/log", "etc", "usr/lib", "opt/azure/containers"];

@@ -2,12 +2,12 @@ use std::fs;
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 
-use mooring_trace::File;
+use mooring_trace::TraceFile;
 
 use super::archive::{MAX_PAX_HEADER, MAX_UNPACKED, fill, gnu_name, pax_name};
 use super::files::{MAX_FILE, MAX_FILES, MAX_KEPT, MAX_NAME, MAX_NAMES, MAX_NOTES, is_manifest};
 use super::reader::MAX_DEPTH;
-use super::{Input, read};
+use super::{TraceInput, read};
 
 struct Failing;
 
@@ -19,7 +19,7 @@ impl Read for Failing {
 
 #[test]
 fn broken_files_have_notes_up_to_a_limit_then_a_count() {
-    let mut input = Input::default();
+    let mut input = TraceInput::default();
     for count in 0..MAX_NOTES + 3 {
         input.add(format!("{count}.log"), Failing, 1);
     }
@@ -29,7 +29,7 @@ fn broken_files_have_notes_up_to_a_limit_then_a_count() {
     assert_eq!(input.notes[0], "`0.log`: read failed: input/output error");
     assert_eq!(input.notes[MAX_NOTES], "2 files skipped: name longer than 1024 bytes");
     assert_eq!(input.notes[MAX_NOTES + 1], "3 more files truncated or broken");
-    let mut whole = Input::default();
+    let mut whole = TraceInput::default();
     whole.note_counts();
     assert!(whole.notes.is_empty(), "{:?}", whole.notes);
 }
@@ -42,7 +42,7 @@ fn manifest_of_a_bundle_names_what_a_timeline_lacks() {
         {"path": "aks-a/var/log/azure", "what": "files", "why": "not\u{1b}[2J given"},
     ]});
     let read = |path: &str, text: String| {
-        let mut input = Input::default();
+        let mut input = TraceInput::default();
         input.add(path.to_owned(), text.as_bytes(), text.len() as u64);
         input.read_manifest();
         (input.files.len(), input.left_out)
@@ -59,7 +59,7 @@ fn manifest_of_a_bundle_names_what_a_timeline_lacks() {
 #[test]
 fn file_of_the_maximum_size_is_not_truncated() {
     for (size, notes) in [(MAX_FILE, 0), (MAX_FILE + 1, 1)] {
-        let mut input = Input::default();
+        let mut input = TraceInput::default();
         input.add("a.log".to_owned(), io::repeat(0).take(size), size);
         assert_eq!((input.files[0].bytes.len() as u64, input.notes.len()), (MAX_FILE, notes));
     }
@@ -92,7 +92,7 @@ fn archive_yields_wanted_regular_files_and_no_links() {
     link.set_size(0);
     archive.append_link(&mut link, "provision.json", "/etc/passwd").unwrap();
     let bytes = archive.into_inner().unwrap();
-    let mut input = Input::default();
+    let mut input = TraceInput::default();
     input.read_archive((&bytes[..]).take(MAX_UNPACKED)).unwrap();
     let names: Vec<_> = input.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
@@ -101,29 +101,30 @@ fn archive_yields_wanted_regular_files_and_no_links() {
 
 #[test]
 fn limits_of_files_names_and_bytes_are_noted_once() {
-    let file = || File { path: String::new(), bytes: Vec::new() };
+    let file = || TraceFile { path: String::new(), bytes: Vec::new() };
     let full = [
-        (Input { files: vec![file(); MAX_FILES], ..Input::default() }, "20000 files"),
-        (Input { names: MAX_NAMES, ..Input::default() }, "500000 names"),
-        (Input { bytes: MAX_KEPT, ..Input::default() }, "64 MiB"),
+        (TraceInput { files: vec![file(); MAX_FILES], ..TraceInput::default() }, "20000 files"),
+        (TraceInput { names: MAX_NAMES, ..TraceInput::default() }, "500000 names"),
+        (TraceInput { bytes: MAX_KEPT, ..TraceInput::default() }, "64 MiB"),
     ];
     for (mut input, limit) in full {
         assert!(!input.has_room() && !input.has_room());
         let note = format!("limit reached: {limit}; the remaining files are skipped");
         assert_eq!(input.notes, [note]);
     }
-    let mut almost = Input { names: MAX_NAMES - 1, bytes: MAX_KEPT - 1, ..Input::default() };
+    let mut almost =
+        TraceInput { names: MAX_NAMES - 1, bytes: MAX_KEPT - 1, ..TraceInput::default() };
     assert!(almost.has_room() && almost.notes.is_empty());
 }
 
 #[test]
 fn names_and_contents_count_toward_the_limits() {
-    let mut input = Input::default();
+    let mut input = TraceInput::default();
     for name in ["a.log", "bcd.log"] {
         input.add(name.to_owned(), &b"text"[..], 4);
     }
     assert_eq!(input.bytes, 20);
-    let mut rest = Input { bytes: MAX_KEPT - 2, ..Input::default() };
+    let mut rest = TraceInput { bytes: MAX_KEPT - 2, ..TraceInput::default() };
     rest.add("a.log".to_owned(), &b"text"[..], 4);
     assert_eq!(rest.files[0].bytes, b"xt");
     assert_eq!(rest.notes, ["`a.log`: only the last 0 KiB are read"]);
@@ -152,7 +153,7 @@ fn directories_are_read_up_to_a_depth() {
         write(&node.path().join(directory));
     }
     assert_eq!(names(node.path()), ["var/log/azure/x/handler.log", "var/log/handler.log"]);
-    let mut input = Input::default();
+    let mut input = TraceInput::default();
     input.read_directory(node.path()).unwrap();
     assert_eq!(input.names, 6, "files and directories");
 }
@@ -183,7 +184,7 @@ fn single_compressed_file_has_the_name_without_its_suffix() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(b"+ exit 50").unwrap();
     let bytes = packer.finish().unwrap();
-    let mut input = Input::default();
+    let mut input = TraceInput::default();
     input.read_gzip(&bytes[..], "cluster-provision.log.gz").unwrap();
     let file = &input.files[0];
     assert_eq!((file.path.as_str(), &file.bytes[..]), ("cluster-provision.log", &b"+ exit 50"[..]));
@@ -217,7 +218,7 @@ fn long_name_belongs_to_the_next_file_of_the_archive() {
         entry(EntryType::Regular, "handler.log", b"3"),
         vec![0; 1024],
     ];
-    let mut input = Input::default();
+    let mut input = TraceInput::default();
     input.read_archive(bytes.concat().as_slice().take(MAX_UNPACKED)).unwrap();
     let files: Vec<_> = input.files.iter().map(|file| (&*file.path, &file.bytes[..])).collect();
     assert_eq!(files, [("n/cluster-provision.log", &b"1"[..]), ("handler.log", b"3")]);
@@ -231,7 +232,7 @@ fn end_of_the_unpacked_bytes_and_a_damaged_archive_are_noted() {
         (600, "limit reached: 512 MiB unpacked; the rest is skipped"),
         (MAX_UNPACKED, "the archive is truncated or damaged: "),
     ] {
-        let mut input = Input::default();
+        let mut input = TraceInput::default();
         input.read_archive(bytes[..1000].take(limit)).unwrap();
         let last = input.notes.last().unwrap();
         assert!(last.starts_with(note), "{:?}", input.notes);

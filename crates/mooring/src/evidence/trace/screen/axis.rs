@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_terminal::{Mark, Style, Text, truncate_middle, width};
-use mooring_trace::Status;
+use mooring_trace::SpanStatus;
 use mooring_trace::life::{LifeState, NodeLife};
 
 use super::duration::short;
@@ -62,7 +62,7 @@ impl Axis {
         let took = match row.span {
             Some((start, end, status)) => {
                 let seconds = end.duration_since(start).as_secs_f64();
-                let is_unknown = status == Status::Unfinished && seconds <= 0.0;
+                let is_unknown = status == SpanStatus::Unfinished && seconds <= 0.0;
                 if is_unknown { "–".to_owned() } else { short(seconds) }
             }
             None => "–".to_owned(),
@@ -84,11 +84,11 @@ impl Axis {
         if is_bad { text.colored(Mark::Bad, bar) } else { text.plain(bar) }
     }
 
-    fn is_bad(&self, status: Status) -> bool {
-        status == Status::Failed || (status == Status::Unfinished && self.has_failed)
+    fn is_bad(&self, status: SpanStatus) -> bool {
+        status == SpanStatus::Failed || (status == SpanStatus::Unfinished && self.has_failed)
     }
 
-    fn bar(&self, (start, end, status): (Timestamp, Timestamp, Status)) -> String {
+    fn bar(&self, (start, end, status): (Timestamp, Timestamp, SpanStatus)) -> String {
         let cell = |at: Timestamp| {
             let part = at.duration_since(self.begin).as_secs_f64() / self.seconds.max(0.001);
             #[expect(
@@ -102,7 +102,7 @@ impl Axis {
         };
         let first = cell(start).min(self.columns - 1);
         let length = cell(end).saturating_sub(first).max(1);
-        let is_open = matches!(status, Status::Failed | Status::Unfinished);
+        let is_open = matches!(status, SpanStatus::Failed | SpanStatus::Unfinished);
         let (before, filled) = match (self.unicode, is_open) {
             (true, true) => ("·", "▒"),
             (true, false) => ("·", "█"),

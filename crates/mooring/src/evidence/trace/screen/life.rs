@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_terminal::{Screen, Style, Text};
 use mooring_trace::life::NodeLife;
-use mooring_trace::{Source, Timeline};
+use mooring_trace::{SpanSource, Timeline};
 
 use super::axis::Axis;
 use super::rows::rows;
@@ -38,7 +38,7 @@ pub(crate) fn screen(
     if !left_out.is_empty() {
         screen.label("Left out", left_out.iter().map(Text::new));
     }
-    let detail = if timeline.spans.iter().any(|span| span.sources.contains(&Source::Event)) {
+    let detail = if timeline.spans.iter().any(|span| span.sources.contains(&SpanSource::Event)) {
         "conditions, failure record, the report in Azure, and files of the node."
     } else {
         "conditions, failure record and the report in Azure. Files of the node have every step: `--run-command` while the VM exists, or `mooring trace /` on the node."

@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use mooring_trace::life::{self, LifeState, NodeLife};
-use mooring_trace::{Kind, Span, Status, Timeline};
+use mooring_trace::{Span, SpanKind, SpanStatus, Timeline};
 
 /// One line of the screen.
 pub(super) struct Row {
     pub(super) name: String,
     /// Start, end and status; none for a stage that was not reached.
-    pub(super) span: Option<(Timestamp, Timestamp, Status)>,
+    pub(super) span: Option<(Timestamp, Timestamp, SpanStatus)>,
     pub(super) usual: Option<f64>,
 }
 
@@ -18,7 +18,7 @@ pub(super) fn rows(timeline: &Timeline, life: &NodeLife, most: usize) -> Vec<Row
     let row = |span: &Span, indent: usize, name: &str| Row {
         name: format!("{}{name}", "  ".repeat(indent)),
         span: Some((span.start, span.end, span.status)),
-        usual: life.usual(&span.name).filter(|_| span.kind == Kind::Stage),
+        usual: life.usual(&span.name).filter(|_| span.kind == SpanKind::Stage),
     };
     let mut rows = Vec::new();
     let order = [
@@ -31,7 +31,8 @@ pub(super) fn rows(timeline: &Timeline, life: &NodeLife, most: usize) -> Vec<Row
         life::READY,
     ];
     // Stages may start at the same time.
-    let find = |name: &str| spans.iter().find(|span| span.kind == Kind::Stage && span.name == name);
+    let find =
+        |name: &str| spans.iter().find(|span| span.kind == SpanKind::Stage && span.name == name);
     for stage in order.into_iter().filter_map(find) {
         rows.push(row(stage, usize::from(stage.name == life::BOOT), &stage.name));
         if stage.name == life::BOOTSTRAP {
@@ -53,11 +54,11 @@ pub(super) fn steps(timeline: &Timeline, most: usize) -> impl Iterator<Item = &S
     let spans = &timeline.spans;
     let is_outer = |span: &&Span| {
         let parent = span.parent.map(|parent| spans[parent].kind);
-        span.kind == Kind::Step && parent != Some(Kind::Step)
+        span.kind == SpanKind::Step && parent != Some(SpanKind::Step)
     };
     let mut steps: Vec<&Span> = spans.iter().filter(is_outer).collect();
     steps.sort_by(|a, b| {
-        let key = |span: &Span| (span.status == Status::Done, -span.seconds());
+        let key = |span: &Span| (span.status == SpanStatus::Done, -span.seconds());
         key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1))
     });
     steps.truncate(most);

@@ -1,19 +1,19 @@
 use jiff::SignedDuration;
 use mooring_terminal::{Style, width};
 use mooring_trace::life::{self, LifeState, NodeLife};
-use mooring_trace::{File, Kind, Span, Status, Timeline};
+use mooring_trace::{Span, SpanKind, SpanStatus, Timeline, TraceFile};
 
 use super::duration::short;
 use super::life::{MAX_STEPS, screen};
 use super::rows::{rows, step_name, steps};
 use super::verdict::verdict;
 
-fn file(path: &str, text: &str) -> File {
-    File { path: format!("aks-default-7kq2c/{path}"), bytes: text.into() }
+fn file(path: &str, text: &str) -> TraceFile {
+    TraceFile { path: format!("aks-default-7kq2c/{path}"), bytes: text.into() }
 }
 
 /// A node that fails after 74 seconds, 41 of them in the scripts.
-fn failed() -> Vec<File> {
+fn failed() -> Vec<TraceFile> {
     let trace = "+ logs_to_events AKS.CSE.orasLogin.oras_login_with_kubelet_identity x\\n+ local 'startTime=2026-11-17 09:01:12.800'\\n+ exit 211\\n";
     let report = format!(
         r#"Enable failed: failed to execute command: command terminated with exit status=211
@@ -37,7 +37,7 @@ status:
     vec![file("nodeclaim.yaml", claim), file("extension.txt", &report), file("usual.json", usual)]
 }
 
-fn shown(files: &[File], style: &Style) -> String {
+fn shown(files: &[TraceFile], style: &Style) -> String {
     let timelines = mooring_trace::read(files);
     let life = timelines[0].life.as_ref().unwrap();
     screen(&timelines[0], life, &[], None, false, style).render(style)
@@ -83,13 +83,13 @@ fn timeline() -> (Timeline, NodeLife) {
 #[test]
 fn unfinished_and_longest_steps_are_in_order_of_time() {
     let (mut timeline, _) = timeline();
-    let at = timeline.spans.iter().position(|span| span.kind == Kind::Step).unwrap();
+    let at = timeline.spans.iter().position(|span| span.kind == SpanKind::Step).unwrap();
     let step = timeline.spans[at].clone();
     for number in 0..14 {
         let start = step.start - SignedDuration::from_secs(number + 1);
         let end = start + SignedDuration::from_secs(number + 2);
         let name = format!("AKS.CSE.step{number}.x");
-        timeline.spans.push(Span { name, start, end, status: Status::Done, ..step.clone() });
+        timeline.spans.push(Span { name, start, end, status: SpanStatus::Done, ..step.clone() });
     }
     let inner = Span { name: "AKS.CSE.inner.x".to_owned(), parent: Some(at), ..step };
     timeline.spans.push(inner);
@@ -108,7 +108,7 @@ fn stage_that_was_not_reached_has_a_row() {
     let after = |seconds| timeline.spans[0].start + SignedDuration::from_secs(seconds);
     let stage = |name: &str, start| Span {
         name: name.to_owned(),
-        kind: Kind::Stage,
+        kind: SpanKind::Stage,
         start,
         end: start,
         ..timeline.spans[0].clone()

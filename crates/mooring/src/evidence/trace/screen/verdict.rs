@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_terminal::Mark;
 use mooring_trace::life::{self, LifeState, NodeLife};
-use mooring_trace::{Kind, Timeline};
+use mooring_trace::{SpanKind, Timeline};
 
 use super::duration::short;
 use super::rows::step_name;
@@ -14,7 +14,7 @@ pub(super) fn verdict(
     now: Option<Timestamp>,
 ) -> (Mark, String) {
     let name = life.node_claim.as_deref().unwrap_or(&timeline.node);
-    let stages = || timeline.spans.iter().filter(|span| span.kind == Kind::Stage);
+    let stages = || timeline.spans.iter().filter(|span| span.kind == SpanKind::Stage);
     let begin = stages().map(|span| span.start).min();
     let until = |end: Option<Timestamp>| {
         let seconds = end.zip(begin).map(|(end, begin)| end.duration_since(begin).as_secs_f64());

@@ -4,7 +4,7 @@ use mooring_redact::printable;
 use mooring_repair::runtime::{CommandResult, Operator};
 
 use super::resume;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::repair::confirm::{ask, ask_protected, show_target};
 use crate::workflows::repair::exit;
 use crate::workflows::repair::formats::RunOutput;
@@ -26,7 +26,7 @@ pub(crate) async fn abort(
     operator: &mut Operator,
     signals: Signals,
     request: &Abort<'_>,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let Abort { yes, protected, dry_run, output, flags } = *request;
     let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
     if let Some(state) = &state {

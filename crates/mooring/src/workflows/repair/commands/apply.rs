@@ -4,10 +4,10 @@ use mooring_repair::report::DetectionReport;
 use mooring_repair::runtime::{CommandResult, Operator};
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
-use mooring_repair::verdict::Verdict;
+use mooring_repair::verdict::WedgeVerdict;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::repair::confirm::{ask, ask_protected, no_plan, show_target};
 use crate::workflows::repair::formats::{
     DetectFormat, DetectOutput, PlanOutput, RUN, RunFormat, RunOutput,
@@ -23,7 +23,7 @@ pub(crate) async fn plan(
     limit: Option<ReadLimit>,
     output: &PlanOutput,
     flags: Flags<'_>,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let examined = with_progress(limit, operator.examine(None, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
@@ -45,7 +45,7 @@ pub(crate) async fn apply(
     protected: Option<&str>,
     output: &RunOutput,
     flags: Flags<'_>,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     if let Some(ending) = find_unfinished_run(operator).await? {
         return Box::pin(exit::end(operator, ending, output, flags)).await;
     }
@@ -56,7 +56,7 @@ pub(crate) async fn apply(
     leftover::ensure_found(report, operator)?;
     let overridden = report.detection.checks.iter().any(|check| check.overridden.is_some());
     show::verdict(report);
-    if report.detection.verdict == Verdict::Healthy && !overridden {
+    if report.detection.verdict == WedgeVerdict::Healthy && !overridden {
         ensure_no_temporary_pool(report)?;
         write("nothing to do\n");
         return report_unchanged(operator, report, output, flags).await;
@@ -100,7 +100,7 @@ async fn report_unchanged(
     report: &DetectionReport,
     output: &RunOutput,
     flags: Flags<'_>,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let format = match output.output {
         RunFormat::Json => DetectFormat::Json,
         RunFormat::Yaml => DetectFormat::Yaml,

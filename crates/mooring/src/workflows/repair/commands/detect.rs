@@ -1,10 +1,10 @@
 //! `mooring repair detect`.
 
 use mooring_repair::runtime::Operator;
-use mooring_repair::verdict::Verdict;
+use mooring_repair::verdict::WedgeVerdict;
 
 use crate::about::schema::is_former;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::repair::arguments::TargetArguments;
 use crate::workflows::repair::formats::{DETECTION, DetectOutput};
 use crate::workflows::repair::{leftover, show};
@@ -16,7 +16,7 @@ pub(crate) async fn detect(
     target: &TargetArguments,
     limit: Option<ReadLimit>,
     output: &DetectOutput,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     // The earlier shape has one pool.
     let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), DETECTION);
     let (reports, skipped) = if is_one {
@@ -33,7 +33,7 @@ pub(crate) async fn detect(
     }
     let flags = |pool: &str| target.repeated(pool);
     show::detection(operator, (&reports, &skipped), output, &flags).await?;
-    let verdict = Verdict::worst(reports.iter().map(|report| report.detection.verdict));
+    let verdict = WedgeVerdict::worst(reports.iter().map(|report| report.detection.verdict));
     Ok(match verdict.exit_code() {
         1 if output.exit_zero => 0,
         code => code,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use mooring_arm::Limits;
+use mooring_arm::BudgetLimits;
 use mooring_redact::printable;
 use mooring_repair::plan::Plan;
 use mooring_repair::report::{DetectionReport, RunReport};
@@ -12,7 +12,7 @@ use mooring_repair::runtime::{CommandResult, LOCK_TIMEOUT, Operator};
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::temporary_pool::TemporaryPool;
-use mooring_repair::verdict::Verdict;
+use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Reason, Run};
@@ -21,7 +21,7 @@ use mooring_workflow::approval::Approval;
 use mooring_workflow::store::JournalPlace;
 
 use crate::cluster::connect;
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::process::{build_runtime, env_var};
 use crate::workflows::repair::arguments::RepairArguments;
 use crate::workflows::repair::confirm::show_target;
@@ -48,11 +48,12 @@ fn left_after(elapsed: SignedDuration) -> SignedDuration {
 }
 
 /// Exit 0 for done or nothing to do, 2 for an invalid `DRY_RUN`, 1 for everything else.
-pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
+pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, CommandFailure> {
     let dry_run = dry_run::from_environment()? || arguments.dry_run;
     dry_run::announce(dry_run);
     let mut settings = Settings::from_env(env_var).map_err(|error| {
-        Failure::usage(format!("{error}\nhint: set it as an environment variable")).with_code(1)
+        CommandFailure::usage(format!("{error}\nhint: set it as an environment variable"))
+            .with_code(1)
     })?;
     settings.version = arguments.kubernetes_version.into();
     if let Some(namespace) = &arguments.namespace {
@@ -61,7 +62,7 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
     read_signatures(&mut settings, env_var(SIGNATURES).as_deref())
         .map_err(|failure| failure.with_code(1))?;
     let done = build_runtime()?.block_on(async {
-        let client = connect::azure_client(None, Limits::default())?;
+        let client = connect::azure_client(None, BudgetLimits::default())?;
         let (mut operator, signals) = operator(&client, None, settings)?;
         operator.wait_for_permissions(PERMISSION_TIMEOUT, Box::new(print_once()));
         let most = Duration::try_from(STEP_DEADLINE).unwrap_or_default();
@@ -69,7 +70,7 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
         tokio::time::timeout(most, Box::pin(step(&mut operator, signals, dry_run)))
             .await
             .unwrap_or_else(|_| {
-                Err(Failure::resumable(
+                Err(CommandFailure::resumable(
                     "timed out after 60 minutes\nhint: run the step again to continue".to_owned(),
                 ))
             })
@@ -77,7 +78,11 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
     done.map_err(|failure| failure.with_code(1))
 }
 
-async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Result<u8, Failure> {
+async fn step(
+    operator: &mut Operator,
+    signals: Signals,
+    dry_run: bool,
+) -> Result<u8, CommandFailure> {
     let entered = tokio::time::Instant::now();
     let report = with_progress(None, operator.detect()).await;
     if report.greenfield {
@@ -96,7 +101,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     warn_of_0_1(operator).await;
     let unfinished = unfinished(operator, &status.records)?;
     let basis = match &unfinished {
-        Some(state) => Some(operator.resume_basis(state).await.map_err(Failure::io)?),
+        Some(state) => Some(operator.resume_basis(state).await.map_err(CommandFailure::io)?),
         None => None,
     };
     let examined = with_progress(None, operator.examine(None, unfinished.as_ref())).await;
@@ -120,7 +125,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
         }
         resumes => {
             let checks = &report.detection.checks;
-            if report.detection.verdict == Verdict::Healthy
+            if report.detection.verdict == WedgeVerdict::Healthy
                 || checks.iter().any(|check| check.outcome == Outcome::Fail)
             {
                 return match resumes {
@@ -128,7 +133,8 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                     None => nothing_to_do(report),
                 };
             }
-            let plan = examined.plan.as_ref().map_err(|error| Failure::io(error.to_string()))?;
+            let plan =
+                examined.plan.as_ref().map_err(|error| CommandFailure::io(error.to_string()))?;
             if dry_run {
                 if let Some((state, _)) = &resumes {
                     let run = printable(&state.id);
@@ -138,7 +144,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 }
                 show_plan(operator, plan, report).await?;
                 may_begin(plan, checks, operator.settings())
-                    .map_err(|error| Failure::io(error.to_string()))?;
+                    .map_err(|error| CommandFailure::io(error.to_string()))?;
                 return Ok(0);
             }
             if let Some(recent) = report.operation.as_ref().filter(|found| found.left_alone) {
@@ -173,7 +179,10 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
 }
 
 /// Prints the report of a run.
-async fn print_result(operator: &mut Operator, ending: CommandResult) -> Result<u8, Failure> {
+async fn print_result(
+    operator: &mut Operator,
+    ending: CommandResult,
+) -> Result<u8, CommandFailure> {
     // The result is known even if the journal cannot be read again.
     let journal = operator.status().await.ok();
     let records = journal.as_ref().map(|journal| journal.records.as_slice()).unwrap_or_default();
@@ -192,28 +201,28 @@ async fn show_plan(
     operator: &mut Operator,
     plan: &Plan,
     report: &DetectionReport,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let output = PlanOutput { output: PlanFormat::Table, schema: None };
     let flags = |pool: &str| format!(" --pool {pool}");
     show::plan(operator, plan, report, &output, &flags).await
 }
 
-fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
+fn nothing_to_do(report: &DetectionReport) -> Result<u8, CommandFailure> {
     ensure_no_temporary_pool(report)?;
     write("nothing to do\n");
     Ok(0)
 }
 
 /// Handles an unfinished run without approval on a pool that no plan may rebuild.
-fn not_resumed(state: &Run, report: &DetectionReport) -> Result<u8, Failure> {
-    if report.detection.verdict == Verdict::Healthy {
+fn not_resumed(state: &Run, report: &DetectionReport) -> Result<u8, CommandFailure> {
+    if report.detection.verdict == WedgeVerdict::Healthy {
         write(&format!(
             "run {} in the journal is unfinished, and the pool is not wedged; nothing to do\nhint: `mooring repair abort` ends the run\n",
             printable(&state.id)
         ));
         return Ok(0);
     }
-    Err(Failure::blocked(format!(
+    Err(CommandFailure::blocked(format!(
         "run {} is unfinished, and the checks allow no new plan\nhint: manual action required: `mooring repair status`, then `resume` or `abort`",
         printable(&state.id)
     )))
@@ -239,8 +248,8 @@ fn verdict(
     ending: CommandResult,
     report: Option<&RunReport>,
     last: Option<Finish>,
-) -> Result<u8, Failure> {
-    Err(Failure::io(match ending {
+) -> Result<u8, CommandFailure> {
+    Err(CommandFailure::io(match ending {
         // The pool recovered, or something else changed: there is nothing to repair.
         CommandResult::Stopped(RunOutcome::Finished(Finish::Refused))
             if report.is_some_and(RunReport::refused_at_recheck) =>

@@ -11,7 +11,7 @@ use mooring_repair::workflow::Run;
 use mooring_workflow::Step as _;
 use mooring_workflow::approval::ApprovalToken;
 
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::workflows::repair::confirm::{ask, ask_protected, no_plan, show_target};
 use crate::workflows::repair::formats::RunOutput;
 use crate::workflows::repair::progress::{new_progress, show_progress};
@@ -35,7 +35,7 @@ pub(crate) async fn find(
     dry_run: bool,
     output: &RunOutput,
     command: &str,
-) -> Result<Option<Option<Run>>, Failure> {
+) -> Result<Option<Option<Run>>, CommandFailure> {
     let status = leftover::read_status(operator).await?;
     let unfinished = leftover::unfinished(operator, &status.records)?;
     if unfinished.is_none() {
@@ -64,14 +64,14 @@ impl Resume<'_> {
         self,
         operator: &mut Operator,
         signals: Signals,
-    ) -> Result<u8, Failure> {
+    ) -> Result<u8, CommandFailure> {
         let found = find(operator, self.dry_run, self.output, "resume").await?;
         let Some(unfinished) = found else { return Ok(0) };
         let mut fresh = None;
         let mut consent = Consent::Unattended;
         if let Some(state) = &unfinished {
             show_target(operator, "This continues the repair of", None).await;
-            let basis = operator.resume_basis(state).await.map_err(Failure::io)?;
+            let basis = operator.resume_basis(state).await.map_err(CommandFailure::io)?;
             if self.needs_plan(operator, state, &basis) {
                 fresh = Some(self.plan(operator, state).await?);
             }
@@ -110,7 +110,7 @@ impl Resume<'_> {
         &self,
         operator: &mut Operator,
         state: &Run,
-    ) -> Result<(Plan, DetectionReport), Failure> {
+    ) -> Result<(Plan, DetectionReport), CommandFailure> {
         let expires = self.token.map(|token| token.expires);
         let examined = with_progress(None, operator.examine(expires, Some(state))).await;
         show::verdict(&examined.report);
@@ -118,7 +118,7 @@ impl Resume<'_> {
         let checks = &examined.report.detection.checks;
         may_begin(&plan, checks, operator.settings()).map_err(|error| {
             let failure = exit::refusal(&error, &(self.flags)(&operator.settings().target.pool));
-            Failure::blocked(format!(
+            CommandFailure::blocked(format!(
                 "{}; `mooring repair abort` ends the unfinished run",
                 failure.text()
             ))
@@ -152,7 +152,7 @@ impl Resume<'_> {
         state: &Run,
         basis: &ResumeBasis,
         fresh: Option<&(Plan, DetectionReport)>,
-    ) -> Result<Consent, Failure> {
+    ) -> Result<Consent, CommandFailure> {
         if self.yes || self.token.is_some() {
             ask_protected(operator, self.protected)?;
         }

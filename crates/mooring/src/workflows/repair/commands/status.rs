@@ -11,7 +11,7 @@ use mooring_workflow::status::RunStatus;
 use mooring_workflow::store::JournalPlace;
 
 use crate::about::schema::{ensure_document, is_former};
-use crate::output::failure::Failure;
+use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
 use crate::output::{print_document, print_screen};
@@ -20,7 +20,9 @@ use crate::workflows::repair::leftover;
 use crate::workflows::repair::show::{
     Earlier, Flags, PublishedRun, RunContent, former_status, run_screen, run_status,
 };
-use crate::workflows::runs::{Ended, Frame, ReadLimit, Row, Watched, watch, with_progress, write};
+use crate::workflows::runs::{
+    Frame, ReadLimit, WatchEnd, WatchRow, Watched, watch, with_progress, write,
+};
 
 pub(crate) struct Status<'a> {
     /// None for all pools.
@@ -55,7 +57,7 @@ impl Snapshot {
 }
 
 impl Status<'_> {
-    pub(crate) async fn run(&self, operator: &mut Operator) -> Result<u8, Failure> {
+    pub(crate) async fn run(&self, operator: &mut Operator) -> Result<u8, CommandFailure> {
         let format = self.output.output;
         let is_document = matches!(format, RunFormat::Json | RunFormat::Yaml);
         ensure_document(self.output.schema.as_deref(), is_document)?;
@@ -103,7 +105,7 @@ impl Status<'_> {
                     operator.select_pool(run.pool());
                 }
                 // A journal of another cluster or pool shows nothing about this one.
-                operator.own(&run).map_err(Failure::io)?;
+                operator.own(&run).map_err(CommandFailure::io)?;
             }
             snapshot.runs.extend(run_status(&status)?);
             if self.all {
@@ -114,7 +116,11 @@ impl Status<'_> {
         Ok(snapshot)
     }
 
-    async fn print(&self, operator: &mut Operator, snapshot: &Snapshot) -> Result<(), Failure> {
+    async fn print(
+        &self,
+        operator: &mut Operator,
+        snapshot: &Snapshot,
+    ) -> Result<(), CommandFailure> {
         let format = self.output.output;
         let is_yaml = format == RunFormat::Yaml;
         match format {
@@ -131,7 +137,7 @@ impl Status<'_> {
                 let mut text = String::new();
                 for journal in &snapshot.journals {
                     let report = RunReport::of(&journal.records)
-                        .map_err(|error| Failure::io(error.to_string()))?;
+                        .map_err(|error| CommandFailure::io(error.to_string()))?;
                     text.extend(report.map(|report| report.markdown()));
                 }
                 print(text.as_bytes())
@@ -158,18 +164,18 @@ impl Status<'_> {
         screen
     }
 
-    async fn watch(&self, operator: &mut Operator) -> Result<u8, Failure> {
+    async fn watch(&self, operator: &mut Operator) -> Result<u8, CommandFailure> {
         let is_json = match self.output.output {
             RunFormat::Table | RunFormat::Wide => false,
             RunFormat::Json => true,
             RunFormat::Yaml | RunFormat::Markdown | RunFormat::Name => {
-                return Err(Failure::usage(
+                return Err(CommandFailure::usage(
                     "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
                 ));
             }
         };
         if is_former(self.output.schema.as_deref(), RUN) {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "--watch has no earlier shape\nhint: omit --schema".to_owned(),
             ));
         }
@@ -187,18 +193,18 @@ impl Status<'_> {
             let document = published::document(RUN, &identity, operator.sources(), &content);
             let line = published::line(&document).map_err(|failure| failure.text().to_owned())?;
             let screen = self.screen(&cluster, &snapshot);
-            Ok(Frame { screen, line, rows: Row::of_runs(&snapshot.runs, row) })
+            Ok(Frame { screen, line, rows: WatchRow::of_runs(&snapshot.runs, row) })
         };
         match watch(read, Watched::JOURNAL, is_json).await? {
-            Ended::Interrupted => Ok(130),
-            Ended::Quit => Ok(u8::from(is_stopped && !self.exit_zero)),
+            WatchEnd::Interrupted => Ok(130),
+            WatchEnd::Quit => Ok(u8::from(is_stopped && !self.exit_zero)),
         }
     }
 }
 
 enum ReadError {
     Unavailable(ApiUnavailable),
-    Other(Failure),
+    Other(CommandFailure),
 }
 
 impl ReadError {
@@ -216,13 +222,13 @@ impl From<ApiUnavailable> for ReadError {
     }
 }
 
-impl From<Failure> for ReadError {
-    fn from(failure: Failure) -> Self {
+impl From<CommandFailure> for ReadError {
+    fn from(failure: CommandFailure) -> Self {
         Self::Other(failure)
     }
 }
 
-impl From<ReadError> for Failure {
+impl From<ReadError> for CommandFailure {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Unavailable(error) => error.into(),

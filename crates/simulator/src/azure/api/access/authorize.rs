@@ -1,11 +1,11 @@
 //! Authorization: role assignments, deny assignments, linked resources and locks, in Azure's order.
 
 use crate::azure::api::access::linked::linked;
-use crate::azure::api::request::{ArmError, Call};
+use crate::azure::api::request::{ArmCall, ArmError};
 use crate::azure::state::{AzureState, is_at_or_below};
 
 impl AzureState {
-    pub(crate) fn authorize(&self, call: &Call) -> Result<(), ArmError> {
+    pub(crate) fn authorize(&self, call: &ArmCall) -> Result<(), ArmError> {
         let action = action_of(call);
         let scope = format!("/{}", call.path.segments.join("/"));
         let who = &call.principal;
@@ -48,7 +48,7 @@ impl AzureState {
 }
 
 /// Returns the action of a call: resource type and verb.
-pub(crate) fn action_of(call: &Call) -> String {
+pub(crate) fn action_of(call: &ArmCall) -> String {
     let segments = &call.path.segments;
     let at = call.path.lower.iter().rposition(|part| part == "providers");
     let kind = match at.and_then(|at| Some((segments.get(at + 1)?, segments.get(at + 2..)?))) {

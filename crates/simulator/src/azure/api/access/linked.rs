@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::Value;
 
-use crate::azure::api::request::Call;
+use crate::azure::api::request::ArmCall;
 use crate::azure::state::{AzureState, is_at_or_below, text};
 
 /// Members of a pool that refer to other resources, with the action checked on each.
@@ -26,7 +26,7 @@ const OF_CLUSTER: [(&str, &str); 2] = [
 const IMAGE_READ: &str = "Microsoft.Compute/galleries/images/versions/read";
 
 /// Returns the actions that a call needs on other resources, with their ids.
-pub(crate) fn linked(call: &Call, state: &AzureState) -> Vec<(&'static str, String)> {
+pub(crate) fn linked(call: &ArmCall, state: &AzureState) -> Vec<(&'static str, String)> {
     if call.method != Method::PUT {
         return Vec::new();
     }

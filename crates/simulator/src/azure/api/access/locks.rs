@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{AzureState, Lock, is_at_or_below};
 
 impl AzureState {
@@ -26,7 +26,7 @@ impl AzureState {
         Reply::ok(json!({"value": list}))
     }
 
-    pub(crate) fn lock(&mut self, call: &Call, scope: &str, name: &str) -> ArmResult {
+    pub(crate) fn lock(&mut self, call: &ArmCall, scope: &str, name: &str) -> ArmResult {
         let is_it = |lock: &Lock| {
             lock.name.eq_ignore_ascii_case(name) && lock.scope.eq_ignore_ascii_case(scope)
         };

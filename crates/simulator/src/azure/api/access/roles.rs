@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::azure::api::request::{Call, Reply};
-use crate::azure::state::{AzureState, Denial, is_at_or_below, is_match};
+use crate::azure::api::request::{ArmCall, Reply};
+use crate::azure::state::{ActionDenial, AzureState, is_at_or_below, is_match};
 
-impl Denial {
+impl ActionDenial {
     fn is_about(&self, principal: &str, scope: &str) -> bool {
         let starts = |under: &String| scope.to_lowercase().starts_with(&under.to_lowercase());
         self.scope.as_ref().is_none_or(starts)
@@ -35,7 +35,7 @@ impl AzureState {
         // A query has no scope: it returns what the caller may read.
         let unscoped = !below("/subscriptions");
         if open || unscoped {
-            let taken = |denial: &Denial| {
+            let taken = |denial: &ActionDenial| {
                 denial.is_about(principal, scope) && is_match(&denial.action, action)
             };
             return !self.denials.iter().any(taken);
@@ -56,7 +56,7 @@ impl AzureState {
     }
 
     /// `GET {scope}/providers/Microsoft.Authorization/permissions`: the caller's own and inherited ones.
-    pub(crate) fn permissions(&self, call: &Call, scope: &str) -> Reply {
+    pub(crate) fn permissions(&self, call: &ArmCall, scope: &str) -> Reply {
         let list: Vec<Value> = self
             .permissions_of(&call.principal, scope)
             .map(|permission| {

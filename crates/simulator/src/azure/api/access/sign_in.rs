@@ -7,7 +7,7 @@ use mooring_contract::Secret;
 use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmError, Reply};
-use crate::azure::state::Options;
+use crate::azure::state::AzureOptions;
 use crate::exchange::uri::query;
 use crate::secrets;
 
@@ -16,7 +16,7 @@ const LIFETIME: i64 = 3600;
 
 /// Returns a response if the path is a sign-in endpoint.
 pub(crate) fn answer(
-    options: &Options,
+    options: &AzureOptions,
     method: &str,
     segments: &[&str],
     body: &[u8],
@@ -95,7 +95,7 @@ fn openid(base: &str, tenant: &str, own: &str) -> Value {
 }
 
 fn token_endpoint(
-    options: &Options,
+    options: &AzureOptions,
     body: &[u8],
     base: &str,
     now: Timestamp,
@@ -139,12 +139,12 @@ fn token_endpoint(
     })))
 }
 
-pub(crate) fn token(options: &Options, audience: &str, base: &str, now: Timestamp) -> String {
+pub(crate) fn token(options: &AzureOptions, audience: &str, base: &str, now: Timestamp) -> String {
     token_of(options, &options.principal, audience, base, now)
 }
 
 pub(crate) fn token_of(
-    options: &Options,
+    options: &AzureOptions,
     principal: &str,
     audience: &str,
     base: &str,

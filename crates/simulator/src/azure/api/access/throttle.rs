@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 
-use crate::azure::api::request::{ArmError, Call};
-use crate::azure::state::{Buckets, Limit, Limits};
+use crate::azure::api::request::{ArmCall, ArmError};
+use crate::azure::state::{BucketRate, Buckets, RateLimits};
 
 /// Number of buckets above which full ones are dropped, and seconds until every bucket is full.
 const MAX_BUCKETS: usize = 10_000;
@@ -14,7 +14,7 @@ pub(crate) type RemainingHeaders = Vec<(&'static str, String)>;
 
 struct Draw {
     key: String,
-    limit: Limit,
+    limit: BucketRate,
     /// Azure's code for an empty bucket, and the header with its level.
     code: &'static str,
     header: Option<&'static str>,
@@ -25,8 +25,8 @@ impl Buckets {
     /// Draws a token for this call from every bucket that applies, or returns the time to wait.
     pub(crate) fn draw(
         &mut self,
-        call: &Call,
-        limits: &Limits,
+        call: &ArmCall,
+        limits: &RateLimits,
         speed: f64,
     ) -> Result<RemainingHeaders, ArmError> {
         // Names come from clients: a bucket that was not used for a while is full again anyway.
@@ -70,7 +70,7 @@ impl Buckets {
     }
 }
 
-fn draws(call: &Call, limits: &Limits) -> Vec<Draw> {
+fn draws(call: &ArmCall, limits: &RateLimits) -> Vec<Draw> {
     let lower: Vec<&str> = call.path.lower.iter().map(String::as_str).collect();
     let subscription = lower.get(1).copied().unwrap_or_default();
     let who = &call.principal;
@@ -128,6 +128,6 @@ fn draws(call: &Call, limits: &Limits) -> Vec<Draw> {
 /// Header with the levels of compute buckets, by name.
 const COMPUTE_LEFT: &str = "x-ms-ratelimit-remaining-resource";
 
-fn compute(key: String, limit: Limit) -> Draw {
+fn compute(key: String, limit: BucketRate) -> Draw {
     Draw { key, limit, code: "OperationNotAllowed", header: Some(COMPUTE_LEFT), by_aks: false }
 }

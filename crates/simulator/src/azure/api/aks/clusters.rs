@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::azure::api::access::sign_in;
 use crate::azure::api::aks::pool_members;
 use crate::azure::api::aks::pools::check_tag;
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{AKS, AzureState, Work, merge, text};
 
 /// Simulated seconds of a cluster's update, and of one that only changes tags.
@@ -33,7 +33,7 @@ impl AzureState {
         Some(body)
     }
 
-    pub(crate) fn need_cluster(&self, call: &Call, cluster: &str) -> Result<(), ArmError> {
+    pub(crate) fn need_cluster(&self, call: &ArmCall, cluster: &str) -> Result<(), ArmError> {
         if self.store.has(cluster) {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl AzureState {
     }
 
     /// Replaces the cluster, except for members that only AKS writes.
-    pub(crate) fn put_cluster(&mut self, call: &Call, cluster: &str) -> ArmResult {
+    pub(crate) fn put_cluster(&mut self, call: &ArmCall, cluster: &str) -> ArmResult {
         let sent = call.object()?.clone();
         let Some(old) = self.store.get(cluster).cloned() else {
             return Err(ArmError::aks(
@@ -75,7 +75,7 @@ impl AzureState {
         Ok(self.start_update(call, cluster, body, UPDATE))
     }
 
-    pub(crate) fn patch_cluster(&mut self, call: &Call, cluster: &str) -> ArmResult {
+    pub(crate) fn patch_cluster(&mut self, call: &ArmCall, cluster: &str) -> ArmResult {
         let tags = call.object()?.get("tags").cloned().unwrap_or_else(|| json!({}));
         self.check_idle(cluster)?;
         let mut body = self.store.get(cluster).cloned().unwrap_or_default();
@@ -84,7 +84,13 @@ impl AzureState {
         Ok(self.start_update(call, cluster, body, RETAG))
     }
 
-    fn start_update(&mut self, call: &Call, cluster: &str, mut body: Value, seconds: u64) -> Reply {
+    fn start_update(
+        &mut self,
+        call: &ArmCall,
+        cluster: &str,
+        mut body: Value,
+        seconds: u64,
+    ) -> Reply {
         if let Some(properties) = body["properties"].as_object_mut() {
             properties.remove("agentPoolProfiles");
         }
@@ -100,7 +106,7 @@ impl AzureState {
     }
 
     /// Updates the tags, which also sets a Failed or Canceled cluster to Succeeded.
-    pub(crate) fn retag_cluster(&mut self, call: &Call, cluster: &str) -> Result<(), ArmError> {
+    pub(crate) fn retag_cluster(&mut self, call: &ArmCall, cluster: &str) -> Result<(), ArmError> {
         self.check_idle(cluster)?;
         let body = self.store.get(cluster).cloned().unwrap_or_default();
         self.start_update(call, cluster, body, RETAG);
@@ -108,7 +114,7 @@ impl AzureState {
     }
 
     /// `POST …/listClusterUserCredential` and similar: a kubeconfig that follows from the cluster's fields.
-    pub(crate) fn credential(&self, call: &Call, cluster: &str) -> ArmResult {
+    pub(crate) fn credential(&self, call: &ArmCall, cluster: &str) -> ArmResult {
         let body = self.store.get(cluster).unwrap_or(&Value::Null);
         let is = |pointer: &str| body.pointer(pointer).and_then(Value::as_bool) == Some(true);
         let entra = body.pointer("/properties/aadProfile").is_some_and(Value::is_object);

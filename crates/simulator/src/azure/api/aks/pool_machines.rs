@@ -1,6 +1,6 @@
 //! Deletion of Machines that AKS created one by one.
 
-use crate::azure::api::request::{ArmResult, Call, Reply};
+use crate::azure::api::request::{ArmCall, ArmResult, Reply};
 use crate::azure::state::{AKS, AzureState, Work, set, text};
 
 /// Seconds until AKS has deleted a Machine.
@@ -10,7 +10,7 @@ impl AzureState {
     /// Deletes Machines that AKS created one by one, each after its VM. Returns none if the pool has no such Machines.
     pub(crate) fn delete_pool_machines(
         &mut self,
-        call: &Call,
+        call: &ArmCall,
         pool: &str,
         names: &[&str],
     ) -> Option<ArmResult> {

@@ -6,8 +6,10 @@ use crate::azure::api::aks::pool_members;
 use crate::azure::api::aks::pool_rules::{
     check_counts, check_name, check_size, check_unchanged, cores, keep_immutable,
 };
-use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
-use crate::azure::state::{AKS, AzureState, Event, Operation, Work, last, number, set, text};
+use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
+use crate::azure::state::{
+    AKS, AzureState, ScheduledEvent, SimulatedOperation, Work, last, number, set, text,
+};
 
 /// Simulated seconds that operations take on a quiet day in a large region.
 const CREATE: u64 = 120;
@@ -21,7 +23,7 @@ const SHRINK: u64 = 60;
 const JUST_ENDED: u64 = 10;
 
 impl AzureState {
-    pub(crate) fn put_pool(&mut self, call: &Call, cluster: &str, name: &str) -> ArmResult {
+    pub(crate) fn put_pool(&mut self, call: &ArmCall, cluster: &str, name: &str) -> ArmResult {
         let id = format!("{}/agentPools/{name}", self.true_id(cluster));
         let old = self.store.get(&id).cloned();
         let mut properties =
@@ -70,23 +72,23 @@ impl AzureState {
     }
 
     /// Schedules the events of a pool's operation.
-    pub(crate) fn plan_pool(&mut self, operation: &Operation) {
+    pub(crate) fn plan_pool(&mut self, operation: &SimulatedOperation) {
         let (id, started) = (operation.id.clone(), operation.started);
         match operation.work {
             Work::PutPool { .. } => {
                 let (grow, shrink) = (self.after(started, GROW), self.after(started, SHRINK));
-                self.events.plan(grow, Event::PoolGrows { operation: id.clone() });
-                self.events.plan(shrink, Event::PoolShrinks { operation: id });
+                self.events.plan(grow, ScheduledEvent::PoolGrows { operation: id.clone() });
+                self.events.plan(shrink, ScheduledEvent::PoolShrinks { operation: id });
             }
             Work::DeletePool => {
                 let at = self.after(started, SHRINK);
-                self.events.plan(at, Event::PoolShrinks { operation: id });
+                self.events.plan(at, ScheduledEvent::PoolShrinks { operation: id });
             }
             _ => {}
         }
     }
 
-    pub(crate) fn delete_pool(&mut self, call: &Call, cluster: &str, name: &str) -> ArmResult {
+    pub(crate) fn delete_pool(&mut self, call: &ArmCall, cluster: &str, name: &str) -> ArmResult {
         let id = format!("{}/agentPools/{name}", self.true_id(cluster));
         let Some(pool) = self.store.get(&id).cloned() else { return Ok(Reply::new(204)) };
         check_tag(call, Some(&pool), "/properties/eTag")?;
@@ -102,7 +104,12 @@ impl AzureState {
     }
 
     /// `POST …/deleteMachines`: deletes VMs of a pool and lowers its count.
-    pub(crate) fn delete_machines(&mut self, call: &Call, cluster: &str, pool: &str) -> ArmResult {
+    pub(crate) fn delete_machines(
+        &mut self,
+        call: &ArmCall,
+        cluster: &str,
+        pool: &str,
+    ) -> ArmResult {
         self.get_pool(cluster, pool)?;
         let names = call.object()?.get("machineNames").and_then(Value::as_array);
         let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -145,10 +152,11 @@ impl AzureState {
     }
 
     /// Aborts the latest operation of a cluster or a pool.
-    pub(crate) fn abort(&mut self, call: &Call, target: &str) -> ArmResult {
+    pub(crate) fn abort(&mut self, call: &ArmCall, target: &str) -> ArmResult {
         let id = self.true_id(target);
         let key = id.to_lowercase();
-        let own = |operation: &&Operation| operation.target == key && operation.provider == AKS;
+        let own =
+            |operation: &&SimulatedOperation| operation.target == key && operation.provider == AKS;
         if self
             .operations
             .values()
@@ -336,14 +344,18 @@ impl AzureState {
         self.store.get(id).map_or(id, |body| text(body, "/id")).to_owned()
     }
 
-    fn log_pool(&mut self, operation: &Operation, id: &str, verb: &str) {
+    fn log_pool(&mut self, operation: &SimulatedOperation, id: &str, verb: &str) {
         let action = format!("Microsoft.ContainerService/managedClusters/agentPools/{verb}");
         self.log_begin(operation.started, &action, id, operation.origin());
     }
 }
 
 /// Checks `If-Match` and `If-None-Match` against the resource's tag.
-pub(crate) fn check_tag(call: &Call, old: Option<&Value>, pointer: &str) -> Result<(), ArmError> {
+pub(crate) fn check_tag(
+    call: &ArmCall,
+    old: Option<&Value>,
+    pointer: &str,
+) -> Result<(), ArmError> {
     let tag = old.map(|old| text(old, pointer));
     let plain = |text: &str| text.trim().trim_start_matches("W/").trim_matches('"').to_owned();
     let wrong = match (&call.if_match, tag) {

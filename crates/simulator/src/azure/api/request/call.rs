@@ -12,7 +12,7 @@ use crate::exchange::uri::encode;
 use crate::faults::OperationFault;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct ArmCall {
     pub(crate) method: http::Method,
     pub(crate) path: ArmPath,
     pub(crate) query: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ pub(crate) struct Call {
     pub(crate) hidden: bool,
 }
 
-impl Call {
+impl ArmCall {
     pub(crate) fn api_version(&self) -> &str {
         self.query.get("api-version").map_or("", String::as_str)
     }

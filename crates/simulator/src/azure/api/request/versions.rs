@@ -3,9 +3,9 @@
 //! For AKS the service is as of its newest stable version: stable versions have the first of a
 //! month, previews the second, and a preview works for about a year.
 
-use super::call::Call;
+use super::call::ArmCall;
 use super::error::ArmError;
-use crate::azure::state::Options;
+use crate::azure::state::AzureOptions;
 
 const AKS: &str = "microsoft.containerservice";
 /// First and last preview of AKS that still work.
@@ -25,7 +25,7 @@ const SPANS: [(&str, &str, &str); 8] = [
 ];
 
 /// Rejects a call without an api-version, or with an unknown one.
-pub(crate) fn check(call: &Call, options: &Options) -> Result<(), ArmError> {
+pub(crate) fn check(call: &ArmCall, options: &AzureOptions) -> Result<(), ArmError> {
     let at = call.path.lower.iter().rposition(|part| part == "providers");
     let namespace = at.and_then(|at| call.path.lower.get(at + 1)).map_or("", String::as_str);
     let version = call.api_version();
@@ -70,10 +70,10 @@ pub(crate) fn check(call: &Call, options: &Options) -> Result<(), ArmError> {
 
 /// Returns true if AKS has this version, and this path in it: only previews have the operations of a cluster or pool.
 fn is_served_by_aks(
-    call: &Call,
+    call: &ArmCall,
     version: &str,
     (first, last): (&str, &str),
-    options: &Options,
+    options: &AzureOptions,
 ) -> bool {
     if version.ends_with("-preview") {
         let (first, last) = AKS_PREVIEWS;

@@ -23,7 +23,7 @@ pub struct Cse {
     pub guest: Guest,
     /// Actual output of the command, if one ran; otherwise the streams are generated from the other fields.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub printed: Option<Printed>,
+    pub printed: Option<CseOutput>,
 }
 
 /// Result of a kubelet's registration.
@@ -95,13 +95,13 @@ impl Guest {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Printed {
+pub struct CseOutput {
     /// Contains the node's report.
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Printed {
+impl CseOutput {
     /// Returns the part that the extension's handler keeps: the end of each stream.
     fn carried(&self) -> String {
         let [stdout, stderr] =
@@ -162,7 +162,7 @@ impl Cse {
     pub(crate) fn message_at(&self, ended: Option<Timestamp>) -> String {
         let streams = match &self.printed {
             Some(printed) => printed.carried(),
-            None => Printed { stdout: self.report(ended), stderr: String::new() }.carried(),
+            None => CseOutput { stdout: self.report(ended), stderr: String::new() }.carried(),
         };
         if self.exit_code == 0 {
             return format!("Enable succeeded: {streams}");
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn command_output_is_kept_up_to_the_window() {
         let stdout = format!("{}é{{\"ExitCode\":\"50\"}}\n", "x".repeat(4096));
-        let printed = Printed { stdout, stderr: "it failed\n".to_owned() };
+        let printed = CseOutput { stdout, stderr: "it failed\n".to_owned() };
         let cse = Cse { exit_code: 50, printed: Some(printed), ..Cse::default() };
         let message = cse.message();
         assert!(message.contains("é{\"ExitCode\":\"50\"}\n\n[stderr]\nit failed\n"), "{message}");

@@ -5,8 +5,8 @@ mod cse_report;
 mod provision;
 mod spec;
 
-pub use cse::{Cse, Guest, Join, Printed};
+pub use cse::{Cse, CseOutput, Guest, Join};
 pub(crate) use cse_report::events;
-pub use provision::Mode;
-pub(crate) use provision::{Image, image_of};
+pub use provision::ProvisionMode;
+pub(crate) use provision::{NodeImage, image_of};
 pub(crate) use spec::{BootMode, Extensions, Promise, VmSpec};

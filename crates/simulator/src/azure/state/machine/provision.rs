@@ -8,7 +8,7 @@ const SUBSCRIPTION: &str = "109a5e88-712a-48ae-9078-9ca8b3c81345";
 
 /// Karpenter's setting `PROVISION_MODE`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub enum Mode {
+pub enum ProvisionMode {
     /// The VM bootstraps by its custom data; no extension reports the result.
     #[default]
     #[serde(rename = "aksscriptless")]
@@ -21,7 +21,7 @@ pub enum Mode {
     Machine,
 }
 
-impl Mode {
+impl ProvisionMode {
     /// Returns the name of the extension that runs the bootstrap, if any.
     pub(crate) fn extension(self) -> Option<&'static str> {
         match self {
@@ -34,12 +34,12 @@ impl Mode {
 
 /// A node image: `202601.13.0` of the usual image definition, or `2204gen2containerd/202601.13.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Image<'a> {
+pub(crate) struct NodeImage<'a> {
     definition: &'a str,
     version: &'a str,
 }
 
-impl<'a> Image<'a> {
+impl<'a> NodeImage<'a> {
     pub(crate) fn parse(image: &'a str) -> Self {
         let (definition, version) = image.rsplit_once('/').unwrap_or((DEFINITION, image));
         Self { definition, version }
@@ -74,19 +74,19 @@ impl<'a> Image<'a> {
         format!("{}-{}-{}", self.gallery().0, self.definition, self.version)
     }
 
-    pub(crate) fn reference(&self, mode: Mode) -> Value {
+    pub(crate) fn reference(&self, mode: ProvisionMode) -> Value {
         match mode {
-            Mode::Scriptless => json!({"communityGalleryImageId": self.community_id()}),
-            Mode::Vm | Mode::Machine => json!({"id": self.gallery_id()}),
+            ProvisionMode::Scriptless => json!({"communityGalleryImageId": self.community_id()}),
+            ProvisionMode::Vm | ProvisionMode::Machine => json!({"id": self.gallery_id()}),
         }
     }
 
     /// Returns the image in the form of a `NodeClaim`'s status.
-    pub(crate) fn claimed(&self, mode: Mode) -> String {
+    pub(crate) fn claimed(&self, mode: ProvisionMode) -> String {
         match mode {
-            Mode::Scriptless => self.community_id(),
-            Mode::Vm => self.gallery_id(),
-            Mode::Machine => self.machine_name(),
+            ProvisionMode::Scriptless => self.community_id(),
+            ProvisionMode::Vm => self.gallery_id(),
+            ProvisionMode::Machine => self.machine_name(),
         }
     }
 }
@@ -104,22 +104,29 @@ mod tests {
 
     #[test]
     fn each_mode_names_the_same_image_in_its_own_way() {
-        let image = Image::parse("2204gen2containerd/202601.13.0");
+        let image = NodeImage::parse("2204gen2containerd/202601.13.0");
         assert_eq!(
-            [Mode::Scriptless, Mode::Vm, Mode::Machine].map(|mode| image.claimed(mode)),
+            [ProvisionMode::Scriptless, ProvisionMode::Vm, ProvisionMode::Machine]
+                .map(|mode| image.claimed(mode)),
             [
                 "/CommunityGalleries/AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2/images/2204gen2containerd/versions/202601.13.0",
                 "/subscriptions/109a5e88-712a-48ae-9078-9ca8b3c81345/resourceGroups/AKS-Ubuntu/providers/Microsoft.Compute/galleries/AKSUbuntu/images/2204gen2containerd/versions/202601.13.0",
                 "AKSUbuntu-2204gen2containerd-202601.13.0",
             ]
         );
-        assert_eq!(Image::parse("202601.13.0").machine_name(), "AKSAzureLinux-V3gen2-202601.13.0");
+        assert_eq!(
+            NodeImage::parse("202601.13.0").machine_name(),
+            "AKSAzureLinux-V3gen2-202601.13.0"
+        );
     }
 
     #[test]
     fn the_default_mode_is_that_of_a_karpenter_without_settings() {
-        assert_eq!(Mode::default(), Mode::Scriptless);
-        let mode = |name: &str| serde_json::from_value::<Mode>(json!(name)).unwrap();
-        assert_eq!((mode("bootstrappingclient"), mode("aksmachineapi")), (Mode::Vm, Mode::Machine));
+        assert_eq!(ProvisionMode::default(), ProvisionMode::Scriptless);
+        let mode = |name: &str| serde_json::from_value::<ProvisionMode>(json!(name)).unwrap();
+        assert_eq!(
+            (mode("bootstrappingclient"), mode("aksmachineapi")),
+            (ProvisionMode::Vm, ProvisionMode::Machine)
+        );
     }
 }

@@ -3,4 +3,4 @@
 pub(super) mod limits;
 mod settings;
 
-pub use settings::{DeletingView, KubernetesAccess, Options, Rights};
+pub use settings::{AzureOptions, DeletingView, KubernetesAccess, Rights};

@@ -2,12 +2,12 @@ use std::time::Duration;
 
 use mooring_contract::Secret;
 
-use super::limits::Limits;
+use super::limits::RateLimits;
 use crate::azure::state::machine::Cse;
 
 /// Names, speed and limits of simulated Azure.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct AzureOptions {
     pub subscription: String,
     pub resource_group: String,
     pub cluster: String,
@@ -45,7 +45,7 @@ pub struct Options {
     pub aks_previews: bool,
     /// Core quota of the region; none for no limit.
     pub vcpu_quota: Option<i64>,
-    pub limits: Limits,
+    pub limits: RateLimits,
     /// Access to the cluster's own API, if any.
     pub kubernetes: Option<KubernetesAccess>,
     pub require_token: bool,
@@ -85,7 +85,7 @@ pub struct KubernetesAccess {
     pub token: Option<Secret>,
 }
 
-impl Default for Options {
+impl Default for AzureOptions {
     fn default() -> Self {
         Self {
             subscription: "00000000-0000-0000-0000-000000000001".to_owned(),
@@ -112,7 +112,7 @@ impl Default for Options {
             kubernetes_version: "1.33.6".to_owned(),
             aks_previews: true,
             vcpu_quota: None,
-            limits: Limits::default(),
+            limits: RateLimits::default(),
             kubernetes: None,
             require_token: true,
             endpoint: "https://management.azure.com".to_owned(),
@@ -121,7 +121,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl AzureOptions {
     pub(crate) fn scaled(&self, duration: Duration) -> Duration {
         let speed = if self.speed.is_finite() && self.speed > 0.0 { self.speed } else { 1.0 };
         duration.div_f64(speed)

@@ -1,7 +1,9 @@
 //! Admission webhooks that deny, as rules.
 
-use crate::kubernetes::api::negotiate::Call;
-use crate::kubernetes::api::state::{ApiResult, ApiServer, Denial, Resource, StatusError, User};
+use crate::kubernetes::api::negotiate::ResourceRequest;
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, Resource, StatusError, User, WebhookDenial,
+};
 
 /// Namespaces that AKS manages in a cluster with a managed system pool.
 const MANAGED: [&str; 6] = [
@@ -14,7 +16,7 @@ const MANAGED: [&str; 6] = [
 ];
 
 impl ApiServer {
-    pub fn deny(&mut self, denial: Denial) {
+    pub fn deny(&mut self, denial: WebhookDenial) {
         self.denials.push(denial);
     }
 
@@ -24,7 +26,7 @@ impl ApiServer {
 
     /// Rejects what AKS Automatic rejects for all but its own components: writes in managed
     /// namespaces, and the Secrets of `kube-system`.
-    pub(crate) fn check_managed(&self, call: &Call<'_>) -> ApiResult<()> {
+    pub(crate) fn check_managed(&self, call: &ResourceRequest<'_>) -> ApiResult<()> {
         let (resource, name) = (call.resource(), call.name());
         let is_namespace = resource.qualified() == "namespaces";
         let namespace = if is_namespace { name } else { call.namespace().unwrap_or_default() };

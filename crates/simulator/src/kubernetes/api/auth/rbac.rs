@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::Value;
 
 use crate::exchange::Request;
-use crate::kubernetes::api::negotiate::{Call, header};
+use crate::kubernetes::api::negotiate::{ResourceRequest, header};
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, User};
 use crate::kubernetes::store::objects::{self, Key, list, text};
 
@@ -12,7 +12,7 @@ const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
 const ROLES: &str = "roles.rbac.authorization.k8s.io";
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Attempt<'a> {
+pub(crate) struct RequestAttributes<'a> {
     pub(crate) verb: &'a str,
     pub(crate) group: &'a str,
     /// Includes the subresource: `pods/eviction`.
@@ -44,7 +44,7 @@ impl ApiServer {
         }
     }
 
-    pub(crate) fn authorize(&self, call: &Call<'_>) -> ApiResult<()> {
+    pub(crate) fn authorize(&self, call: &ResourceRequest<'_>) -> ApiResult<()> {
         let (target, resource) = (&call.target, call.resource());
         // A list with one name is authorized for that name.
         let field = call.query.get("fieldSelector");
@@ -57,7 +57,7 @@ impl ApiServer {
         };
         // Creating an object requires permission in its namespace; a Namespace is authorized in itself.
         let namespace = if resource.qualified() == "namespaces" { name } else { namespace };
-        let attempt = Attempt {
+        let attempt = RequestAttributes {
             verb: call.verb(),
             group: &resource.group,
             resource: &with_part,
@@ -82,7 +82,7 @@ impl ApiServer {
 
     pub(crate) fn authorize_path(&self, user: &User, method: &Method, path: &str) -> ApiResult<()> {
         let verb = method.as_str().to_ascii_lowercase();
-        let attempt = Attempt {
+        let attempt = RequestAttributes {
             verb: &verb,
             group: "",
             resource: "",
@@ -97,7 +97,7 @@ impl ApiServer {
         Err(StatusError::new(403, "Forbidden", message).with_details(serde_json::json!({})))
     }
 
-    pub(crate) fn allows(&self, user: &User, attempt: Attempt<'_>) -> bool {
+    pub(crate) fn allows(&self, user: &User, attempt: RequestAttributes<'_>) -> bool {
         if user.groups.iter().any(|group| group == "system:masters") {
             return true;
         }
@@ -125,14 +125,15 @@ impl ApiServer {
     }
 
     /// Rejects grants of permissions that the user does not have.
-    pub(crate) fn check_grant(&self, call: &Call<'_>, body: &Value) -> ApiResult<()> {
+    pub(crate) fn check_grant(&self, call: &ResourceRequest<'_>, body: &Value) -> ApiResult<()> {
         let resource = call.resource();
         if !matches!(resource.qualified().as_str(), CLUSTER_ROLES | ROLES) {
             return Ok(());
         }
         let namespace = objects::namespace(body);
         let may = |verb: &str, group: &str, what: &str| {
-            let attempt = Attempt { verb, group, resource: what, namespace, name: "", path: None };
+            let attempt =
+                RequestAttributes { verb, group, resource: what, namespace, name: "", path: None };
             self.allows(&call.user, attempt)
         };
         if may("escalate", &resource.group, &resource.plural) {
@@ -189,7 +190,7 @@ fn binds(binding: &Value, user: &User) -> bool {
     })
 }
 
-fn fits(rule: &Value, attempt: Attempt<'_>) -> bool {
+fn fits(rule: &Value, attempt: RequestAttributes<'_>) -> bool {
     let has = |member: &str, wanted: &str| {
         list(rule, &[member]).iter().any(|one| one == "*" || one == wanted)
     };

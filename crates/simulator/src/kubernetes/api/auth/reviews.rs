@@ -3,14 +3,14 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::rbac::Attempt;
+use super::rbac::RequestAttributes;
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, json_answer};
+use crate::kubernetes::api::negotiate::{ResourceRequest, json_answer};
 use crate::kubernetes::api::state::{ApiServer, User};
 use crate::kubernetes::store::objects::{self, list, text};
 
 impl ApiServer {
-    pub(crate) fn review(&self, call: &Call<'_>, mut review: Value) -> Response {
+    pub(crate) fn review(&self, call: &ResourceRequest<'_>, mut review: Value) -> Response {
         objects::set(&mut review, &["metadata", "creationTimestamp"], Value::Null);
         let user = match call.resource().kind.as_str() {
             "SubjectAccessReview" | "LocalSubjectAccessReview" => User {
@@ -44,7 +44,7 @@ impl ApiServer {
             if part.is_empty() { resource.to_owned() } else { format!("{resource}/{part}") };
         let allowed = self.allows(
             user,
-            Attempt {
+            RequestAttributes {
                 verb,
                 group: text(attributes, &["group"]),
                 resource: &resource,

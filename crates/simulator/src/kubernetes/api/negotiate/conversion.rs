@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::kubernetes::api::state::Resource;
-use crate::kubernetes::store::Object;
+use crate::kubernetes::store::StoredObject;
 use crate::kubernetes::store::objects::members;
 
 /// Renamed members: (old, new).
@@ -45,7 +45,7 @@ fn rename(
     }
 }
 
-pub(crate) fn shown(resource: &Resource, object: &Arc<Object>) -> Bytes {
+pub(crate) fn shown(resource: &Resource, object: &Arc<StoredObject>) -> Bytes {
     if is_stored_form(resource) {
         return object.bytes.clone();
     }

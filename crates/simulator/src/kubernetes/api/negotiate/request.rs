@@ -10,14 +10,15 @@ use super::protobuf;
 use crate::exchange::Request;
 use crate::exchange::uri::decode;
 use crate::kubernetes::api::state::{
-    ApiResult, Catalog, FieldError, Form, Format, Part, Resource, StatusError, User, Writer,
+    ApiResult, Catalog, FieldError, ObjectForm, ObjectPart, Resource, StatusError, TableRows, User,
+    WriteContext,
 };
 use crate::kubernetes::store::objects::Key;
 
 #[derive(Debug, Default)]
-pub(crate) struct Query(Vec<(String, String)>);
+pub(crate) struct RequestQuery(Vec<(String, String)>);
 
-impl Query {
+impl RequestQuery {
     pub(crate) fn parse(query: Option<&str>) -> Self {
         let pairs = query.unwrap_or_default().split('&').filter(|part| !part.is_empty());
         Self(
@@ -48,7 +49,7 @@ impl Query {
 }
 
 #[derive(Debug)]
-pub(crate) enum Target {
+pub(crate) enum RequestTarget {
     Resource(ResourceTarget),
     /// Discovery, health, version and similar: by path alone.
     Path,
@@ -63,7 +64,7 @@ pub(crate) struct ResourceTarget {
     pub(crate) subresource: Option<String>,
 }
 
-impl Target {
+impl RequestTarget {
     pub(crate) fn parse(catalog: &Catalog, path: &str) -> ApiResult<Self> {
         let parts: Vec<String> = path
             .split('/')
@@ -115,9 +116,9 @@ impl Target {
 
 /// A parsed request about a resource.
 #[derive(Debug)]
-pub(crate) struct Call<'a> {
+pub(crate) struct ResourceRequest<'a> {
     pub(crate) request: &'a Request,
-    pub(crate) query: Query,
+    pub(crate) query: RequestQuery,
     pub(crate) user: User,
     pub(crate) target: ResourceTarget,
     pub(crate) now: Timestamp,
@@ -127,7 +128,7 @@ pub(crate) fn header(request: &Request, name: http::header::HeaderName) -> &str 
     request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-impl Call<'_> {
+impl ResourceRequest<'_> {
     pub(crate) fn resource(&self) -> &Resource {
         &self.target.resource
     }
@@ -145,9 +146,9 @@ impl Call<'_> {
         Key::new(self.namespace(), self.name())
     }
 
-    pub(crate) fn part(&self) -> Part {
+    pub(crate) fn part(&self) -> ObjectPart {
         let status = self.target.subresource.as_deref() == Some("status");
-        if status { Part::Status } else { Part::Main }
+        if status { ObjectPart::Status } else { ObjectPart::Main }
     }
 
     pub(crate) fn header(&self, name: http::header::HeaderName) -> &str {
@@ -155,17 +156,17 @@ impl Call<'_> {
     }
 
     /// Returns the form of objects that the client prefers.
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> ObjectForm {
         let accept = self.header(http::header::ACCEPT);
         let mut first = accept.split(',').next().unwrap_or_default().split(';').map(str::trim);
         match first.find_map(|part| part.strip_prefix("as=")) {
-            Some("Table") => Form::Table(match self.query.get("includeObject") {
-                "None" => Format::Rows,
-                "Object" => Format::WithObjects,
-                _ => Format::WithMetadata,
+            Some("Table") => ObjectForm::Table(match self.query.get("includeObject") {
+                "None" => TableRows::Rows,
+                "Object" => TableRows::WithObjects,
+                _ => TableRows::WithMetadata,
             }),
-            Some(kind) if kind.starts_with("PartialObjectMetadata") => Form::Metadata,
-            _ => Form::Whole,
+            Some(kind) if kind.starts_with("PartialObjectMetadata") => ObjectForm::Metadata,
+            _ => ObjectForm::Whole,
         }
     }
 
@@ -192,9 +193,9 @@ impl Call<'_> {
         }
     }
 
-    pub(crate) fn writer(&self, verb: &'static str) -> Writer {
-        let status = self.part() == Part::Status;
-        Writer {
+    pub(crate) fn writer(&self, verb: &'static str) -> WriteContext {
+        let status = self.part() == ObjectPart::Status;
+        WriteContext {
             user: self.user.name.clone(),
             manager: self.manager(),
             verb,

@@ -3,10 +3,10 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use super::conversion::converted;
-use super::request::Call;
+use super::request::ResourceRequest;
 use super::table;
 use crate::exchange::{Body, Response};
-use crate::kubernetes::api::state::{Form, StatusError};
+use crate::kubernetes::api::state::{ObjectForm, StatusError};
 
 pub(crate) fn error_answer(error: &StatusError) -> Response {
     if error.is_page() {
@@ -38,12 +38,16 @@ pub(crate) fn with_type(status: StatusCode, kind: &'static str, body: Body) -> R
 }
 
 /// Returns a stored object in the form that the client asked for.
-pub(crate) fn object_answer(call: &Call<'_>, status: StatusCode, stored: &Value) -> Response {
+pub(crate) fn object_answer(
+    call: &ResourceRequest<'_>,
+    status: StatusCode,
+    stored: &Value,
+) -> Response {
     let value = converted(call.resource(), stored);
     let shown = match call.form() {
-        Form::Whole => value,
-        Form::Metadata => table::metadata_of(&value),
-        Form::Table(format) => {
+        ObjectForm::Whole => value,
+        ObjectForm::Metadata => table::metadata_of(&value),
+        ObjectForm::Table(format) => {
             table::of(call.resource(), &[value], format, call.now, true, &json!({}))
         }
     };

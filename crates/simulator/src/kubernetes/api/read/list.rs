@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use super::selectors::selector;
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{
-    Call, bytes_answer, converted, is_stored_form, json_answer, object_answer, shown, table,
+    ResourceRequest, bytes_answer, converted, is_stored_form, json_answer, object_answer, shown,
+    table,
 };
-use crate::kubernetes::api::state::{ApiResult, ApiServer, Form, Resource, StatusError};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, ObjectForm, Resource, StatusError};
 use crate::kubernetes::store::objects::Key;
-use crate::kubernetes::store::{Object, item};
+use crate::kubernetes::store::{StoredObject, item};
 
 struct Continue {
     revision: u64,
@@ -42,27 +43,31 @@ impl Continue {
 }
 
 impl ApiServer {
-    pub(crate) fn find(&self, call: &Call<'_>) -> ApiResult<&Arc<Object>> {
+    pub(crate) fn find(&self, call: &ResourceRequest<'_>) -> ApiResult<&Arc<StoredObject>> {
         self.store
             .get(&call.resource().table, &call.key())
             .ok_or_else(|| StatusError::not_found(call.resource(), call.name()))
     }
 
-    pub(crate) fn serve_get(&self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_get(&self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let object = self.find(call)?;
         self.check_not_ahead(call.query.number("resourceVersion"))?;
         Ok(match call.form() {
-            Form::Whole => bytes_answer(StatusCode::OK, shown(call.resource(), object)),
+            ObjectForm::Whole => bytes_answer(StatusCode::OK, shown(call.resource(), object)),
             _ => object_answer(call, StatusCode::OK, &object.value),
         })
     }
 
-    pub(crate) fn serve_list(&self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_list(&self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         self.list_as_of(call, self.store.revision())
     }
 
     /// Lists at this revision, or at that of the request's continue token.
-    pub(crate) fn list_as_of(&self, call: &Call<'_>, revision: u64) -> ApiResult<Response> {
+    pub(crate) fn list_as_of(
+        &self,
+        call: &ResourceRequest<'_>,
+        revision: u64,
+    ) -> ApiResult<Response> {
         let resource = call.resource();
         let selector = selector(call)?;
         let limit = call.query.number("limit").filter(|limit| *limit > 0);
@@ -86,7 +91,7 @@ impl ApiServer {
             (token.revision, Some(token.after))
         };
         let namespace = call.namespace();
-        let fits = |object: &Object| selector.is_everything() || selector.fits(&object.value);
+        let fits = |object: &StoredObject| selector.is_everything() || selector.fits(&object.value);
         let wanted = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
         let (mut found, more) = if revision == self.store.revision() {
             let all = self.store.list(&resource.table, namespace);
@@ -112,16 +117,18 @@ impl ApiServer {
                 metadata["remainingItemCount"] = more.into();
             }
         }
-        let objects: Vec<Arc<Object>> = found.drain(..).map(|(_, object)| object).collect();
+        let objects: Vec<Arc<StoredObject>> = found.drain(..).map(|(_, object)| object).collect();
         Ok(match call.form() {
-            Form::Whole => bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata)),
-            Form::Table(format) => {
+            ObjectForm::Whole => {
+                bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata))
+            }
+            ObjectForm::Table(format) => {
                 let values: Vec<Value> =
                     objects.iter().map(|object| converted(resource, &object.value)).collect();
                 let table = table::of(resource, &values, format, call.now, true, &metadata);
                 json_answer(StatusCode::OK, &table)
             }
-            Form::Metadata => {
+            ObjectForm::Metadata => {
                 let items: Vec<Value> =
                     objects.iter().map(|one| table::metadata_of(&one.value)).collect();
                 let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
@@ -151,11 +158,11 @@ impl ApiServer {
 
 /// Returns the objects of one page, and the number that remain.
 fn page<'a>(
-    all: impl Iterator<Item = (&'a Key, &'a Arc<Object>)>,
+    all: impl Iterator<Item = (&'a Key, &'a Arc<StoredObject>)>,
     after: Option<&Key>,
-    fits: impl Fn(&Object) -> bool,
+    fits: impl Fn(&StoredObject) -> bool,
     wanted: usize,
-) -> (Vec<(Key, Arc<Object>)>, usize) {
+) -> (Vec<(Key, Arc<StoredObject>)>, usize) {
     let mut rest = all
         .skip_while(|(key, _)| after.is_some_and(|after| *key <= after))
         .filter(|(_, object)| fits(object));
@@ -164,7 +171,7 @@ fn page<'a>(
     (found, rest.count())
 }
 
-fn joined(resource: &Resource, objects: &[Arc<Object>], metadata: &Value) -> Bytes {
+fn joined(resource: &Resource, objects: &[Arc<StoredObject>], metadata: &Value) -> Bytes {
     let size: usize = objects.iter().map(|object| object.bytes.len() + 1).sum();
     let mut bytes = BytesMut::with_capacity(size + 256);
     let (kind, version) = (&resource.list_kind, resource.api_version());

@@ -1,9 +1,9 @@
-use crate::kubernetes::api::negotiate::Call;
+use crate::kubernetes::api::negotiate::ResourceRequest;
 use crate::kubernetes::api::state::{ApiResult, Resource, StatusError};
 use crate::kubernetes::store::Selector;
 
 /// Returns the selector of a request; a name in its path selects that object.
-pub(crate) fn selector(call: &Call<'_>) -> ApiResult<Selector> {
+pub(crate) fn selector(call: &ResourceRequest<'_>) -> ApiResult<Selector> {
     match &call.target.name {
         None => {
             parse(call.resource(), call.query.get("labelSelector"), call.query.get("fieldSelector"))

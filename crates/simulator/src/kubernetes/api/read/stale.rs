@@ -4,7 +4,9 @@ use http::StatusCode;
 use jiff::Timestamp;
 
 use crate::exchange::{Request, Response};
-use crate::kubernetes::api::negotiate::{Call, Query, Target, bytes_answer, error_answer, shown};
+use crate::kubernetes::api::negotiate::{
+    RequestQuery, RequestTarget, ResourceRequest, bytes_answer, error_answer, shown,
+};
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 
 impl ApiServer {
@@ -15,10 +17,10 @@ impl ApiServer {
         then: Timestamp,
         now: Timestamp,
     ) -> Option<Response> {
-        let parsed = Target::parse(&self.catalog, request.uri().path());
-        let Ok(Target::Resource(target)) = parsed else { return None };
-        let query = Query::parse(request.uri().query());
-        let call = Call { request, query, user: self.who(request).ok()?, target, now };
+        let parsed = RequestTarget::parse(&self.catalog, request.uri().path());
+        let Ok(RequestTarget::Resource(target)) = parsed else { return None };
+        let query = RequestQuery::parse(request.uri().query());
+        let call = ResourceRequest { request, query, user: self.who(request).ok()?, target, now };
         self.authorize(&call).ok()?;
         let revision = self.store.revision_at(&call.resource().table, then);
         let answer = match call.verb() {
@@ -30,7 +32,7 @@ impl ApiServer {
         Some(answer.unwrap_or_else(|error| error_answer(&error)))
     }
 
-    fn get_as_of(&self, call: &Call<'_>, revision: u64) -> ApiResult<Response> {
+    fn get_as_of(&self, call: &ResourceRequest<'_>, revision: u64) -> ApiResult<Response> {
         let resource = call.resource();
         let then = self.store.list_at(&resource.table, call.namespace(), revision);
         let then = then.unwrap_or_default();

@@ -12,29 +12,35 @@ use serde_json::{Value, json};
 use super::list::too_old;
 use super::selectors::selector;
 use crate::exchange::{Body, Response};
-use crate::faults::{self, Fault, Faults, Service};
-use crate::kubernetes::api::negotiate::{Call, converted, shown, table, with_type};
+use crate::faults::{self, Fault, Faults, ServiceName};
+use crate::kubernetes::api::negotiate::{ResourceRequest, converted, shown, table, with_type};
 use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, Delivery, Form, Resource, StatusError, Watch,
+    ApiResult, ApiServer, Delivery, ObjectForm, ObjectWatch, Resource, StatusError,
 };
-use crate::kubernetes::store::{Change, Object};
+use crate::kubernetes::store::{ObjectChange, StoredObject};
 
-impl Watch {
+impl ObjectWatch {
     /// Returns the line of a change; an object that left the selector keeps its value, with the
     /// revision at which it left.
-    fn change_line(&mut self, change: &Change, kind: &str, left: bool, now: Timestamp) -> Bytes {
+    fn change_line(
+        &mut self,
+        change: &ObjectChange,
+        kind: &str,
+        left: bool,
+        now: Timestamp,
+    ) -> Bytes {
         let previous = change.previous.as_ref().filter(|_| left);
         let last = previous.map(|previous| previous.at_revision(change.revision()));
         self.line(kind, last.as_ref().unwrap_or(&change.object), now)
     }
 
-    fn line(&mut self, kind: &str, object: &Arc<Object>, now: Timestamp) -> Bytes {
+    fn line(&mut self, kind: &str, object: &Arc<StoredObject>, now: Timestamp) -> Bytes {
         match self.form {
-            Form::Whole => event_line(kind, &shown(&self.resource, object)),
-            Form::Metadata => {
+            ObjectForm::Whole => event_line(kind, &shown(&self.resource, object)),
+            ObjectForm::Metadata => {
                 event_line(kind, table::metadata_of(&object.value).to_string().as_bytes())
             }
-            Form::Table(format) => {
+            ObjectForm::Table(format) => {
                 let first = !self.started;
                 self.started = true;
                 let metadata = json!({"resourceVersion": object.revision.to_string()});
@@ -46,7 +52,7 @@ impl Watch {
     }
 }
 
-impl Watch {
+impl ObjectWatch {
     /// Returns a bookmark in this watch's form; tables have none.
     fn bookmark_line(&self, revision: u64, ends_initial: bool) -> Option<Bytes> {
         let mut object = json!({
@@ -57,9 +63,9 @@ impl Watch {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
         match self.form {
-            Form::Whole => {}
-            Form::Metadata => object = table::metadata_of(&object),
-            Form::Table(_) => return None,
+            ObjectForm::Whole => {}
+            ObjectForm::Metadata => object = table::metadata_of(&object),
+            ObjectForm::Table(_) => return None,
         }
         Some(event_line("BOOKMARK", object.to_string().as_bytes()))
     }
@@ -74,14 +80,14 @@ fn event_line(kind: &str, object: &[u8]) -> Bytes {
 }
 
 impl ApiServer {
-    pub(crate) fn serve_watch(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_watch(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let (now, target) = (call.now, &call.target);
         let selector = selector(call)?;
         let (sender, receiver) = unbounded();
         let seconds =
             call.query.number("timeoutSeconds").and_then(|seconds| i64::try_from(seconds).ok());
         let bookmarks = call.query.flag("allowWatchBookmarks");
-        let mut watch = Watch {
+        let mut watch = ObjectWatch {
             resource: Arc::clone(&target.resource),
             namespace: target.namespace.clone(),
             selector,
@@ -118,7 +124,7 @@ impl ApiServer {
         Ok(streaming(receiver))
     }
 
-    fn send_everything(&self, watch: &mut Watch, now: Timestamp, marked: bool) {
+    fn send_everything(&self, watch: &mut ObjectWatch, now: Timestamp, marked: bool) {
         let table = watch.resource.table.clone();
         let namespace = watch.namespace.clone();
         for (_, object) in self.store.list(&table, namespace.as_deref()) {
@@ -133,7 +139,7 @@ impl ApiServer {
     }
 
     /// Sends the changes since a revision; returns false after sending an error if the history does not reach back.
-    fn send_since(&self, watch: &mut Watch, revision: u64, now: Timestamp) -> bool {
+    fn send_since(&self, watch: &mut ObjectWatch, revision: u64, now: Timestamp) -> bool {
         let table = watch.resource.table.clone();
         let Some(changes) = self.store.changes_since(&table, revision) else {
             let error = too_old(revision, self.store.revision()).object();
@@ -150,7 +156,7 @@ impl ApiServer {
     }
 
     /// Sends a change to every matching watch. The line is serialized once for all watches of one form.
-    pub(crate) fn publish(&mut self, table: &str, change: &Change, now: Timestamp) {
+    pub(crate) fn publish(&mut self, table: &str, change: &ObjectChange, now: Timestamp) {
         let Some(watches) = self.watches.by_table.get_mut(table) else { return };
         let mut made: Vec<(String, &'static str, bool, Bytes)> = Vec::new();
         for watch in watches.iter_mut() {
@@ -158,13 +164,16 @@ impl ApiServer {
             let delivery = next_delivery(&mut self.faults, &watch.resource, now);
             let version = watch.resource.api_version();
             let same = |one: &&(String, &'static str, bool, Bytes)| {
-                watch.form == Form::Whole && one.0 == version && one.1 == kind && one.2 == left
+                watch.form == ObjectForm::Whole
+                    && one.0 == version
+                    && one.1 == kind
+                    && one.2 == left
             };
             let line = match made.iter().find(same) {
                 Some((.., line)) => line.clone(),
                 None => watch.change_line(change, kind, left, now),
             };
-            if watch.form == Form::Whole {
+            if watch.form == ObjectForm::Whole {
                 made.push((version, kind, left, line.clone()));
             }
             watch.send(line, delivery);
@@ -238,8 +247,12 @@ fn next_delivery(faults: &mut Faults, resource: &Resource, now: Timestamp) -> De
     } else {
         format!("/apis/{}/{}/{}", resource.group, resource.version, resource.plural)
     };
-    let call =
-        faults::Call { service: Service::Kubernetes, method: "WATCH", path: &path, writes: false };
+    let call = faults::MatchedCall {
+        service: ServiceName::Kubernetes,
+        method: "WATCH",
+        path: &path,
+        writes: false,
+    };
     match faults.next_of(call, now, is_about_events) {
         Some(Fault::DropWatch) => Delivery::EndWatch,
         Some(Fault::DuplicateEvent) => Delivery::Twice,

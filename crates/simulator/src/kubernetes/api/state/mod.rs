@@ -14,10 +14,10 @@ pub(crate) use catalog::{
 };
 pub use error::StatusError;
 pub(crate) use error::{ApiResult, FieldError};
-pub use options::{Delays, Options};
+pub use options::{Delays, KubernetesOptions};
 pub(crate) use schema::{ListType, Schema};
 pub use server::ApiServer;
-pub use user::{Denial, User};
-pub(crate) use watches::{Delivery, Form, Format, Watch};
-pub use writes::Write;
-pub(crate) use writes::{CLUSTER, ChangeQueue, Part, Writer};
+pub use user::{User, WebhookDenial};
+pub(crate) use watches::{Delivery, ObjectForm, ObjectWatch, TableRows};
+pub use writes::RecordedWrite;
+pub(crate) use writes::{CLUSTER, ChangeQueue, ObjectPart, WriteContext};

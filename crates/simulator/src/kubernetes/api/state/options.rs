@@ -2,11 +2,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::faults::Rule;
+use crate::faults::FaultRule;
 
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "options are separate switches")]
-pub struct Options {
+pub struct KubernetesOptions {
     /// Random seed of uids, generated names and faults.
     pub seed: u64,
     pub start: Timestamp,
@@ -24,7 +24,7 @@ pub struct Options {
     /// Changes kept of each resource, for watches that resume and lists that continue.
     pub history: usize,
     pub delays: Delays,
-    pub faults: Vec<Rule>,
+    pub faults: Vec<FaultRule>,
     pub trace: usize,
 }
 
@@ -48,7 +48,7 @@ impl Default for Delays {
     }
 }
 
-impl Default for Options {
+impl Default for KubernetesOptions {
     fn default() -> Self {
         Self {
             seed: 1,

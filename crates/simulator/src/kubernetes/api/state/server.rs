@@ -3,27 +3,27 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use jiff::Timestamp;
 
 use super::catalog::Catalog;
-use super::options::Options;
-use super::user::{Denial, User};
+use super::options::KubernetesOptions;
+use super::user::{User, WebhookDenial};
 use super::watches::Watches;
-use super::writes::{ChangeQueue, Write};
+use super::writes::{ChangeQueue, RecordedWrite};
 use crate::faults::Faults;
-use crate::kubernetes::store::Store;
+use crate::kubernetes::store::ObjectStore;
 use crate::replay::random::Random;
 
 /// An API server: its objects, resources and clients.
 pub struct ApiServer {
-    pub(crate) options: Options,
-    pub(crate) store: Store,
+    pub(crate) options: KubernetesOptions,
+    pub(crate) store: ObjectStore,
     pub(crate) catalog: Catalog,
     pub(crate) watches: Watches,
     pub(crate) tokens: BTreeMap<String, User>,
-    pub(crate) denials: Vec<Denial>,
+    pub(crate) denials: Vec<WebhookDenial>,
     pub(crate) uids: Random,
     pub(crate) names: Random,
     /// Fault rules; those about watch events apply where an event is sent.
     pub(crate) faults: Faults,
-    pub(crate) writes: VecDeque<Write>,
+    pub(crate) writes: VecDeque<RecordedWrite>,
     pub(crate) changed: ChangeQueue,
     /// Tables of CRDs that are being deleted.
     pub(crate) removed_definitions: BTreeSet<String>,
@@ -32,10 +32,10 @@ pub struct ApiServer {
 }
 
 impl ApiServer {
-    pub(crate) fn new(options: Options) -> Self {
+    pub(crate) fn new(options: KubernetesOptions) -> Self {
         let random = Random::new(options.seed);
         Self {
-            store: Store::new(options.history),
+            store: ObjectStore::new(options.history),
             catalog: Catalog::built_in(options.old_server),
             watches: Watches::default(),
             tokens: BTreeMap::new(),

@@ -30,7 +30,7 @@ impl User {
 
 /// Denies some writes, as an admission webhook would.
 #[derive(Debug, Clone)]
-pub struct Denial {
+pub struct WebhookDenial {
     pub webhook: String,
     /// For example `nodeclaims.karpenter.sh`.
     pub resource: String,

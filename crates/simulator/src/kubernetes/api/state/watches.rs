@@ -6,11 +6,11 @@ use futures::channel::mpsc::UnboundedSender;
 use jiff::Timestamp;
 
 use super::catalog::Resource;
-use crate::kubernetes::store::{Change, ChangeKind, Object, Selector};
+use crate::kubernetes::store::{ChangeKind, ObjectChange, Selector, StoredObject};
 
 /// Part of each object in a table's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum TableRows {
     Rows,
     WithMetadata,
     WithObjects,
@@ -18,14 +18,14 @@ pub(crate) enum Format {
 
 #[derive(Default)]
 pub(crate) struct Watches {
-    pub(crate) by_table: BTreeMap<String, Vec<Watch>>,
+    pub(crate) by_table: BTreeMap<String, Vec<ObjectWatch>>,
 }
 
-pub(crate) struct Watch {
+pub(crate) struct ObjectWatch {
     pub(crate) resource: Arc<Resource>,
     pub(crate) namespace: Option<String>,
     pub(crate) selector: Selector,
-    pub(crate) form: Form,
+    pub(crate) form: ObjectForm,
     /// Closed when the client disconnects; dropped to end the watch.
     pub(crate) sender: UnboundedSender<Bytes>,
     pub(crate) ends: Option<Timestamp>,
@@ -36,10 +36,10 @@ pub(crate) struct Watch {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ObjectForm {
     Whole,
     Metadata,
-    Table(Format),
+    Table(TableRows),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) enum Delivery {
     EndWatch,
 }
 
-impl Watch {
+impl ObjectWatch {
     pub(crate) fn send(&mut self, line: Bytes, delivery: Delivery) {
         // A send fails after the client disconnected; the watch is swept then.
         match delivery {
@@ -69,12 +69,13 @@ impl Watch {
     }
 
     /// Returns the event of a change for this watch: an object that leaves its selector is deleted for it.
-    pub(crate) fn sees(&self, change: &Change) -> Option<(&'static str, bool)> {
+    pub(crate) fn sees(&self, change: &ObjectChange) -> Option<(&'static str, bool)> {
         if self.namespace.as_ref().is_some_and(|namespace| change.key.namespace != *namespace) {
             return None;
         }
-        let fits =
-            |object: &Object| self.selector.is_everything() || self.selector.fits(&object.value);
+        let fits = |object: &StoredObject| {
+            self.selector.is_everything() || self.selector.fits(&object.value)
+        };
         let before = change.previous.as_deref().is_some_and(fits);
         let after = change.kind != ChangeKind::Deleted && fits(&change.object);
         match (before, after) {

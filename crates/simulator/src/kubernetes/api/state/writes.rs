@@ -10,7 +10,7 @@ use crate::kubernetes::store::objects::Key;
 /// Field manager of the cluster's own writes.
 pub(crate) const CLUSTER: &str = "cluster";
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Write {
+pub struct RecordedWrite {
     pub at: Timestamp,
     /// For example `nodeclaims.karpenter.sh`.
     pub resource: String,
@@ -28,14 +28,14 @@ pub struct Write {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ObjectPart {
     /// All but the status, if that is a subresource.
     Main,
     Status,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Writer {
+pub(crate) struct WriteContext {
     pub(crate) user: String,
     pub(crate) manager: String,
     pub(crate) verb: &'static str,
@@ -46,7 +46,7 @@ pub(crate) struct Writer {
     pub(crate) now: Timestamp,
 }
 
-impl Writer {
+impl WriteContext {
     /// Returns a client in process, by its field manager.
     pub(crate) fn local(manager: &str, now: Timestamp) -> Self {
         let user = "system:cluster".to_owned();

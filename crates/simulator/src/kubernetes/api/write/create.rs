@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use super::pipeline::{decode, validate};
 use super::{apply, defaults};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, object_answer};
+use crate::kubernetes::api::negotiate::{ResourceRequest, object_answer};
 use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, FieldError, Resource, StatusError, Writer,
+    ApiResult, ApiServer, FieldError, Resource, StatusError, WriteContext,
 };
 use crate::kubernetes::store::objects::{self, Key};
 use crate::replay::random::Random;
 
 impl ApiServer {
-    pub(crate) fn serve_create(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_create(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let resource = call.resource();
         if resource.namespaced && call.namespace().is_none() {
             return Err(StatusError::page_not_found());
@@ -34,7 +34,7 @@ impl ApiServer {
         resource: &Resource,
         namespace: Option<&str>,
         body: Value,
-        writer: &Writer,
+        writer: &WriteContext,
     ) -> ApiResult<Value> {
         let now = writer.now;
         let mut value = decode(resource, body)?;

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{CRDS, Part, Resource};
+use crate::kubernetes::api::state::{CRDS, ObjectPart, Resource};
 use crate::kubernetes::store::objects::{self, flag, text};
 
 /// Resources whose updates require a resourceVersion.
@@ -167,12 +167,17 @@ fn from_plain_secret(resource: &Resource, value: &mut Value) {
 }
 
 /// Restores members of a built-in object that an update cannot change.
-pub(crate) fn prepare_changed(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
+pub(crate) fn prepare_changed(
+    resource: &Resource,
+    value: &mut Value,
+    old: &Value,
+    part: ObjectPart,
+) {
     from_plain_secret(resource, value);
     if resource.qualified() == "nodes" {
         drop_false(value);
     }
-    if resource.qualified() == "namespaces" && part == Part::Main {
+    if resource.qualified() == "namespaces" && part == ObjectPart::Main {
         // Only the subresource `finalize` changes these.
         let was = objects::at(old, &["spec", "finalizers"]).cloned().unwrap_or(json!([]));
         objects::set(value, &["spec", "finalizers"], was);

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::kubernetes::api::crd::definition::{CLEANUP, resources};
-use crate::kubernetes::api::state::{ApiServer, CRDS, Writer};
+use crate::kubernetes::api::state::{ApiServer, CRDS, WriteContext};
 use crate::kubernetes::store::objects::{self, flag, list};
 
 impl ApiServer {
@@ -45,7 +45,7 @@ impl ApiServer {
             objects::set(&mut value, &["status", "storedVersions"], stored);
         }
         if value != *definition {
-            self.put(CRDS, value, &Writer::controller(now));
+            self.put(CRDS, value, &WriteContext::controller(now));
         }
     }
 

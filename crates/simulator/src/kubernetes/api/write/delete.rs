@@ -5,10 +5,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, converted, json_answer};
+use crate::kubernetes::api::negotiate::{ResourceRequest, converted, json_answer};
 use crate::kubernetes::api::read::selectors::selector;
 use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, FieldError, Resource, StatusError, Writer,
+    ApiResult, ApiServer, FieldError, Resource, StatusError, WriteContext,
 };
 use crate::kubernetes::store::objects::{self, Key};
 
@@ -30,7 +30,7 @@ pub(crate) enum Deleted {
 
 impl DeleteOptions {
     /// Parses body and query; the query counts if the body is empty.
-    pub(crate) fn of(call: &Call<'_>) -> ApiResult<Self> {
+    pub(crate) fn of(call: &ResourceRequest<'_>) -> ApiResult<Self> {
         let body = if call.request.body().is_empty() { Value::Null } else { call.body()? };
         let mut options = Self::from_body(&body);
         let query = &call.query;
@@ -128,7 +128,7 @@ impl DeleteOptions {
 }
 
 impl ApiServer {
-    pub(crate) fn serve_delete(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_delete(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let resource = call.resource();
         let options = DeleteOptions::of(call)?;
         let mut writer = call.writer("delete");
@@ -156,7 +156,10 @@ impl ApiServer {
         }
     }
 
-    pub(crate) fn serve_delete_collection(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_delete_collection(
+        &mut self,
+        call: &ResourceRequest<'_>,
+    ) -> ApiResult<Response> {
         let resource = call.resource();
         if resource.namespaced && call.namespace().is_none() {
             return Err(StatusError::method_not_allowed());
@@ -199,7 +202,7 @@ impl ApiServer {
         let living = self.store.list(&resource.table, namespace);
         let living = living.filter(|(_, object)| !objects::is_being_deleted(&object.value));
         let keys: Vec<Key> = living.map(|(key, _)| key.clone()).collect();
-        let (options, writer) = (DeleteOptions::background(), Writer::cluster(now));
+        let (options, writer) = (DeleteOptions::background(), WriteContext::cluster(now));
         let mut any = false;
         for key in keys {
             any |= self.delete_object(resource, &key, &options, &writer).is_ok();
@@ -212,7 +215,7 @@ impl ApiServer {
         resource: &Resource,
         key: &Key,
         options: &DeleteOptions,
-        writer: &Writer,
+        writer: &WriteContext,
     ) -> ApiResult<Deleted> {
         let Some(old) = self.store.get(&resource.table, key) else {
             return Err(StatusError::not_found(resource, &key.name));

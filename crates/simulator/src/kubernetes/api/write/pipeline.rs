@@ -9,10 +9,10 @@ use super::{metadata, rules};
 use crate::kubernetes::api::crd;
 use crate::kubernetes::api::negotiate::to_stored;
 use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, CRDS, Resource, StatusError, Write, Writer,
+    ApiResult, ApiServer, CRDS, RecordedWrite, Resource, StatusError, WriteContext,
 };
 use crate::kubernetes::store::objects::{self, Key};
-use crate::kubernetes::store::{Change, ChangeKind, ObjectKey, owners};
+use crate::kubernetes::store::{ChangeKind, ObjectChange, ObjectKey, owners};
 
 const WRITES: usize = 100_000;
 
@@ -75,7 +75,7 @@ fn may_go(value: &Value) -> bool {
 
 impl ApiServer {
     /// Stores an object unless the write is a dry run, or removes it if nothing keeps it. Returns its final state.
-    pub(crate) fn finish(&mut self, table: &str, value: Value, writer: &Writer) -> Value {
+    pub(crate) fn finish(&mut self, table: &str, value: Value, writer: &WriteContext) -> Value {
         if writer.dry_run {
             return value;
         }
@@ -87,7 +87,7 @@ impl ApiServer {
     }
 
     /// The only place where an object gets into the store.
-    pub(crate) fn put(&mut self, table: &str, value: Value, writer: &Writer) -> Value {
+    pub(crate) fn put(&mut self, table: &str, value: Value, writer: &WriteContext) -> Value {
         let change = self.store.put(table, value, writer.now);
         self.notify(table, &change, writer);
         let stored = change.object.value.clone();
@@ -98,7 +98,7 @@ impl ApiServer {
     }
 
     /// The only place where an object leaves the store.
-    pub(crate) fn erase(&mut self, table: &str, key: &Key, writer: &Writer) {
+    pub(crate) fn erase(&mut self, table: &str, key: &Key, writer: &WriteContext) {
         let Some(change) = self.store.remove(table, key, writer.now) else { return };
         self.notify(table, &change, writer);
         if table == CRDS {
@@ -111,7 +111,7 @@ impl ApiServer {
         &mut self,
         table: &str,
         object: &Value,
-        writer: &Writer,
+        writer: &WriteContext,
         change: impl FnOnce(&mut Value),
     ) {
         let mut value = object.clone();
@@ -123,13 +123,13 @@ impl ApiServer {
 
     /// Reports a change to watches, the log of writes and controllers: the object, its owners, and
     /// its dependents if it was deleted.
-    fn notify(&mut self, table: &str, change: &Change, writer: &Writer) {
+    fn notify(&mut self, table: &str, change: &ObjectChange, writer: &WriteContext) {
         self.publish(table, change, writer.now);
         if self.writes.len() == WRITES {
             self.writes.pop_front();
         }
         let value = &change.object.value;
-        self.writes.push_back(Write {
+        self.writes.push_back(RecordedWrite {
             at: writer.now,
             resource: table.to_owned(),
             key: change.key.clone(),

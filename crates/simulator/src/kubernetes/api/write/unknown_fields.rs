@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::metadata;
 use crate::kubernetes::api::crd;
-use crate::kubernetes::api::negotiate::Call;
+use crate::kubernetes::api::negotiate::ResourceRequest;
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 
 impl ApiServer {
     /// Rejects unknown fields if the client requires it. Servers of 1.20 ignore the option.
-    pub(crate) fn check_unknown(&self, call: &Call<'_>, value: &Value) -> ApiResult<()> {
+    pub(crate) fn check_unknown(&self, call: &ResourceRequest<'_>, value: &Value) -> ApiResult<()> {
         let resource = call.resource();
         if self.options.old_server || call.query.get("fieldValidation") != "Strict" {
             return Ok(());

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use super::pipeline::{decode, validate};
 use super::{apply, defaults};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, converted, object_answer};
+use crate::kubernetes::api::negotiate::{ResourceRequest, converted, object_answer};
 use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, FieldError, Part, Resource, StatusError, Writer,
+    ApiResult, ApiServer, FieldError, ObjectPart, Resource, StatusError, WriteContext,
 };
 use crate::kubernetes::store::objects::{self, Key};
 
 impl ApiServer {
-    pub(crate) fn serve_update(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_update(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let (resource, name, namespace) = (call.resource(), call.name(), call.namespace());
         let body = call.body()?;
         self.check_unknown(call, &body)?;
@@ -48,8 +48,8 @@ impl ApiServer {
         resource: &Resource,
         key: &Key,
         mut value: Value,
-        part: Part,
-        writer: &Writer,
+        part: ObjectPart,
+        writer: &WriteContext,
     ) -> ApiResult<Value> {
         let old = self
             .store
@@ -138,13 +138,13 @@ fn keep_metadata(value: &mut Value, old: &Value) {
 }
 
 /// A write of the status keeps the rest, and vice versa.
-fn keep_other_part(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
+fn keep_other_part(resource: &Resource, value: &mut Value, old: &Value, part: ObjectPart) {
     if !resource.status {
         return;
     }
     match part {
-        Part::Main => put_back(value, old, "status"),
-        Part::Status if resource.custom().is_some() => {
+        ObjectPart::Main => put_back(value, old, "status"),
+        ObjectPart::Status if resource.custom().is_some() => {
             let status = objects::members(value).remove("status");
             let managed = objects::remove(value, &["metadata", "managedFields"]);
             *value = old.clone();
@@ -156,7 +156,7 @@ fn keep_other_part(resource: &Resource, value: &mut Value, old: &Value, part: Pa
                 objects::set(value, &["metadata", "managedFields"], managed);
             }
         }
-        Part::Status => {
+        ObjectPart::Status => {
             let names: Vec<String> = old
                 .as_object()
                 .into_iter()
@@ -200,9 +200,9 @@ fn check_finalizers(resource: &Resource, key: &Key, old: &Value, value: &Value) 
     Err(StatusError::invalid(resource, &key.name, &[error]))
 }
 
-fn count_generation(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
+fn count_generation(resource: &Resource, value: &mut Value, old: &Value, part: ObjectPart) {
     let counts = resource.generation || resource.custom().is_some();
-    if !counts || part == Part::Status {
+    if !counts || part == ObjectPart::Status {
         return;
     }
     let wanted = |object: &Value| {

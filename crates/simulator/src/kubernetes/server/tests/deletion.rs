@@ -158,7 +158,7 @@ async fn a_webhook_refuses_by_rule() {
     let maps = world.maps();
     create(&maps, map("a", json!({}))).await.unwrap();
     world.shell.with(|model, _| {
-        model.deny(crate::kubernetes::Denial {
+        model.deny(crate::kubernetes::WebhookDenial {
             webhook: "guard.example.com".to_owned(),
             resource: "configmaps".to_owned(),
             operations: vec!["DELETE".to_owned()],

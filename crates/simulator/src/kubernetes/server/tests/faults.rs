@@ -4,15 +4,15 @@ use serde_json::json;
 
 use super::*;
 use crate::exchange::{Body, ServerReply};
-use crate::faults::{Condition, Fault, Rule};
+use crate::faults::{CallSelector, Fault, FaultRule};
 
-fn rule(method: &str, then: Fault) -> Rule {
-    let when = Condition {
+fn rule(method: &str, then: Fault) -> FaultRule {
+    let when = CallSelector {
         method: Some(method.to_owned()),
         path: Some("*configmaps*".to_owned()),
-        ..Condition::default()
+        ..CallSelector::default()
     };
-    Rule { times: Some(1), ..Rule::new(when, then) }
+    FaultRule { times: Some(1), ..FaultRule::new(when, then) }
 }
 
 fn exists(world: &World, name: &str) -> bool {
@@ -49,7 +49,7 @@ async fn a_stale_read_shows_what_was() {
     world.maps().patch("a", &PatchParams::default(), &patch).await.unwrap();
     create(&world.maps(), map("b", json!({}))).await.unwrap();
     world.shell.with(|model, _| {
-        model.add_fault(Rule { times: Some(2), ..rule("GET", Fault::Stale { seconds: 5 }) });
+        model.add_fault(FaultRule { times: Some(2), ..rule("GET", Fault::Stale { seconds: 5 }) });
     });
     assert_eq!(world.maps().get("a").await.unwrap().data["data"]["x"], "1");
     assert_eq!(world.maps().list(&ListParams::default()).await.unwrap().items.len(), 1);
@@ -82,7 +82,7 @@ async fn events_come_twice_or_late_and_watches_drop() {
 }
 
 /// Every kind of fault that this API can have, each sometimes.
-fn every_fault() -> Vec<Rule> {
+fn every_fault() -> Vec<FaultRule> {
     let status = |status, retry_after| Fault::Status { status, code: None, retry_after };
     [
         status(409, None),
@@ -99,18 +99,18 @@ fn every_fault() -> Vec<Rule> {
         Fault::ReorderEvent,
         Fault::Restart,
     ]
-    .map(|fault| Rule { probability: 0.05, ..Rule::new(Condition::default(), fault) })
+    .map(|fault| FaultRule { probability: 0.05, ..FaultRule::new(CallSelector::default(), fault) })
     .to_vec()
 }
 
 /// Runs a few hundred calls against a faulty cluster. Returns its trace, the final objects, and the events of a watch.
 fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
-    let mut model = Kubernetes::new(Options {
+    let mut model = Kubernetes::new(KubernetesOptions {
         seed,
         start: start(),
         controllers: true,
         faults: every_fault(),
-        ..Options::default()
+        ..KubernetesOptions::default()
     });
     let mut random = crate::replay::random::Random::new(seed);
     let (mut watch, mut received) = (None, Vec::new());

@@ -30,17 +30,17 @@ use kube::api::{Api, ApiResource, DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
 
-use crate::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell};
+use crate::kubernetes::{Clock, ClockTask, InProcess, Kubernetes, KubernetesOptions, Shell};
 
 /// A model with a client, and their common time.
 struct World {
     shell: Shell,
     client: Client,
-    _running: Running,
+    _running: ClockTask,
 }
 
 impl World {
-    fn new(options: Options) -> Self {
+    fn new(options: KubernetesOptions) -> Self {
         let clock = Clock::starting_at(options.start);
         let shell = Shell::new(Kubernetes::new(options), clock);
         let client = Client::new(InProcess::new(shell.clone()), "default");
@@ -50,12 +50,16 @@ impl World {
 
     /// Returns an API server alone.
     fn api() -> Self {
-        Self::new(Options { start: start(), ..Options::default() })
+        Self::new(KubernetesOptions { start: start(), ..KubernetesOptions::default() })
     }
 
     /// Returns an API server with a cluster.
     fn cluster() -> Self {
-        Self::new(Options { start: start(), controllers: true, ..Options::default() })
+        Self::new(KubernetesOptions {
+            start: start(),
+            controllers: true,
+            ..KubernetesOptions::default()
+        })
     }
 
     fn all(&self, version: &str, kind: &str, plural: &str) -> Api<DynamicObject> {

@@ -85,7 +85,11 @@ async fn unknown_token_is_rejected_and_users_review_access() {
 
 #[tokio::test(start_paused = true)]
 async fn aks_automatic_refuses_writes_in_its_namespaces() {
-    let options = Options { start: start(), managed_namespaces: true, ..Options::default() };
+    let options = KubernetesOptions {
+        start: start(),
+        managed_namespaces: true,
+        ..KubernetesOptions::default()
+    };
     let world = World::new(options);
     let path = |namespace: &str, kind: &str| format!("/api/v1/namespaces/{namespace}/{kind}");
     let json = "application/json";

@@ -14,8 +14,11 @@ fn ask(model: &mut Kubernetes, path: &str) -> Response {
 
 #[tokio::test]
 async fn fifty_thousand_objects_are_listed_and_fanned_out() {
-    let mut model =
-        Kubernetes::new(Options { start: start(), managed_fields: false, ..Options::default() });
+    let mut model = Kubernetes::new(KubernetesOptions {
+        start: start(),
+        managed_fields: false,
+        ..KubernetesOptions::default()
+    });
     for n in 0..50_000 {
         model.create(map(&format!("m{n:05}"), json!({"x": "1"})), start()).unwrap();
     }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::age::age;
 use super::{cells, json_path};
-use crate::kubernetes::api::state::{Format, Resource};
+use crate::kubernetes::api::state::{Resource, TableRows};
 use crate::kubernetes::store::objects;
 
 /// A column; a priority above 0 is shown only by `-o wide`.
@@ -18,7 +18,7 @@ struct Column {
 pub(crate) fn of(
     resource: &Resource,
     values: &[Value],
-    format: Format,
+    format: TableRows,
     now: Timestamp,
     described: bool,
     metadata: &Value,
@@ -39,9 +39,9 @@ pub(crate) fn of(
         .map(|value| {
             let mut row = json!({"cells": cells(resource, value, now)});
             match format {
-                Format::Rows => {}
-                Format::WithMetadata => row["object"] = metadata_of(value),
-                Format::WithObjects => row["object"] = value.clone(),
+                TableRows::Rows => {}
+                TableRows::WithMetadata => row["object"] = metadata_of(value),
+                TableRows::WithObjects => row["object"] = value.clone(),
             }
             row
         })

@@ -5,15 +5,15 @@ use super::field_set::{FieldSet, Shape};
 use super::merge::merge;
 use super::owners::{Owner, set_owners};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, converted, object_answer, to_stored};
+use crate::kubernetes::api::negotiate::{ResourceRequest, converted, object_answer, to_stored};
 use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, FieldError, Part, Resource, StatusError,
+    ApiResult, ApiServer, FieldError, ObjectPart, Resource, StatusError,
 };
 use crate::kubernetes::api::write::pipeline::decode;
 use crate::kubernetes::store::objects;
 
 impl ApiServer {
-    pub(crate) fn serve_apply(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_apply(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let (resource, part) = (call.resource(), call.part());
         if call.query.get("fieldManager").is_empty() {
             let error = FieldError::required("fieldManager", "is required for apply patch");
@@ -42,7 +42,7 @@ impl ApiServer {
         let fields = FieldSet::of(&shape, &applied);
         let mine = Owner::new(&writer, "Apply", &resource.api_version(), fields);
         let live = match self.find(call) {
-            Err(_) if part == Part::Main => {
+            Err(_) if part == ObjectPart::Main => {
                 set_owners(&mut applied, vec![mine]);
                 let body = converted(resource, &applied);
                 let stored = self.create_object(resource, call.namespace(), body, &writer)?;
@@ -58,15 +58,15 @@ impl ApiServer {
 }
 
 /// Reduces an applied configuration to the part that the path names.
-fn only_part(resource: &Resource, applied: &mut Value, part: Part) {
+fn only_part(resource: &Resource, applied: &mut Value, part: ObjectPart) {
     if !resource.status {
         return;
     }
     match part {
-        Part::Main => {
+        ObjectPart::Main => {
             objects::members(applied).remove("status");
         }
-        Part::Status => {
+        ObjectPart::Status => {
             let kept = ["apiVersion", "kind", "metadata", "status"];
             objects::members(applied).retain(|name, _| kept.contains(&name.as_str()));
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::field_set::{FieldSet, Shape};
-use crate::kubernetes::api::state::{Resource, Writer};
+use crate::kubernetes::api::state::{Resource, WriteContext};
 use crate::kubernetes::store::objects;
 
 pub(super) struct Owner {
@@ -13,7 +13,7 @@ pub(super) struct Owner {
 
 impl Owner {
     pub(super) fn new(
-        writer: &Writer,
+        writer: &WriteContext,
         operation: &str,
         api_version: &str,
         fields: FieldSet,
@@ -63,7 +63,7 @@ pub(crate) fn record_update(
     resource: &Resource,
     old: Option<&Value>,
     value: &mut Value,
-    writer: &Writer,
+    writer: &WriteContext,
 ) {
     let shape = Shape::of(resource);
     // An empty list of managers resets them.

@@ -3,13 +3,13 @@ use serde_json::Value;
 
 use super::kind::{PatchKind, apply};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, converted, object_answer, to_stored};
+use crate::kubernetes::api::negotiate::{ResourceRequest, converted, object_answer, to_stored};
 use crate::kubernetes::api::state::{ApiResult, ApiServer, FieldError, Resource, StatusError};
 use crate::kubernetes::api::write::pipeline::read_typed;
 use crate::kubernetes::store::objects;
 
 impl ApiServer {
-    pub(crate) fn serve_patch(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_patch(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let resource = call.resource();
         let kind = match call.content_type() {
             "application/json-patch+json" => PatchKind::Json,

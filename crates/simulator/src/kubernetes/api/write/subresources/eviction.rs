@@ -4,8 +4,8 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, success};
-use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, Writer};
+use crate::kubernetes::api::negotiate::{ResourceRequest, success};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, WriteContext};
 use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, number};
@@ -13,7 +13,7 @@ use crate::kubernetes::store::objects::{self, number};
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
 impl ApiServer {
-    pub(crate) fn evict(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn evict(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         call.check_method(&Method::POST)?;
         let body = call.body()?;
         let version = objects::text(&body, &["apiVersion"]);
@@ -47,7 +47,7 @@ impl ApiServer {
     }
 
     /// Takes one disruption from the pod's PDB, or returns the reason if none is allowed.
-    fn ask_budgets(&mut self, pod: &Value, writer: &Writer) -> ApiResult<()> {
+    fn ask_budgets(&mut self, pod: &Value, writer: &WriteContext) -> ApiResult<()> {
         let namespace = objects::namespace(pod);
         let budgets: Vec<&Value> = self
             .objects(BUDGETS, Some(namespace))

@@ -3,12 +3,12 @@
 use http::{Method, StatusCode};
 
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, object_answer};
+use crate::kubernetes::api::negotiate::{ResourceRequest, object_answer};
 use crate::kubernetes::api::state::{ApiResult, ApiServer};
 use crate::kubernetes::store::objects;
 
 impl ApiServer {
-    pub(crate) fn finalize_namespace(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn finalize_namespace(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         call.check_method(&Method::PUT)?;
         let body = call.body()?;
         let mut value = self.find(call)?.value.clone();

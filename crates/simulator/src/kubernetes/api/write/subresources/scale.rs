@@ -2,13 +2,13 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, json_answer};
-use crate::kubernetes::api::state::{ApiResult, ApiServer, Part, Resource, StatusError};
+use crate::kubernetes::api::negotiate::{ResourceRequest, json_answer};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, ObjectPart, Resource, StatusError};
 use crate::kubernetes::api::write::patch::{self, PatchKind};
 use crate::kubernetes::store::objects;
 
 impl ApiServer {
-    pub(crate) fn serve_scale(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+    pub(crate) fn serve_scale(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let resource = call.resource();
         let mut value = self.find(call)?.value.clone();
         let mut scale = scale_of(resource, &value);
@@ -34,7 +34,7 @@ impl ApiServer {
         objects::set(&mut value, &path, replicas);
         let mut writer = call.writer("update");
         "scale".clone_into(&mut writer.subresource);
-        let stored = self.replace(resource, &call.key(), value, Part::Main, &writer)?;
+        let stored = self.replace(resource, &call.key(), value, ObjectPart::Main, &writer)?;
         Ok(json_answer(StatusCode::OK, &scale_of(resource, &stored)))
     }
 }
