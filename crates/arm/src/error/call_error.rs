@@ -4,8 +4,8 @@ use std::fmt;
 
 use http::Method;
 
+use super::azure_error::AzureError;
 use super::kind::{BUDGET, ErrorKind};
-use super::refusal::AzureError;
 use crate::path::resource_id::ResourceIdError;
 use crate::raw::RawError;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::refusal::AzureError;
+use super::azure_error::AzureError;
 use crate::identity::IdentityError;
 use crate::world::TransportError;
 

@@ -1,10 +1,10 @@
 //! Errors of calls.
 
+mod azure_error;
 mod call_error;
 mod kind;
-mod refusal;
 
+pub use azure_error::{AzureError, MissingPermission};
 pub use call_error::{CallInfo, Error, WriteStatus};
 pub(crate) use kind::BUDGET;
 pub use kind::ErrorKind;
-pub use refusal::{AzureError, MissingPermission};

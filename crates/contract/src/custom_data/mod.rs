@@ -11,11 +11,11 @@
 //!
 //! ```
 //! use std::collections::BTreeMap;
-//! use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
+//! use mooring_contract::custom_data::{Boundary, CustomData, CustomDataForm, Features};
 //!
 //! let features = Features::from(BTreeMap::from([("NOT-A-NAME".into(), "true".into())]));
 //! let boundary = Boundary::from_random([7; 30]); // drawn by the caller
-//! let data = CustomData::render(Format::Boothook, b"{}", &features, &boundary)?;
+//! let data = CustomData::render(CustomDataForm::Boothook, b"{}", &features, &boundary)?;
 //!
 //! assert_eq!(data.dropped()[0].key(), "NOT-A-NAME"); // dropped toggles are listed
 //! assert!(!data.expose_base64().is_empty()); // value of Azure's `customData` field
