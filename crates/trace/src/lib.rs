@@ -1,14 +1,14 @@
 //! Builds one timeline from a node's report, event files and logs, and renders it in five formats.
 //!
 //! ```
-//! use mooring_trace::{File, TimelineOutcome, read};
+//! use mooring_trace::{TraceFile, TimelineOutcome, read};
 //!
 //! let event = r#"{"Timestamp":"2026-11-15 02:00:01.000","OperationId":"2026-11-15 02:00:04.300","Version":"1.23",
 //!     "TaskName":"AKS.CSE.ensureKubelet","EventLevel":"Informational","Message":"Completed: ensureKubelet"}"#;
 //! let report = r#"{"ExitCode":"0","ExecDuration":"5","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026"}"#;
 //! let files = [
-//!     File { path: "var/log/azure/events/1794708001000.json".into(), bytes: event.into() },
-//!     File { path: "var/log/azure/aks/provision.json".into(), bytes: report.into() },
+//!     TraceFile { path: "var/log/azure/events/1794708001000.json".into(), bytes: event.into() },
+//!     TraceFile { path: "var/log/azure/aks/provision.json".into(), bytes: report.into() },
 //! ];
 //! let timelines = read(&files);
 //! assert_eq!(timelines[0].outcome, TimelineOutcome::Succeeded);
