@@ -33,7 +33,6 @@ type Text = Option<String>;
 pub(crate) struct ClaimFields {
     metadata: Metadata,
     spec: Spec,
-    #[serde(default)]
     status: Option<StatusPart>,
 }
 
@@ -42,12 +41,9 @@ pub(crate) struct ClaimFields {
 struct Metadata {
     name: String,
     uid: String,
-    #[serde(default)]
     resource_version: Text,
-    #[serde(default)]
     generation: Option<i64>,
     creation_timestamp: Timestamp,
-    #[serde(default)]
     deletion_timestamp: Option<Timestamp>,
     #[serde(default, deserialize_with = "or_default")]
     labels: Labels,
@@ -57,19 +53,19 @@ struct Metadata {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Labels {
-    #[serde(default, rename = "karpenter.sh/nodepool")]
+    #[serde(rename = "karpenter.sh/nodepool")]
     pool: Text,
-    #[serde(default, rename = "karpenter.sh/capacity-type")]
+    #[serde(rename = "karpenter.sh/capacity-type")]
     capacity_type: Text,
-    #[serde(default, rename = "node.kubernetes.io/instance-type")]
+    #[serde(rename = "node.kubernetes.io/instance-type")]
     instance_type: Text,
-    #[serde(default, rename = "topology.kubernetes.io/zone")]
+    #[serde(rename = "topology.kubernetes.io/zone")]
     zone: Text,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Annotations {
-    #[serde(default, rename = "karpenter.azure.com/aks-machine-resource-id")]
+    #[serde(rename = "karpenter.azure.com/aks-machine-resource-id")]
     machine: Text,
 }
 
@@ -81,19 +77,16 @@ struct Spec {
 
 #[derive(Clone, Debug, Deserialize)]
 struct NodeClassRef {
-    #[serde(default)]
     group: Text,
-    #[serde(default)]
     name: Text,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 struct StatusPart {
-    #[serde(default, rename = "providerID")]
+    #[serde(rename = "providerID")]
     provider_id: Text,
-    #[serde(default, rename = "imageID")]
+    #[serde(rename = "imageID")]
     image_id: Text,
-    #[serde(default)]
     conditions: Option<Vec<ConditionPart>>,
 }
 
@@ -102,13 +95,9 @@ struct StatusPart {
 struct ConditionPart {
     #[serde(rename = "type")]
     kind: String,
-    #[serde(default)]
     status: Text,
-    #[serde(default)]
     reason: Text,
-    #[serde(default)]
     message: Text,
-    #[serde(default)]
     last_transition_time: Option<Timestamp>,
 }
 

@@ -1,58 +1,18 @@
-//! Deserialization of fields that may be absent, `null` or of an unexpected type.
+//! Fields of a response that may be absent, `null` or of an unexpected type.
 
-use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-/// An error body of Azure, top-level or nested.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ErrorBody {
-    #[serde(deserialize_with = "lenient")]
-    pub(super) code: String,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) message: String,
-    #[serde(deserialize_with = "listed")]
-    pub(super) details: Vec<ErrorBody>,
+/// Parses a response; none if it is not an object.
+pub(super) fn object(json: &[u8]) -> Option<Value> {
+    serde_json::from_slice(json).ok().filter(Value::is_object)
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct StatusBody {
-    #[serde(deserialize_with = "lenient")]
-    pub(super) code: String,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) message: String,
+/// Returns a text; empty for anything else.
+pub(super) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Lenient<T> {
-    Is(T),
-    Strange(serde::de::IgnoredAny),
-}
-
-/// Returns the default for `null` and for a value of an unexpected type.
-pub(super) fn lenient<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
-    from: D,
-) -> Result<T, D::Error> {
-    Ok(match Lenient::deserialize(from)? {
-        Lenient::Is(value) => value,
-        Lenient::Strange(_) => T::default(),
-    })
-}
-
-/// Returns the items that can be parsed; none if the value is not a list.
-pub(super) fn listed<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    from: D,
-) -> Result<Vec<T>, D::Error> {
-    let items: Lenient<Vec<Lenient<T>>> = Lenient::deserialize(from)?;
-    Ok(match items {
-        Lenient::Is(items) => items
-            .into_iter()
-            .filter_map(|item| match item {
-                Lenient::Is(item) => Some(item),
-                Lenient::Strange(_) => None,
-            })
-            .collect(),
-        Lenient::Strange(_) => Vec::new(),
-    })
+/// Returns the objects of a list; none if the value is not a list.
+pub(super) fn items(value: &Value) -> impl Iterator<Item = &Value> + Clone {
+    value.as_array().into_iter().flatten().filter(|item| item.is_object())
 }

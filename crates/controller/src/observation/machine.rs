@@ -1,8 +1,8 @@
 //! Status of an AKS machine.
 
-use serde::Deserialize;
+use serde_json::Value;
 
-use super::body::{ErrorBody, lenient, listed};
+use super::body::{items, object, text};
 use super::progress::ProvisioningState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -13,74 +13,39 @@ pub struct MachineStatus {
     pub error: String,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Body {
-    #[serde(deserialize_with = "lenient")]
-    name: String,
-    #[serde(deserialize_with = "lenient")]
-    properties: Properties,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Properties {
-    #[serde(deserialize_with = "lenient")]
-    provisioning_state: String,
-    #[serde(deserialize_with = "lenient")]
-    status: Status,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Status {
-    #[serde(deserialize_with = "lenient")]
-    provisioning_error: ErrorBody,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Page {
-    #[serde(deserialize_with = "listed")]
-    value: Vec<Body>,
-}
-
 impl MachineStatus {
     pub fn parse(json: &[u8]) -> Option<Self> {
-        let value: serde_json::Value = serde_json::from_slice(json).ok()?;
-        value.as_object()?;
-        Some(Self::of(serde_json::from_value(value).ok()?))
+        Some(Self::of(&object(json)?))
     }
 
     /// Parses one page of a pool's machines.
     pub fn parse_page(json: &[u8]) -> Option<Vec<Self>> {
-        let value: serde_json::Value = serde_json::from_slice(json).ok()?;
-        value.as_object()?;
-        let page: Page = serde_json::from_value(value).ok()?;
-        Some(page.value.into_iter().map(Self::of).collect())
+        Some(items(&object(json)?["value"]).map(Self::of).collect())
     }
 
-    fn of(body: Body) -> Self {
+    fn of(body: &Value) -> Self {
+        let properties = &body["properties"];
         let mut texts = Vec::new();
-        collect(&body.properties.status.provisioning_error, 0, &mut texts);
-        let progress = ProvisioningState::parse(&body.properties.provisioning_state);
-        Self { name: body.name, progress, error: texts.join("\n") }
+        collect(&properties["status"]["provisioningError"], 0, &mut texts);
+        let progress = ProvisioningState::parse(text(&properties["provisioningState"]));
+        Self { name: text(&body["name"]).to_owned(), progress, error: texts.join("\n") }
     }
 }
 
 /// Details contain what the outer text summarizes. Azure nests a few levels; deeper ones are ignored.
-fn collect(error: &ErrorBody, depth: usize, texts: &mut Vec<String>) {
+fn collect(error: &Value, depth: usize, texts: &mut Vec<String>) {
     if depth < 4 {
-        error.details.iter().take(8).for_each(|detail| collect(detail, depth + 1, texts));
+        items(&error["details"]).take(8).for_each(|detail| collect(detail, depth + 1, texts));
     }
-    if !error.code.is_empty() || !error.message.is_empty() {
-        texts.push(format!("code={}, message={}", error.code, error.message));
+    let (code, message) = (text(&error["code"]), text(&error["message"]));
+    if !code.is_empty() || !message.is_empty() {
+        texts.push(format!("code={code}, message={message}"));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

@@ -59,7 +59,6 @@ struct Spec {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Status {
-    #[serde(default)]
     conditions: Option<Vec<Condition>>,
 }
 

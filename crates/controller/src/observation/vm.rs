@@ -1,9 +1,9 @@
 //! Status of a VM from its instance view.
 
 use mooring_codes::Os;
-use serde::Deserialize;
+use serde_json::Value;
 
-use super::body::{StatusBody, lenient, listed};
+use super::body::{items, object, text};
 use super::progress::ProvisioningState;
 use crate::claim::mode::{Role, is_known_name, role};
 
@@ -62,141 +62,53 @@ pub struct Extension {
     pub updating: bool,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Body {
-    #[serde(deserialize_with = "lenient")]
-    properties: Properties,
-    #[serde(deserialize_with = "listed")]
-    resources: Vec<Resource>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Properties {
-    #[serde(deserialize_with = "lenient")]
-    provisioning_state: String,
-    #[serde(deserialize_with = "lenient")]
-    instance_view: InstanceView,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct InstanceView {
-    #[serde(deserialize_with = "listed")]
-    extensions: Vec<View>,
-    #[serde(deserialize_with = "listed")]
-    statuses: Vec<StatusBody>,
-    #[serde(deserialize_with = "lenient")]
-    vm_agent: AgentBody,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct AgentBody {
-    #[serde(deserialize_with = "listed")]
-    extension_handlers: Vec<Handler>,
-    #[serde(deserialize_with = "listed")]
-    statuses: Vec<StatusBody>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Handler {
-    #[serde(rename = "type", deserialize_with = "lenient")]
-    kind: String,
-    #[serde(deserialize_with = "lenient")]
-    status: StatusBody,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct View {
-    #[serde(deserialize_with = "lenient")]
-    name: String,
-    #[serde(rename = "type", deserialize_with = "lenient")]
-    kind: String,
-    #[serde(deserialize_with = "listed")]
-    statuses: Vec<StatusBody>,
-    #[serde(deserialize_with = "listed")]
-    substatuses: Vec<StatusBody>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Resource {
-    #[serde(deserialize_with = "lenient")]
-    name: String,
-    #[serde(deserialize_with = "lenient")]
-    properties: ResourceProperties,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ResourceProperties {
-    #[serde(deserialize_with = "lenient")]
-    publisher: String,
-    #[serde(rename = "type", deserialize_with = "lenient")]
-    kind: String,
-    #[serde(deserialize_with = "lenient")]
-    provisioning_state: String,
-}
-
 impl VmObservation {
     /// Parses a VM with its instance view, or an instance view alone.
     pub fn parse(json: &[u8]) -> Option<Self> {
-        let value: serde_json::Value = serde_json::from_slice(json).ok()?;
-        let object = value.as_object()?;
-        if object.contains_key("properties") {
-            return Some(Self::of(serde_json::from_value(value).ok()?));
-        }
-        let instance_view: InstanceView = serde_json::from_value(value).ok()?;
-        let properties = Properties { instance_view, ..Properties::default() };
-        Some(Self::of(Body { properties, resources: Vec::new() }))
+        let body = object(json)?;
+        Some(match body.get("properties") {
+            Some(vm) => Self::of(vm, &vm["instanceView"], &body["resources"]),
+            None => Self::of(&Value::Null, &body, &Value::Null),
+        })
     }
 
-    fn of(body: Body) -> Self {
-        let Body { properties, resources } = body;
-        let InstanceView { extensions: views, statuses, vm_agent } = properties.instance_view;
-        let mut extensions: Vec<Extension> = resources
-            .into_iter()
-            .filter(|r| !r.properties.kind.is_empty())
+    fn of(properties: &Value, view: &Value, resources: &Value) -> Self {
+        let mut extensions: Vec<Extension> = items(resources)
+            .filter(|resource| !text(&resource["properties"]["type"]).is_empty())
             .map(Extension::of)
             .collect();
-        for view in views {
-            let known =
-                extensions.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&view.name));
-            match known {
+        for view in items(&view["extensions"]) {
+            let name = text(&view["name"]);
+            match extensions.iter_mut().find(|known| known.name.eq_ignore_ascii_case(name)) {
                 Some(known) => known.add(view),
                 None => extensions.push(Extension::of_view(view)),
             }
         }
         for extension in &mut extensions {
-            let handler = vm_agent.extension_handlers.iter().find(|handler| {
-                extension.text.is_empty() && role("", "", &handler.kind) == extension.role
+            let handler = items(&view["vmAgent"]["extensionHandlers"]).find(|handler| {
+                extension.text.is_empty() && role("", "", text(&handler["type"])) == extension.role
             });
             if let Some(handler) = handler.filter(|_| extension.role != Role::Other) {
-                extension.text.clone_from(&handler.status.message);
+                text(&handler["status"]["message"]).clone_into(&mut extension.text);
             }
         }
-        let own = statuses
-            .iter()
-            .filter(|status| status.code.to_ascii_lowercase().starts_with("provisioningstate/"));
-        let stated = own.clone().map(|status| ProvisioningState::parse(&status.code)).next();
-        let failed = own
-            .filter(|status| ProvisioningState::parse(&status.code) == ProvisioningState::Failed);
+        let own = items(&view["statuses"]).filter(|status| {
+            text(&status["code"]).to_ascii_lowercase().starts_with("provisioningstate/")
+        });
+        let stated = own.clone().map(progress_of).next();
+        let failed = own.filter(|status| progress_of(status) == ProvisioningState::Failed);
         let failure: Vec<String> = failed
             .map(|status| {
-                let code = status.code.rsplit('/').next().unwrap_or_default();
-                format!("{code}: {}", status.message)
+                let code = text(&status["code"]).rsplit('/').next().unwrap_or_default();
+                format!("{code}: {}", text(&status["message"]))
             })
             .collect();
-        let progress = match ProvisioningState::parse(&properties.provisioning_state) {
+        let progress = match ProvisioningState::parse(text(&properties["provisioningState"])) {
             ProvisioningState::Unknown => stated.unwrap_or_default(),
             known => known,
         };
-        let power = power_of(&statuses);
-        let agent = agent_of(&vm_agent.statuses, &extensions, power);
+        let power = power_of(view);
+        let agent = agent_of(view, &extensions, power);
         Self { progress, extensions, failure: failure.join("\n"), power, agent }
     }
 
@@ -247,10 +159,13 @@ impl VmObservation {
     }
 }
 
-fn power_of(statuses: &[StatusBody]) -> Power {
-    let codes = statuses.iter().map(|status| status.code.to_ascii_lowercase());
-    let power =
-        codes.filter_map(|code| code.strip_prefix("powerstate/").map(str::to_owned)).next_back();
+fn progress_of(status: &Value) -> ProvisioningState {
+    ProvisioningState::parse(text(&status["code"]))
+}
+
+fn power_of(view: &Value) -> Power {
+    let codes = items(&view["statuses"]).map(|status| text(&status["code"]).to_ascii_lowercase());
+    let power = codes.filter_map(|code| code.strip_prefix("powerstate/").map(str::to_owned)).last();
     match power.as_deref() {
         Some("running") => Power::Running,
         Some("stopping" | "stopped" | "deallocating" | "deallocated") => Power::Stopped,
@@ -259,10 +174,9 @@ fn power_of(statuses: &[StatusBody]) -> Power {
 }
 
 /// An extension that succeeded shows that the agent works, regardless of the agent's later status.
-fn agent_of(statuses: &[StatusBody], extensions: &[Extension], power: Power) -> AgentState {
-    let ready = statuses
-        .iter()
-        .any(|status| ProvisioningState::parse(&status.code) == ProvisioningState::Succeeded);
+fn agent_of(view: &Value, extensions: &[Extension], power: Power) -> AgentState {
+    let ready = items(&view["vmAgent"]["statuses"])
+        .any(|status| progress_of(status) == ProvisioningState::Succeeded);
     let worked =
         extensions.iter().any(|extension| extension.progress == ProvisioningState::Succeeded);
     match (ready || worked, power) {
@@ -274,21 +188,25 @@ fn agent_of(statuses: &[StatusBody], extensions: &[Extension], power: Power) -> 
 }
 
 impl Extension {
-    fn of(resource: Resource) -> Self {
-        let Resource { name, properties } = resource;
+    fn of(resource: &Value) -> Self {
         // The resource may be named `vm/extension`.
-        let name = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let role = role(&name, &properties.publisher, &properties.kind);
-        let progress = ProvisioningState::parse(&properties.provisioning_state);
-        let updating = properties.provisioning_state.eq_ignore_ascii_case("Updating");
-        Self { name, role, progress, text: String::new(), updating }
+        let name = text(&resource["name"]).rsplit('/').next().unwrap_or_default();
+        let properties = &resource["properties"];
+        let state = text(&properties["provisioningState"]);
+        Self {
+            name: name.to_owned(),
+            role: role(name, text(&properties["publisher"]), text(&properties["type"])),
+            progress: ProvisioningState::parse(state),
+            text: String::new(),
+            updating: state.eq_ignore_ascii_case("Updating"),
+        }
     }
 
-    fn of_view(view: View) -> Self {
-        let role = role(&view.name, "", &view.kind);
+    fn of_view(view: &Value) -> Self {
+        let name = text(&view["name"]);
         let mut extension = Self {
-            name: view.name.clone(),
-            role,
+            name: name.to_owned(),
+            role: role(name, "", text(&view["type"])),
             progress: ProvisioningState::Unknown,
             text: String::new(),
             updating: false,
@@ -298,20 +216,20 @@ impl Extension {
     }
 
     /// Merges the instance view, which is newer than the resource: its operation may still be running.
-    fn add(&mut self, view: View) {
-        let mut seen = view.statuses.iter().map(|status| ProvisioningState::parse(&status.code));
-        let seen = seen.rfind(|progress| *progress != ProvisioningState::Unknown);
+    fn add(&mut self, view: &Value) {
+        let seen = items(&view["statuses"]).map(progress_of);
+        let seen = seen.filter(|progress| *progress != ProvisioningState::Unknown).last();
         self.progress = match (self.progress, seen) {
             // The operation failed without a report from the guest, for example by a timeout.
-            (
-                ProvisioningState::Failed,
-                Some(ProvisioningState::Running | ProvisioningState::Unknown) | None,
-            ) => ProvisioningState::Failed,
+            (ProvisioningState::Failed, Some(ProvisioningState::Running) | None) => {
+                ProvisioningState::Failed
+            }
             (_, Some(seen)) => seen,
             (own, None) => own,
         };
-        let texts = view.statuses.into_iter().chain(view.substatuses).map(|status| status.message);
-        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        let texts = items(&view["statuses"]).chain(items(&view["substatuses"]));
+        let texts: Vec<&str> =
+            texts.map(|status| text(&status["message"])).filter(|text| !text.is_empty()).collect();
         self.text = texts.join("\n");
     }
 }
