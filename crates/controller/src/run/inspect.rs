@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
+use k8s_openapi::List;
+use k8s_openapi::api::certificates::v1::CertificateSigningRequest;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -58,14 +59,18 @@ impl Inspector {
         let (mut found, mut page) = (Vec::new(), String::new());
         loop {
             let list = match self.api.get(&format!("{REQUESTS}{page}")).await {
-                Ok(text) => serde_json::from_str::<List>(&text).ok()?,
+                Ok(text) => serde_json::from_str::<List<CertificateSigningRequest>>(&text).ok()?,
                 Err(error) => {
                     tracing::debug!(%error, "failed to list certificate signing requests");
                     return None;
                 }
             };
-            found.extend(list.items);
-            match list.metadata.next.filter(|next| !next.is_empty()) {
+            // The objects are large; only this is kept of all pages.
+            found.extend(list.items.into_iter().map(|request| {
+                let (node, state) = (node_of(&request), state_of(&request));
+                (request.metadata.creation_timestamp, node, state)
+            }));
+            match list.metadata.continue_.filter(|next| !next.is_empty()) {
                 Some(next) if is_plain(&next) && found.len() < MAX_REQUESTS => {
                     page = format!("&continue={next}");
                 }
@@ -74,8 +79,8 @@ impl Inspector {
                 None => break,
             }
         }
-        found.sort_by(|a, b| a.metadata.created.cmp(&b.metadata.created));
-        Some(found.iter().filter_map(|request| Some((request.node()?, request.state()))).collect())
+        found.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        Some(found.into_iter().filter_map(|(_, node, state)| Some((node?, state))).collect())
     }
 }
 
@@ -84,82 +89,29 @@ fn is_plain(token: &str) -> bool {
     token.chars().all(|c| c.is_ascii_alphanumeric() || "-_.=".contains(c))
 }
 
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    metadata: ListMetadata,
-    #[serde(default)]
-    items: Vec<Request>,
+/// Returns the node of a request. The API server sets the user name, so only holders of a bootstrap token can create a
+/// request that counts.
+fn node_of(request: &CertificateSigningRequest) -> Option<String> {
+    let spec = &request.spec;
+    spec.username.as_deref().filter(|name| name.starts_with("system:bootstrap:"))?;
+    let pem = str::from_utf8(&spec.request.0).ok()?;
+    let body: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
+    let name = common_name(&STANDARD.decode(body.as_bytes()).ok()?)?;
+    name.strip_prefix("system:node:").map(str::to_owned)
 }
 
-#[derive(Default, Deserialize)]
-struct ListMetadata {
-    #[serde(default, rename = "continue")]
-    next: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Request {
-    metadata: Metadata,
-    spec: Spec,
-    #[serde(default)]
-    status: Conditions,
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    #[serde(default, rename = "creationTimestamp")]
-    created: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Spec {
-    #[serde(default)]
-    request: String,
-    #[serde(default)]
-    username: String,
-}
-
-#[derive(Default, Deserialize)]
-struct Conditions {
-    #[serde(default)]
-    conditions: Option<Vec<Condition>>,
-}
-
-#[derive(Deserialize)]
-struct Condition {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    status: Option<String>,
-}
-
-impl Request {
-    /// Returns the node of the request. The API server sets the user name, so only holders of a bootstrap
-    /// token can create a request that counts.
-    fn node(&self) -> Option<String> {
-        if !self.spec.username.starts_with("system:bootstrap:") {
-            return None;
-        }
-        let pem = STANDARD.decode(self.spec.request.as_bytes()).ok()?;
-        let pem = String::from_utf8(pem).ok()?;
-        let body: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
-        let name = common_name(&STANDARD.decode(body.as_bytes()).ok()?)?;
-        name.strip_prefix("system:node:").map(str::to_owned)
-    }
-
-    fn state(&self) -> RequestState {
-        let conditions = self.status.conditions.as_deref().unwrap_or_default();
-        let has = |kind: &str| {
-            conditions.iter().any(|one| one.kind == kind && one.status.as_deref() != Some("False"))
-        };
-        if has("Denied") {
-            RequestState::Denied
-        } else if has("Approved") {
-            RequestState::Approved
-        } else {
-            RequestState::Pending
-        }
+fn state_of(request: &CertificateSigningRequest) -> RequestState {
+    let conditions = request.status.as_ref().and_then(|status| status.conditions.as_deref());
+    let has = |kind: &str| {
+        conditions
+            .is_some_and(|all| all.iter().any(|one| one.type_ == kind && one.status != "False"))
+    };
+    if has("Denied") {
+        RequestState::Denied
+    } else if has("Approved") {
+        RequestState::Approved
+    } else {
+        RequestState::Pending
     }
 }
 
@@ -184,7 +136,7 @@ mod tests {
         "dGVtOm5vZGU6bm9kZS0wMDEw"
     );
 
-    fn request(username: &str, conditions: &serde_json::Value) -> Request {
+    fn request(username: &str, conditions: &serde_json::Value) -> CertificateSigningRequest {
         let pem = format!(
             "-----BEGIN CERTIFICATE REQUEST-----\n{}\n{}\n-----END CERTIFICATE REQUEST-----\n",
             &REQUEST[..64],
@@ -276,7 +228,7 @@ mod tests {
             ("Failed", json!("True"), RequestState::Pending),
         ] {
             let one = request("system:bootstrap:x", &json!([{"type": kind, "status": status}]));
-            assert_eq!(one.state(), expected, "{kind} {status}");
+            assert_eq!(state_of(&one), expected, "{kind} {status}");
         }
     }
 
@@ -294,17 +246,17 @@ mod tests {
     #[test]
     fn csr_shows_its_node_and_decision() {
         let pending = request("system:bootstrap:abcdef", &json!([]));
-        assert_eq!(pending.node().as_deref(), Some("node-001"));
-        assert_eq!(pending.state(), RequestState::Pending);
+        assert_eq!(node_of(&pending).as_deref(), Some("node-001"));
+        assert_eq!(state_of(&pending), RequestState::Pending);
         for (kind, expected) in
             [("Denied", RequestState::Denied), ("Approved", RequestState::Approved)]
         {
             let decided =
                 request("system:bootstrap:abcdef", &json!([{"type": kind, "status": "True"}]));
-            assert_eq!(decided.state(), expected);
+            assert_eq!(state_of(&decided), expected);
         }
         assert_eq!(
-            request("system:serviceaccount:team-a:x", &json!([])).node(),
+            node_of(&request("system:serviceaccount:team-a:x", &json!([]))),
             None,
             "not a kubelet's"
         );
