@@ -1,7 +1,5 @@
 //! Labels, and the limits of their values.
 
-use std::collections::HashSet;
-
 use prometheus_client::encoding::EncodeLabelSet;
 
 use crate::verdict::patch::StatusPatchKind;
@@ -33,14 +31,6 @@ pub(super) struct NotificationLabels {
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 pub(super) struct Label {
     pub(super) kind: &'static str,
-}
-
-/// Values with a separate label value.
-#[derive(Default)]
-pub(super) struct KnownValues {
-    pub(super) pools: HashSet<String>,
-    pub(super) images: HashSet<String>,
-    pub(super) causes: HashSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,4 +10,4 @@ mod registry;
 mod tests;
 
 pub use labels::WriteLabel;
-pub use registry::{ArmSnapshot, FailedNode, Metrics, Shared};
+pub use registry::{ArmSnapshot, FailedNode, Metrics};

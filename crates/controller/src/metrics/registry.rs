@@ -1,18 +1,18 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 
 use super::labels::{
-    FailureLabels, ImageLabels, KnownValues, Label, MAX_VALUE_LENGTH, MAX_VALUES,
-    NotificationLabels, WriteLabel,
+    FailureLabels, ImageLabels, Label, MAX_VALUE_LENGTH, MAX_VALUES, NotificationLabels, WriteLabel,
 };
 use crate::state::{DropCounts, QueueLengths};
 use crate::verdict::condition::ConditionReason;
@@ -52,7 +52,8 @@ pub struct Metrics {
     arm_budget: Gauge<f64, AtomicU64>,
     leader: Gauge,
     nodes_without_provider_id: Gauge,
-    known: Mutex<KnownValues>,
+    /// Values with a separate label value, by kind.
+    known: Mutex<HashMap<&'static str, HashSet<String>>>,
 }
 
 /// From an immediate failure to Karpenter's limit of 15 minutes.
@@ -60,97 +61,76 @@ fn verdict_buckets() -> Histogram {
     Histogram::new([30.0, 60.0, 90.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0, 900.0, 1200.0])
 }
 
+fn register<M: Metric + Clone>(to: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    to.register(name, help, metric.clone());
+    metric
+}
+
+fn add<M: Metric + Clone + Default>(to: &mut Registry, name: &str, help: &str) -> M {
+    register(to, name, help, M::default())
+}
+
 impl Metrics {
     #[must_use]
     pub fn new() -> Self {
-        let mut metrics = Self {
-            registry: Registry::with_prefix("mooring"),
-            failures: Family::default(),
-            unregistered: Family::default(),
-            image_findings: Family::default(),
-            notifications: Family::default(),
-            overflows: Family::default(),
-            verdict_seconds: Family::new_with_constructor(verdict_buckets),
-            writes: Family::default(),
-            write_failures: Family::default(),
-            deferred: Counter::default(),
-            dropped: Family::default(),
-            queue: Family::default(),
-            arm_requests: Counter::default(),
-            arm_throttled: Counter::default(),
-            arm_budget: Gauge::default(),
-            leader: Gauge::default(),
-            nodes_without_provider_id: Gauge::default(),
+        let mut registry = Registry::with_prefix("mooring");
+        let to = &mut registry;
+        let metrics = Self {
+            failures: add(
+                to,
+                "cse_failures",
+                "Failed bootstraps by reported exit code and diagnosed cause",
+            ),
+            unregistered: add(to, "nodes_not_registered", "Nodes that did not register, by cause"),
+            image_findings: add(
+                to,
+                "image_fails_bootstrap",
+                "1 for an image that fails with this cause while other images do not",
+            ),
+            notifications: add(
+                to,
+                "notifications",
+                "Notifications by hook: delivered, not delivered after all retries, or dropped",
+            ),
+            overflows: add(
+                to,
+                "label_overflows",
+                "Label values counted as `other` because of the limit",
+            ),
+            verdict_seconds: register(
+                to,
+                "verdict_seconds",
+                "Time from launch to diagnosis",
+                Family::new_with_constructor(verdict_buckets),
+            ),
+            writes: add(to, "writes", "Writes to the API server"),
+            write_failures: add(to, "write_failures", "Writes that failed permanently"),
+            deferred: add(
+                to,
+                "writes_deferred",
+                "Writes that found the write queue full and were retried later",
+            ),
+            dropped: add(to, "dropped", "Work dropped because a limit was reached"),
+            queue: add(
+                to,
+                "queue_length",
+                "NodeClaims tracked, scheduled for a read, and waiting for the rate limit",
+            ),
+            arm_requests: add(to, "arm_requests", "Requests to Azure"),
+            arm_throttled: add(to, "arm_throttled", "Requests throttled by Azure"),
+            arm_budget: add(to, "arm_budget_left", "Reads currently allowed by the rate limit"),
+            nodes_without_provider_id: add(
+                to,
+                "nodes_without_provider_id",
+                "Nodes of NodePools that Karpenter cannot register because they have no providerID",
+            ),
+            leader: add(to, "leader", "1 while this replica is the leader"),
+            registry,
             known: Mutex::default(),
         };
-        metrics.register();
         // Series that exist from the start, so that the first increase is visible.
         metrics.dropped(DropCounts::default());
         metrics
-    }
-
-    fn register(&mut self) {
-        let Self { registry: to, .. } = self;
-        to.register(
-            "cse_failures",
-            "Failed bootstraps by reported exit code and diagnosed cause",
-            self.failures.clone(),
-        );
-        to.register(
-            "nodes_not_registered",
-            "Nodes that did not register, by cause",
-            self.unregistered.clone(),
-        );
-        to.register(
-            "image_fails_bootstrap",
-            "1 for an image that fails with this cause while other images do not",
-            self.image_findings.clone(),
-        );
-        to.register(
-            "notifications",
-            "Notifications by hook: delivered, not delivered after all retries, or dropped",
-            self.notifications.clone(),
-        );
-        to.register(
-            "label_overflows",
-            "Label values counted as `other` because of the limit",
-            self.overflows.clone(),
-        );
-        to.register(
-            "verdict_seconds",
-            "Time from launch to diagnosis",
-            self.verdict_seconds.clone(),
-        );
-        to.register("writes", "Writes to the API server", self.writes.clone());
-        to.register(
-            "write_failures",
-            "Writes that failed permanently",
-            self.write_failures.clone(),
-        );
-        to.register(
-            "writes_deferred",
-            "Writes that found the write queue full and were retried later",
-            self.deferred.clone(),
-        );
-        to.register("dropped", "Work dropped because a limit was reached", self.dropped.clone());
-        to.register(
-            "queue_length",
-            "NodeClaims tracked, scheduled for a read, and waiting for the rate limit",
-            self.queue.clone(),
-        );
-        to.register("arm_requests", "Requests to Azure", self.arm_requests.clone());
-        to.register("arm_throttled", "Requests throttled by Azure", self.arm_throttled.clone());
-        to.register(
-            "arm_budget_left",
-            "Reads currently allowed by the rate limit",
-            self.arm_budget.clone(),
-        );
-        to.register(
-            "nodes_without_provider_id",
-            "Nodes of NodePools that Karpenter cannot register because they have no providerID",
-            self.nodes_without_provider_id.clone(),
-        );
-        to.register("leader", "1 while this replica is the leader", self.leader.clone());
     }
 
     pub fn failed(&self, failed: &FailedNode) {
@@ -162,8 +142,6 @@ impl Metrics {
     }
 
     fn labels(&self, failed: &FailedNode) -> FailureLabels {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let KnownValues { pools, images, causes } = &mut *known;
         FailureLabels {
             // Scripts exit with a byte; other numbers are not exit codes.
             code: match failed.code {
@@ -171,19 +149,21 @@ impl Metrics {
                 Some(_) => "other".to_owned(),
                 None => "none".to_owned(),
             },
-            reason: self.bounded("reason", &failed.cause, causes),
-            nodepool: self.bounded("nodepool", &failed.pool, pools),
-            image: self.bounded("image", &failed.image, images),
+            reason: self.bounded("reason", &failed.cause),
+            nodepool: self.bounded("nodepool", &failed.pool),
+            image: self.bounded("image", &failed.image),
         }
     }
 
-    fn bounded(&self, kind: &'static str, value: &str, known: &mut HashSet<String>) -> String {
+    fn bounded(&self, kind: &'static str, value: &str) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
         let value: String =
             value.chars().map(|c| if plain(c) { c } else { '_' }).take(MAX_VALUE_LENGTH).collect();
         if value.is_empty() {
             return "unknown".to_owned();
         }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.entry(kind).or_default();
         if known.contains(&value) || known.len() < MAX_VALUES {
             known.insert(value.clone());
             return value;
@@ -193,23 +173,17 @@ impl Metrics {
     }
 
     pub fn image_fails(&self, image: &str, cause: &str) {
-        self.image_findings.get_or_create(&self.image_labels(image, cause)).set(1);
-    }
-
-    fn image_labels(&self, image: &str, cause: &str) -> ImageLabels {
-        let failed = FailedNode {
-            code: None,
-            cause: cause.to_owned(),
-            pool: String::new(),
-            image: image.to_owned(),
-        };
-        let FailureLabels { reason, image, .. } = self.labels(&failed);
-        ImageLabels { image, reason }
+        self.image_finding(image, cause).set(1);
     }
 
     pub fn image_recovered(&self, image: &str, cause: &str) {
-        let labels = self.image_labels(image, cause);
-        self.image_findings.get_or_create(&labels).set(0);
+        self.image_finding(image, cause).set(0);
+    }
+
+    fn image_finding(&self, image: &str, cause: &str) -> impl Deref<Target = Gauge> {
+        let reason = self.bounded("reason", cause);
+        let labels = ImageLabels { image: self.bounded("image", image), reason };
+        self.image_findings.get_or_create(&labels)
     }
 
     /// Counts a notification of a hook: `delivered`, `undelivered`, or `dropped` because of a limit.
@@ -287,11 +261,3 @@ impl Default for Metrics {
         Self::new()
     }
 }
-
-impl fmt::Debug for Metrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metrics").finish_non_exhaustive()
-    }
-}
-
-pub type Shared = Arc<Metrics>;

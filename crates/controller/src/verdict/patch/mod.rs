@@ -12,4 +12,4 @@ mod status_patch;
 mod tests;
 
 pub use result::PatchResult;
-pub use status_patch::{DesiredCondition, Patch, StatusPatchKind, has_condition, patch, rfc3339};
+pub use status_patch::{DesiredCondition, StatusPatchKind, has_condition, patch, rfc3339};

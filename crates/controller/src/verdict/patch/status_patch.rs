@@ -4,13 +4,6 @@ use serde_json::{Value, json};
 use crate::claim::{Claim, Shape};
 use crate::verdict::condition::ConditionReason;
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Patch {
-    /// Body of type `application/json-patch+json`, for `nodeclaims/{name}/status`.
-    pub body: Value,
-    pub kind: StatusPatchKind,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatusPatchKind {
     /// The verdict has not been on the object.
@@ -35,7 +28,7 @@ pub fn has_condition(claim: &Claim, desired: DesiredCondition<'_>) -> bool {
     })
 }
 
-/// Returns the patch that sets the condition; none if it is set.
+/// Returns the JSON Patch of the status that sets the condition; none if it is set.
 pub fn patch(
     claim: &Claim,
     condition_type: &str,
