@@ -6,7 +6,7 @@ use crate::claim::mode::ClaimMode;
 use crate::hash::fraction;
 use crate::verdict::condition::ConditionReason;
 use crate::verdict::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
-use crate::verdict::seconds;
+use crate::verdict::{after, seconds};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadHistory {
@@ -222,8 +222,4 @@ fn next_idle_read(claim: &Claim, history: ReadHistory, now: Timestamp) -> NextRe
 pub(super) fn spread(seconds: i64, jitter: f64) -> SignedDuration {
     let base = SignedDuration::from_secs(seconds);
     base + SignedDuration::try_from_secs_f64(base.as_secs_f64() * 0.25 * jitter).unwrap_or_default()
-}
-
-fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
-    from.saturating_add(pause).unwrap_or(Timestamp::MAX)
 }

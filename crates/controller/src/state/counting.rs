@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::record::counts::{CountedIds, CountedNode, StoredCounts};
+use crate::verdict::after;
 
 /// Time for outcomes of the same moment to be written together.
 const COLLECT: SignedDuration = SignedDuration::from_secs(5);
@@ -48,7 +49,6 @@ impl Counting {
         if !counted.insert(outcome.id, outcome.at.min(now)) {
             return;
         }
-        let after = |at: Timestamp, pause| at.saturating_add(pause).unwrap_or(Timestamp::MAX);
         let collected = after(now, COLLECT);
         let paused = self.written_at.map(|at| after(at, WRITE_INTERVAL));
         self.write_at.get_or_insert(paused.map_or(collected, |paused| collected.max(paused)));

@@ -1,6 +1,7 @@
 //! Reports of a failure: the entry in the record and the events derived from it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_diagnosis::decode;
@@ -30,17 +31,12 @@ impl State {
             name: entry.node_claim.clone(),
             uid: Some(entry.uid.clone()),
         };
-        actions.push(Action::Event(Event {
-            regarding: claim,
-            reason,
-            note: entry.note.clone(),
-            key: entry.id.clone(),
-            at: entry.at,
-        }));
         // A pool outlives its NodeClaims, and only confirmed failures are reported on it.
-        if !entry.pool.is_empty() && !entry.unconfirmed {
+        let on_pool = !entry.pool.is_empty() && !entry.unconfirmed;
+        let pool = on_pool.then(|| self.regarding(RegardingKind::NodePool, &entry.pool));
+        for regarding in std::iter::once(claim).chain(pool) {
             actions.push(Action::Event(Event {
-                regarding: self.regarding(RegardingKind::NodePool, &entry.pool),
+                regarding,
                 reason,
                 note: entry.note.clone(),
                 key: entry.id.clone(),
@@ -102,90 +98,7 @@ impl State {
             actions.push(Action::ImageFails { image: finding.image, cause: finding.cause });
         }
     }
-}
 
-/// Events have a fixed set of reasons; a record of a later version may contain others.
-fn event_reason(reason: &str) -> &'static str {
-    match reason {
-        _ if reason == ConditionReason::NodeNotRegistered.as_str() => {
-            ConditionReason::NodeNotRegistered.as_str()
-        }
-        _ if reason == ConditionReason::CseTimedOut.as_str() => {
-            ConditionReason::CseTimedOut.as_str()
-        }
-        _ if reason == ConditionReason::CseFailureUnconfirmed.as_str() => {
-            ConditionReason::CseFailureUnconfirmed.as_str()
-        }
-        _ => ConditionReason::CseFailed.as_str(),
-    }
-}
-
-pub(super) fn failure_entry(
-    claim: &Claim,
-    verdict: &Verdict,
-    failure: &Failure,
-    now: Timestamp,
-) -> FailureRecord {
-    let key = verdict.key();
-    FailureRecord {
-        reason: verdict.reason.as_str().to_owned(),
-        message: verdict.message.clone(),
-        note: messages::note(failure, &claim.node_name()),
-        code: failure.code,
-        name: failure.name.clone(),
-        effective_code: failure.effective.as_ref().map(|(code, _)| *code),
-        cause: failure.cause.clone(),
-        owner: failure.owner.to_owned(),
-        confidence: failure.confidence.to_owned(),
-        evidence: failure.evidence.clone(),
-        source: failure.source.as_str().to_owned(),
-        unconfirmed: !failure.is_confirmed(),
-        ..blank(claim, key, now)
-    }
-}
-
-/// Returns the end of the output of the scripts.
-pub(super) fn output_of(observation: &Observation) -> Option<String> {
-    let Observation::Vm(vm) = observation else { return None };
-    let CseState::Succeeded { text, .. } = vm.cse() else { return None };
-    let report = decode(text.as_bytes()).into_iter().find_map(|decoded| decoded.status);
-    let output = report.map_or(text, |report| report.output);
-    let end = safe_tail(&output.replace("\\n", "\n"), 4, 480);
-    (!end.is_empty()).then_some(end)
-}
-
-fn blank(claim: &Claim, key: String, now: Timestamp) -> FailureRecord {
-    let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(|text| safe(text, 128));
-    FailureRecord {
-        id: FailureRecord::id_of(&claim.uid, &key),
-        at: Timestamp::from_second(now.as_second()).unwrap_or(now),
-        uid: claim.uid.to_string(),
-        node_claim: claim.name.to_string(),
-        pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
-        // The API server validates the other names, and not this one.
-        node_class: safe(&claim.node_class, 253),
-        node: claim.node_name(),
-        reason: String::new(),
-        message: String::new(),
-        note: String::new(),
-        key,
-        code: None,
-        name: None,
-        effective_code: None,
-        cause: String::new(),
-        owner: String::new(),
-        confidence: String::new(),
-        evidence: None,
-        source: String::new(),
-        unconfirmed: false,
-        image: claim.image_key().map(|image| safe(&image, 128)),
-        zone: text(&claim.zone),
-        instance_type: text(&claim.instance_type),
-        launched: claim.launched,
-    }
-}
-
-impl State {
     /// Reports Nodes that have lacked a providerID for too long, on their NodePools.
     pub(super) fn report_nodes(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         if !self.leads {
@@ -202,6 +115,65 @@ impl State {
             actions.push(Action::NodeFinding(node));
         }
     }
+}
+
+/// Events have a fixed set of reasons; a record of a later version may contain others.
+fn event_reason(reason: &str) -> &'static str {
+    match ConditionReason::parse(reason) {
+        Some(
+            reason @ (ConditionReason::NodeNotRegistered
+            | ConditionReason::CseTimedOut
+            | ConditionReason::CseFailureUnconfirmed),
+        ) => reason.as_str(),
+        _ => ConditionReason::CseFailed.as_str(),
+    }
+}
+
+pub(super) fn failure_entry(
+    claim: &Claim,
+    verdict: &Verdict,
+    failure: &Failure,
+    now: Timestamp,
+) -> FailureRecord {
+    let key = verdict.key();
+    let text = |text: &Option<Arc<str>>| text.as_deref().map(|text| safe(text, 128));
+    FailureRecord {
+        id: FailureRecord::id_of(&claim.uid, &key),
+        at: Timestamp::from_second(now.as_second()).unwrap_or(now),
+        uid: claim.uid.to_string(),
+        node_claim: claim.name.to_string(),
+        pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
+        // The API server validates the other names, and not this one.
+        node_class: safe(&claim.node_class, 253),
+        node: claim.node_name(),
+        reason: verdict.reason.as_str().to_owned(),
+        message: verdict.message.clone(),
+        note: messages::note(failure, &claim.node_name()),
+        key,
+        code: failure.code,
+        name: failure.name.clone(),
+        effective_code: failure.effective.as_ref().map(|(code, _)| *code),
+        cause: failure.cause.clone(),
+        owner: failure.owner.to_owned(),
+        confidence: failure.confidence.to_owned(),
+        evidence: failure.evidence.clone(),
+        source: failure.source.as_str().to_owned(),
+        unconfirmed: !failure.is_confirmed(),
+        image: claim.image_key().map(|image| safe(&image, 128)),
+        zone: text(&claim.zone),
+        instance_type: text(&claim.instance_type),
+        launched: claim.launched,
+    }
+}
+
+/// Returns the end of the output of the scripts.
+pub(super) fn output_of(observation: &Observation) -> Option<String> {
+    let Observation::Vm(vm) = observation else { return None };
+    let CseState::Succeeded { text, .. } = vm.cse() else { return None };
+    let report = decode(text.as_bytes()).into_iter().find_map(|decoded| decoded.status);
+    let output = report.map_or(text, |report| report.output);
+    let end = safe_tail(&output.replace("\\n", "\n"), 4, 480);
+    (!end.is_empty()).then_some(end)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machine::State;
+use super::machine::{State, sorted};
 use super::messages::Action;
 use super::reads::event_reads::EVENT_TTL;
 use super::reconcile::rank;
@@ -148,10 +148,7 @@ impl State {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        let mut missing: Vec<Arc<str>> =
-            self.claims.keys().filter(|uid| !uids.contains(*uid)).cloned().collect();
-        missing.sort_unstable();
-        for uid in missing {
+        for uid in sorted(self.claims.keys().filter(|uid| !uids.contains(*uid))) {
             self.remove_claim(&uid, now, actions);
         }
     }
@@ -173,12 +170,8 @@ impl State {
 
     /// Counts a failure by image, once, and remembers that it is in the record.
     pub(super) fn count_recorded(&mut self, entry: &FailureRecord) {
-        let recorded = RecordedFailure::of(entry);
-        if self
-            .recorded
-            .get(&entry.uid)
-            .is_some_and(|known| known.at == recorded.at && known.message == recorded.message)
-        {
+        let known = self.recorded.get(&entry.uid);
+        if known.is_some_and(|known| known.at == entry.at && known.message == entry.message) {
             return;
         }
         // The record is bounded by the size of a ConfigMap; this only by time.
@@ -201,6 +194,11 @@ impl State {
         }
         self.pools.failed(entry);
         self.alerts.request();
+        let recorded = RecordedFailure {
+            at: entry.at,
+            reason: ConditionReason::parse(&entry.reason),
+            message: entry.message.clone(),
+        };
         self.recorded.insert(entry.uid.clone(), recorded);
     }
 
@@ -242,21 +240,14 @@ impl State {
         }
         self.count_existing(now);
         for entry in std::mem::take(&mut self.unfinished) {
-            let current = self.claims.get(entry.uid.as_str()).is_some_and(|tracked| {
-                tracked
-                    .claim
-                    .condition
-                    .as_ref()
-                    .is_some_and(|condition| *condition.message == *entry.message)
-            });
+            let tracked = self.claims.get(entry.uid.as_str());
+            let condition = tracked.and_then(|tracked| tracked.claim.condition.as_ref());
+            let current = condition.is_some_and(|condition| *condition.message == *entry.message);
             if !current && now.duration_since(entry.at) < UNFINISHED_WINDOW {
                 self.create_events(&entry, actions);
             }
         }
-        let mut uids: Vec<Arc<str>> = self.claims.keys().cloned().collect();
-        // Sorted, so that the same state gives the same actions in the same order.
-        uids.sort_unstable();
-        for uid in uids {
+        for uid in sorted(self.claims.keys()) {
             if let Some(tracked) = self.claims.get_mut(&uid) {
                 // Responses to requests of an earlier term may never arrive.
                 if let Some(work) = &mut tracked.work {

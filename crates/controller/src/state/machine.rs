@@ -184,9 +184,7 @@ impl State {
         let own: usize = self.claims.values().map(TrackedClaim::heap).sum();
         (self.claims.capacity() * 8 / 7 * place + own) / self.claims.len().max(1)
     }
-}
 
-impl State {
     /// Counts a failure. Before the record can drop it, the counts are written: half of the kept failures of a pool
     /// are the most that wait.
     pub(super) fn count_failure(&mut self, entry: &FailureRecord, now: Timestamp) {
@@ -213,11 +211,8 @@ impl State {
         for entry in &recorded {
             self.count_failure(entry, now);
         }
-        let mut joined: Vec<Arc<str>> = self.claims.keys().cloned().collect();
-        joined.retain(|uid| self.claims[uid].has_joined());
-        // Sorted, so that the same state gives the same actions in the same order.
-        joined.sort_unstable();
-        for uid in joined {
+        let joined = self.claims.iter().filter(|(_, tracked)| tracked.has_joined());
+        for uid in sorted(joined.map(|(uid, _)| uid)) {
             self.count_joined(&uid, now);
         }
     }
@@ -229,4 +224,11 @@ impl State {
             actions.push(Action::Count(outcomes));
         }
     }
+}
+
+/// Returns uids sorted, so that the same state gives the same actions in the same order.
+pub(super) fn sorted<'a>(uids: impl Iterator<Item = &'a Arc<str>>) -> Vec<Arc<str>> {
+    let mut uids: Vec<Arc<str>> = uids.cloned().collect();
+    uids.sort_unstable();
+    uids
 }

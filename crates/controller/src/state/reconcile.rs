@@ -12,7 +12,7 @@ use super::tracked::{HeldVerdict, REASSERT_WINDOW, RESPONSE_TIMEOUT, TrackedClai
 use crate::schedule::{NextRead, NoReadReason, next};
 use crate::verdict::condition::ConditionReason;
 use crate::verdict::patch::{self, DesiredCondition, PatchResult, StatusPatchKind};
-use crate::verdict::{Verdict, evaluate_event, hints, messages, seconds};
+use crate::verdict::{Verdict, after, evaluate_event, hints, messages, seconds};
 
 /// Pauses before a patch is retried, in seconds; the last repeats.
 const REWRITE_PAUSES: [i64; 4] = [1, 5, 30, 300];
@@ -86,14 +86,12 @@ impl State {
             }
             _ => None,
         };
+        if let Some(verdict) = verdict {
+            return self.hold_verdict(uid, verdict, now, actions);
+        }
         let ended = matches!(why, NoReadReason::Ended | NoReadReason::TooOld);
-        match verdict {
-            Some(verdict) => self.hold_verdict(uid, verdict, now, actions),
-            None if tracked.deleted_at.is_some() => {}
-            None if ended && tracked.work.as_ref().is_some_and(|work| !work.has_writes(now)) => {
-                tracked.work = None;
-            }
-            None => {}
+        if ended && tracked.deleted_at.is_none() {
+            tracked.work.take_if(|work| !work.has_writes(now));
         }
     }
 
@@ -168,8 +166,7 @@ impl State {
                 }
                 let failed = if result == PatchResult::Denied { 3 } else { failed };
                 let pause = SignedDuration::from_secs(REWRITE_PAUSES[failed]);
-                let at = now.saturating_add(pause).unwrap_or(Timestamp::MAX);
-                self.rewrites.insert((at, Arc::clone(uid)));
+                self.rewrites.insert((after(now, pause), Arc::clone(uid)));
             }
         }
     }

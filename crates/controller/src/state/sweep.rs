@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use super::machine::State;
+use super::machine::{State, sorted};
 use super::messages::{Action, Sweep, SweepResult};
 use crate::claim::mode::{ClaimMode, Role, role};
 use crate::observation::ProvisioningState;
@@ -14,7 +14,7 @@ use crate::schedule::is_fixed_read_due;
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::verdict::condition::ConditionReason;
 use crate::verdict::messages;
-use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, seconds};
+use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, after, seconds};
 
 const SWEEP_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// Reads of a VM that no list shows.
@@ -26,9 +26,7 @@ impl State {
     }
 
     pub(super) fn next_sweep(&self, now: Timestamp) -> Option<Timestamp> {
-        let next = self
-            .swept_at
-            .map_or(now, |at| at.saturating_add(SWEEP_INTERVAL).unwrap_or(Timestamp::MAX));
+        let next = self.swept_at.map_or(now, |at| after(at, SWEEP_INTERVAL));
         (self.is_sweeping() || self.has_event_backlog()).then_some(next)
     }
 
@@ -66,22 +64,18 @@ impl State {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        let mut uids: Vec<Arc<str>> = self.queue.uids().cloned().collect();
-        uids.sort_unstable();
         let machines: HashMap<String, ProvisioningState> = match result {
             SweepResult::Machines { machines, .. } => machines
                 .iter()
                 .map(|machine| {
                     let failed = !machine.error.is_empty();
-                    (
-                        machine.name.to_ascii_lowercase(),
-                        if failed { ProvisioningState::Failed } else { machine.progress },
-                    )
+                    let state = if failed { ProvisioningState::Failed } else { machine.progress };
+                    (machine.name.to_ascii_lowercase(), state)
                 })
                 .collect(),
             SweepResult::Extensions { .. } => HashMap::new(),
         };
-        for uid in uids {
+        for uid in sorted(self.queue.uids()) {
             let Some(tracked) = self.claims.get(&uid).filter(|tracked| !tracked.is_final()) else {
                 continue;
             };
@@ -97,57 +91,42 @@ impl State {
                 }
                 _ => continue,
             };
-            self.apply(&uid, row.copied(), now, actions);
+            self.apply(&uid, row.copied().unwrap_or_default(), now, actions);
         }
     }
 
     fn apply(
         &mut self,
         uid: &Arc<str>,
-        row: Option<ProvisioningState>,
+        row: ProvisioningState,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let old =
             tracked.claim.launched.is_some_and(|at| seconds(at, now) >= NO_EXTENSION_AFTER_SECONDS);
-        let registered = tracked.claim.registered.is_some();
-        match row {
+        let is_due = match row {
             // A joined node whose bootstrap succeeded has no further result.
-            Some(ProvisioningState::Succeeded) if registered => {
-                let verdict = Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED);
-                self.hold_verdict(uid, verdict, now, actions);
-                return;
+            ProvisioningState::Succeeded if tracked.claim.registered.is_some() => {
+                return self.hold_verdict(uid, Verdict::succeeded(), now, actions);
             }
-            Some(
-                ProvisioningState::Succeeded
-                | ProvisioningState::Failed
-                | ProvisioningState::Deleting,
-            ) => {
-                tracked.work().history.sweep_requested = true;
-            }
-            Some(ProvisioningState::Running) => {
+            ProvisioningState::Running => {
                 let verdict = Verdict::plain(ConditionReason::CseRunning, messages::RUNNING);
-                self.hold_verdict(uid, verdict, now, actions);
-                return;
+                return self.hold_verdict(uid, verdict, now, actions);
             }
+            ProvisioningState::Succeeded
+            | ProvisioningState::Failed
+            | ProvisioningState::Deleting => true,
             // Without an extension no list shows anything; such nodes have few reads.
-            Some(ProvisioningState::Unknown) | None
-                if tracked.claim.mode() == Some(ClaimMode::Scriptless) =>
-            {
-                if !is_fixed_read_due(&tracked.claim, tracked.history(), tracked.reason(), now) {
-                    return;
-                }
-                tracked.work().history.sweep_requested = true;
+            ProvisioningState::Unknown if tracked.claim.mode() == Some(ClaimMode::Scriptless) => {
+                is_fixed_read_due(&tracked.claim, tracked.history(), tracked.reason(), now)
             }
-            Some(ProvisioningState::Unknown) | None
-                if old && tracked.history().count < MAX_UNLISTED_READS =>
-            {
-                tracked.work().history.sweep_requested = true;
-            }
-            Some(ProvisioningState::Unknown) | None => return,
+            ProvisioningState::Unknown => old && tracked.history().count < MAX_UNLISTED_READS,
+        };
+        if is_due {
+            tracked.work().history.sweep_requested = true;
+            self.reconcile(uid, now, actions);
         }
-        self.reconcile(uid, now, actions);
     }
 }
 
@@ -183,19 +162,16 @@ struct Row {
 /// Parses one page of a sweep: VM name in lower case, and the state of its bootstrap.
 pub fn rows(json: &[u8]) -> Option<HashMap<String, ProvisioningState>> {
     let page: Page = serde_json::from_slice(json).ok()?;
-    let bootstraps = page.data.into_iter().filter(|row| {
+    let rows = page.data.into_iter().filter_map(|row| {
         let name = row.name.rsplit('/').next().unwrap_or_default();
-        role(name, &row.publisher, &row.kind) != Role::Other
+        if role(name, &row.publisher, &row.kind) == Role::Other {
+            return None;
+        }
+        let id = row.id.to_ascii_lowercase();
+        let vm = id.split("/virtualmachines/").nth(1)?.split('/').next()?;
+        Some((vm.to_owned(), ProvisioningState::parse(&row.state)))
     });
-    Some(
-        bootstraps
-            .filter_map(|row| {
-                let id = row.id.to_ascii_lowercase();
-                let vm = id.split("/virtualmachines/").nth(1)?.split('/').next()?;
-                Some((vm.to_owned(), ProvisioningState::parse(&row.state)))
-            })
-            .collect(),
-    )
+    Some(rows.collect())
 }
 
 #[cfg(test)]

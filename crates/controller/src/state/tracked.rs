@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
 use crate::observation::karpenter::ProvisioningError;
-use crate::record::FailureRecord;
 use crate::schedule::{QueuePriority, ReadHistory};
 use crate::verdict::condition::ConditionReason;
 use crate::verdict::messages;
@@ -76,16 +75,6 @@ pub(super) struct RecordedFailure {
     pub(super) at: Timestamp,
     pub(super) reason: Option<ConditionReason>,
     pub(super) message: String,
-}
-
-impl RecordedFailure {
-    pub(super) fn of(entry: &FailureRecord) -> Self {
-        Self {
-            at: entry.at,
-            reason: ConditionReason::parse(&entry.reason),
-            message: entry.message.clone(),
-        }
-    }
 }
 
 impl Work {

@@ -34,7 +34,7 @@ fn evaluate_vm(claim: &Claim, vm: &VmObservation, now: Timestamp) -> Finding {
     match vm.cse() {
         CseState::NotYet => Finding::Nothing,
         CseState::Running if claim.registered.is_some() && vm.is_updating() => {
-            Finding::Final(Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED))
+            Finding::Final(Verdict::succeeded())
         }
         CseState::Running => match given_up_after(claim) {
             Some(minutes) => Finding::Final(Verdict::out_of_time(minutes)),
@@ -57,28 +57,27 @@ fn evaluate_vm(claim: &Claim, vm: &VmObservation, now: Timestamp) -> Finding {
             }
         }
         CseState::Succeeded { text, os } => {
-            let diagnosis = diagnoses(claim, &text, Some(os)).into_iter().next();
+            let diagnosis = diagnoses(claim, &text, os).into_iter().next();
             // Images of 2025 reported success regardless of the scripts' exit code.
-            match diagnosis.filter(|diagnosis| diagnosis.outcome == BootstrapOutcome::Failed) {
-                Some(diagnosis) => {
-                    Finding::Final(Verdict::failed(&diagnosis, FailureSource::InstanceView))
-                }
-                None => Finding::Final(Verdict::plain(
-                    ConditionReason::CseSucceeded,
-                    messages::SUCCEEDED,
-                )),
-            }
+            let failed =
+                diagnosis.filter(|diagnosis| diagnosis.outcome == BootstrapOutcome::Failed);
+            Finding::Final(failed.map_or_else(Verdict::succeeded, |diagnosis| {
+                Verdict::failed(&diagnosis, FailureSource::InstanceView)
+            }))
         }
         CseState::Failed { text, os } => {
-            let diagnosis = diagnoses(claim, &text, Some(os));
-            let diagnosis = diagnosis
-                .into_iter()
-                .find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
-            Finding::Final(match diagnosis {
-                Some(diagnosis) => Verdict::failed(&diagnosis, FailureSource::InstanceView),
-                None => Verdict::failed_silently(FailureSource::InstanceView),
-            })
+            Finding::Final(failed(diagnoses(claim, &text, os), FailureSource::InstanceView))
         }
+    }
+}
+
+/// Returns a failure with the first diagnosis that does not contradict it.
+fn failed(diagnoses: Vec<Diagnosis>, source: FailureSource) -> Verdict {
+    let mut failures =
+        diagnoses.into_iter().filter(|one| one.outcome != BootstrapOutcome::Succeeded);
+    match failures.next() {
+        Some(failure) => Verdict::failed(&failure, source),
+        None => Verdict::failed_silently(source),
     }
 }
 
@@ -91,7 +90,7 @@ fn evaluate_machine(claim: &Claim, machine: &MachineStatus) -> Finding {
             Finding::Final(Verdict::failed(&diagnosis, FailureSource::Machine))
         }
         (ProvisioningState::Succeeded, _) if machine.error.is_empty() => {
-            Finding::Final(Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED))
+            Finding::Final(Verdict::succeeded())
         }
         _ => Finding::Nothing,
     }
@@ -102,13 +101,7 @@ pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict
     if event.about() != FailureSubject::Cse {
         return None;
     }
-    let diagnosis = diagnose(event.text.as_bytes(), hints);
-    let diagnosis =
-        diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
-    Some(match diagnosis {
-        Some(diagnosis) => Verdict::failed(&diagnosis, FailureSource::KarpenterEvent),
-        None => Verdict::failed_silently(FailureSource::KarpenterEvent),
-    })
+    Some(failed(diagnose(event.text.as_bytes(), hints), FailureSource::KarpenterEvent))
 }
 
 pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
@@ -117,15 +110,15 @@ pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
 }
 
 /// Diagnoses a text of the bootstrap extension. A text that does not show its origin is wrapped in Azure's message.
-fn diagnoses(claim: &Claim, text: &str, os: Option<Os>) -> Vec<Diagnosis> {
-    let hints = hints(claim, os);
+fn diagnoses(claim: &Claim, text: &str, os: Os) -> Vec<Diagnosis> {
+    let hints = hints(claim, Some(os));
     let diagnosis = diagnose(text.as_bytes(), hints);
     if !diagnosis.is_empty() || text.is_empty() {
         return diagnosis;
     }
     let (publisher, kind) = match os {
-        Some(Os::Windows) => ("Microsoft.Compute", "CustomScriptExtension"),
-        _ => ("Microsoft.Azure.Extensions", "CustomScript"),
+        Os::Windows => ("Microsoft.Compute", "CustomScriptExtension"),
+        Os::Linux => ("Microsoft.Azure.Extensions", "CustomScript"),
     };
     let dressed = format!(
         "VM has reported a failure when processing extension 'vmssCSE' (publisher '{publisher}' and type '{kind}'). Error message: '{text}'"
@@ -145,7 +138,7 @@ mod tests {
     #[test]
     fn text_without_its_origin_is_diagnosed_by_the_system() {
         let claim = Claim::placeholder(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
-        let first = |text: &str, os| diagnoses(&claim, text, Some(os)).into_iter().next();
+        let first = |text: &str, os| diagnoses(&claim, text, os).into_iter().next();
         let windows = first("non-zero exit code: 5", Os::Windows);
         let linux = first("non-zero exit code: 5", Os::Linux);
         assert_eq!(windows.and_then(|found| found.os), Some(Os::Windows));

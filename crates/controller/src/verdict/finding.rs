@@ -24,6 +24,15 @@ pub enum Finding {
     Final(Verdict),
 }
 
+impl Finding {
+    pub fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Nothing => None,
+            Self::Passing(verdict) | Self::Final(verdict) => Some(verdict),
+        }
+    }
+}
+
 impl Verdict {
     pub fn status(&self) -> ConditionStatus {
         self.reason.status()
@@ -32,6 +41,10 @@ impl Verdict {
     #[must_use]
     pub fn plain(reason: ConditionReason, message: &str) -> Self {
         Self { reason, message: message.to_owned(), failure: None }
+    }
+
+    pub(crate) fn succeeded() -> Self {
+        Self::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED)
     }
 
     #[must_use]
@@ -52,32 +65,23 @@ impl Verdict {
             (true, true) => ConditionReason::CseTimedOut,
             (true, false) => ConditionReason::CseFailed,
         };
-        Self { reason, message: messages::condition(&failure), failure: Some(failure) }
+        Self::of_failure(reason, failure)
     }
 
     /// Returns a failure without any text about its cause.
     #[must_use]
     pub fn failed_silently(source: FailureSource) -> Self {
         let failure = messages::silent_failure(source);
-        let confirmed = failure.is_confirmed();
-        Self {
-            reason: if confirmed {
-                ConditionReason::CseFailed
-            } else {
-                ConditionReason::CseFailureUnconfirmed
-            },
-            message: messages::condition(&failure),
-            failure: Some(failure),
-        }
+        let reason = if failure.is_confirmed() {
+            ConditionReason::CseFailed
+        } else {
+            ConditionReason::CseFailureUnconfirmed
+        };
+        Self::of_failure(reason, failure)
     }
 
     pub(super) fn out_of_time(minutes: i64) -> Self {
-        let failure = messages::out_of_time(minutes);
-        Self {
-            reason: ConditionReason::CseTimedOut,
-            message: messages::condition(&failure),
-            failure: Some(failure),
-        }
+        Self::of_failure(ConditionReason::CseTimedOut, messages::out_of_time(minutes))
     }
 
     /// Returns the verdict on a node that did not register, with the most specific proven cause.
@@ -90,11 +94,15 @@ impl Verdict {
     ) -> Self {
         let cause = RegistrationCause::of(claim.mode(), azure, cluster);
         let failure = registration::failure(claim, cause, overdue);
-        let mut message = messages::condition(&failure);
+        let mut verdict = Self::of_failure(ConditionReason::NodeNotRegistered, failure);
         if overdue.is_idle {
-            message.push_str(messages::IDLE);
+            verdict.message.push_str(messages::IDLE);
         }
-        Self { reason: ConditionReason::NodeNotRegistered, message, failure: Some(failure) }
+        verdict
+    }
+
+    fn of_failure(reason: ConditionReason, failure: Failure) -> Self {
+        Self { reason, message: messages::condition(&failure), failure: Some(failure) }
     }
 
     /// Returns the identity of this verdict for events, independent of its wording.

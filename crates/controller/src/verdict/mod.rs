@@ -11,6 +11,7 @@ pub mod patch;
 pub mod registration;
 mod time;
 
+pub(crate) use self::time::after;
 pub use self::time::seconds;
 pub use evaluation::{NO_EXTENSION_AFTER_SECONDS, evaluate, evaluate_event, hints};
 pub use finding::{Finding, Verdict};

@@ -15,6 +15,7 @@ use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::schedule::{DELETED_AFTER_MISSES, QUICK_PAUSES, QueuePriority};
 use crate::state::machine::State;
 use crate::state::messages::Action;
+use crate::verdict::after;
 
 pub(in crate::state) const EVENT_TTL: SignedDuration = SignedDuration::from_mins(10);
 /// Time after which a further event about the same NodeClaim requests reads again.
@@ -162,7 +163,7 @@ impl State {
     fn repeat_event_read(&mut self, uid: &Arc<str>, seconds: i64, now: Timestamp) {
         let reads = self.claims.get(uid).and_then(|tracked| tracked.work.as_ref());
         let order = order(reads.map_or(0, |work| work.event_reads));
-        let at = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
+        let at = after(now, SignedDuration::from_secs(seconds));
         self.event_queue.set(uid, at, QueuePriority::Event, order);
     }
 }

@@ -8,6 +8,7 @@ use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::state::machine::State;
 use crate::state::messages::{Action, ReadRequest, ReadTarget};
 use crate::state::tracked::RESPONSE_TIMEOUT;
+use crate::verdict::after;
 
 impl State {
     /// Requests due reads, by priority, as far as the rate limit allows.
@@ -63,7 +64,7 @@ impl State {
         };
         tracked.work().reading = Some((now, priority));
         // Without a response, the NodeClaim is due again then.
-        let again = now.saturating_add(RESPONSE_TIMEOUT).unwrap_or(Timestamp::MAX);
+        let again = after(now, RESPONSE_TIMEOUT);
         let launched = tracked.claim.launched.unwrap_or(tracked.claim.created);
         let next = if priority == QueuePriority::Event { QueuePriority::Pending } else { priority };
         self.queue.set(uid, again, next, launched);

@@ -9,8 +9,8 @@ use crate::state::events::output_of;
 use crate::state::machine::State;
 use crate::state::messages::Action;
 use crate::verdict::condition::ConditionReason;
+use crate::verdict::evaluate;
 use crate::verdict::registration::VmState;
-use crate::verdict::{Finding, evaluate};
 
 impl State {
     pub(in crate::state) fn observe(
@@ -56,13 +56,9 @@ impl State {
                 _ => self.reconcile(uid, now, actions),
             };
         }
-        let found = evaluate(&tracked.claim, observation, now);
         // A read that is too early shows the extension still running; the next one shows its result.
-        match found {
-            Finding::Final(verdict) | Finding::Passing(verdict) => {
-                self.hold_verdict(uid, verdict, now, actions);
-            }
-            Finding::Nothing => {}
+        if let Some(verdict) = evaluate(&tracked.claim, observation, now).verdict() {
+            self.hold_verdict(uid, verdict, now, actions);
         }
         if by_event {
             self.follow_event_read(uid, now);

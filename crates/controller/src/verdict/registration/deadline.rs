@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
 use crate::verdict::condition::ConditionReason;
-use crate::verdict::time::seconds;
+use crate::verdict::time::{after, seconds};
 
 /// Age of an unregistered NodeClaim from which its deletion means that Karpenter gave up.
 const GIVEN_UP_AFTER: i64 = 14 * 60 + 30;
@@ -65,9 +65,7 @@ pub fn overdue_after_success(
 pub fn due_after_success(claim: &Claim, timeout: SignedDuration) -> Option<Timestamp> {
     let condition = claim.condition.as_ref()?;
     match ConditionReason::parse(&condition.reason)? {
-        ConditionReason::CseSucceeded => {
-            Some(condition.since.saturating_add(timeout).unwrap_or(Timestamp::MAX))
-        }
+        ConditionReason::CseSucceeded => Some(after(condition.since, timeout)),
         ConditionReason::NodeNotRegistered => Some(condition.since),
         _ => None,
     }
