@@ -82,20 +82,20 @@ impl NodeShell<'_> {
             }
         };
         let OperationOutcome::Succeeded(Some(document)) = &outcome else {
-            return Err(QueryError::Command {
-                node: node.to_owned(),
-                why: "the operation did not succeed".to_owned(),
-                hint: "retry; its logs are in /var/log/azure/run-command/ on the node",
-            });
+            return Err(failed(
+                node,
+                "the operation did not succeed",
+                "retry; its logs are in /var/log/azure/run-command/ on the node",
+            ));
         };
         let printed = ScriptOutput::read(document).map_err(Error::from)?;
         match error_of(&printed) {
             None => Ok(printed.stdout),
-            Some(error) => Err(QueryError::Command {
-                node: node.to_owned(),
-                why: format!("no report, but an error: {error}"),
-                hint: "the report is /var/log/azure/aks/provision.json on the node; logs of the command are in /var/log/azure/run-command/",
-            }),
+            Some(error) => Err(failed(
+                node,
+                format!("no report, but an error: {error}"),
+                "the report is /var/log/azure/aks/provision.json on the node; logs of the command are in /var/log/azure/run-command/",
+            )),
         }
     }
 
@@ -103,19 +103,17 @@ impl NodeShell<'_> {
     pub async fn check_agent(&self) -> Result<(), QueryError> {
         let in_scale_set = self.vm.kind().contains("virtualmachinescalesets/");
         let view = if in_scale_set {
-            let read = self.arm.scale_set_vm(self.vm).await?;
-            read.properties.instance_view.clone()
+            self.arm.scale_set_vm(self.vm).await?.properties.instance_view.clone()
         } else {
-            let read = self.arm.vm(self.vm).await?;
-            read.properties.instance_view.clone()
+            self.arm.vm(self.vm).await?.properties.instance_view.clone()
         };
         match agent_problem(view.as_ref()) {
             None => Ok(()),
-            Some(why) => Err(QueryError::Command {
-                node: self.node.to_owned(),
+            Some(why) => Err(failed(
+                self.node,
                 why,
-                hint: "not sent, because a command without a VM agent hangs for up to 90m; check the connection of the node to 168.63.129.16, or its serial console",
-            }),
+                "not sent, because a command without a VM agent hangs for up to 90m; check the connection of the node to 168.63.129.16, or its serial console",
+            )),
         }
     }
 }
@@ -139,30 +137,31 @@ fn agent_problem(view: Option<&InstanceView>) -> Option<String> {
     Some(format!("the VM agent does not report ({})", mooring_redact::identifier(&shown)))
 }
 
+fn failed(node: &str, why: impl Into<String>, hint: &'static str) -> QueryError {
+    QueryError::Command { node: node.to_owned(), why: why.into(), hint }
+}
+
 fn rejected(node: &str, error: Error) -> QueryError {
-    let node = node.to_owned();
     match &error.kind {
-        ErrorKind::Conflict(_) => QueryError::Command {
+        ErrorKind::Conflict(_) => failed(
             node,
-            why: "another Run Command is in progress on the VM".to_owned(),
-            hint: "only one runs at a time, and it cannot be canceled; retry when it has finished, after at most 90m",
-        },
-        ErrorKind::Locked(_) => QueryError::Command {
-            node,
-            why: error.to_string(),
-            hint: "a ReadOnly lock also blocks Run Command",
-        },
+            "another Run Command is in progress on the VM",
+            "only one runs at a time, and it cannot be canceled; retry when it has finished, after at most 90m",
+        ),
+        ErrorKind::Locked(_) => {
+            failed(node, error.to_string(), "a ReadOnly lock also blocks Run Command")
+        }
         _ => error.into(),
     }
 }
 
 fn unfinished(node: &str, error: Error) -> QueryError {
     match &error.kind {
-        ErrorKind::Deadline(_) => QueryError::Command {
-            node: node.to_owned(),
-            why: format!("it did not finish within {}m", COMMAND_TIMEOUT.as_mins()),
-            hint: "it continues in Azure for up to 90m and blocks other commands on the VM; retry later",
-        },
+        ErrorKind::Deadline(_) => failed(
+            node,
+            format!("it did not finish within {}m", COMMAND_TIMEOUT.as_mins()),
+            "it continues in Azure for up to 90m and blocks other commands on the VM; retry later",
+        ),
         _ => error.into(),
     }
 }

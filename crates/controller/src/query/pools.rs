@@ -35,12 +35,7 @@ impl NodeQuery {
                     None => own || host == pool,
                 };
                 if wanted {
-                    let joined = match &self.api {
-                        Some(_) => {
-                            Some(self.get(&format!("/api/v1/nodes/{host}")).await?.is_some())
-                        }
-                        None => None,
-                    };
+                    let joined = self.has_joined(&host).await?;
                     reports
                         .push(self.of_instance(one.view(), one.text(), pool_name, joined).await?);
                 }

@@ -24,7 +24,7 @@ use crate::verdict::registration::{
     AzureReading, ClusterState, NodeState, REGISTRATION_TIMEOUT, VmState, overdue,
     overdue_after_success,
 };
-use crate::verdict::{Finding, Verdict, evaluate, hints};
+use crate::verdict::{Verdict, evaluate, hints};
 
 pub struct NodeQuery {
     /// None without access to the cluster.
@@ -70,11 +70,7 @@ impl NodeQuery {
     pub async fn why(&self, what: &str) -> Result<Vec<NodeReport>, QueryError> {
         if let Some((pool, instance)) = what.split_once('/') {
             let reports = self.instances(pool, Some(instance)).await?;
-            return if reports.is_empty() {
-                Err(QueryError::NotFound(what.to_owned()))
-            } else {
-                Ok(reports)
-            };
+            return found(reports, what);
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         if what.is_empty() || !what.chars().all(plain) {
@@ -111,7 +107,7 @@ impl NodeQuery {
         });
         let past: Vec<NodeReport> = past.map(NodeReport::recorded).collect();
         reports.extend(past);
-        if reports.is_empty() { Err(QueryError::NotFound(what.to_owned())) } else { Ok(reports) }
+        found(reports, what)
     }
 
     /// Reports on a NodeClaim; none if it does not exist.
@@ -164,11 +160,6 @@ impl NodeQuery {
     }
 
     async fn of_claim(&self, claim: Claim) -> Result<NodeReport, QueryError> {
-        let recorded = async |query: &Self| {
-            let record = query.record().await?;
-            let entry = record.entries().find(|entry| *entry.uid == *claim.uid);
-            Ok::<_, QueryError>(entry.map(NodeReport::recorded))
-        };
         if let Some(vm) = &claim.vm
             && let Some(report) = self.of_vm(vm, Some(&claim), None, None).await?
         {
@@ -178,14 +169,13 @@ impl NodeQuery {
             let observation =
                 observe(&self.arm, &ReadTarget::Machine(machine.clone()), QueuePriority::Trigger)
                     .await;
-            if let Finding::Final(verdict) | Finding::Passing(verdict) =
-                evaluate(&claim, &observation, self.now)
-            {
+            if let Some(verdict) = evaluate(&claim, &observation, self.now).verdict() {
                 return Ok(of(&claim, verdict, ReportSource::Azure));
             }
         }
-        if let Some(report) = recorded(self).await? {
-            return Ok(report);
+        let record = self.record().await?;
+        if let Some(entry) = record.entries().find(|entry| *entry.uid == *claim.uid) {
+            return Ok(NodeReport::recorded(entry));
         }
         let reason = match (claim.scope_violation, &claim.vm) {
             (Some(outside), _) => self.scope.reason(outside),
@@ -247,13 +237,16 @@ impl NodeQuery {
         if report.joined.is_none() || claim.uid.is_empty() {
             report.joined = match joined {
                 Some(joined) => Some(joined),
-                None if self.api.is_some() => {
-                    Some(self.get(&format!("/api/v1/nodes/{}", vm.name)).await?.is_some())
-                }
-                None => None,
+                None => self.has_joined(&vm.name).await?,
             };
         }
         Ok(Some(report))
+    }
+
+    /// Returns true if a Node exists; none without access to the cluster.
+    pub(super) async fn has_joined(&self, node: &str) -> Result<Option<bool>, QueryError> {
+        let found = self.get(&format!("/api/v1/nodes/{node}")).await?;
+        Ok(self.api.as_ref().map(|_| found.is_some()))
     }
 
     /// Returns the verdict on a NodeClaim that is overdue, if it is.
@@ -316,14 +309,12 @@ impl NodeQuery {
         observation: &Observation,
     ) -> Result<NodeReport, QueryError> {
         let unread = |what| Err(QueryError::VmUnreadable(claim.node_name(), what));
-        let verdict = match (evaluate(claim, observation, self.now), observation) {
+        let verdict = match (evaluate(claim, observation, self.now).verdict(), observation) {
             (_, Observation::Denied { .. }) => return unread("access denied"),
-            (Finding::Final(verdict) | Finding::Passing(verdict), _) => verdict,
-            (Finding::Nothing, Observation::Throttled { .. }) => {
-                return unread("Azure is throttling requests");
-            }
-            (Finding::Nothing, Observation::Unreadable { what }) => return unread(what),
-            (Finding::Nothing, _) => Verdict::plain(
+            (Some(verdict), _) => verdict,
+            (None, Observation::Throttled { .. }) => return unread("Azure is throttling requests"),
+            (None, Observation::Unreadable { what }) => return unread(what),
+            (None, _) => Verdict::plain(
                 ConditionReason::CseRunning,
                 "The VM is not ready for its bootstrap yet.",
             ),
@@ -363,12 +354,16 @@ impl NodeQuery {
         report.verdict = match found {
             None => Verdict::plain(ConditionReason::NoCseExtension, messages::NO_REPORT_ON_NODE),
             Some(found) if found.outcome == mooring_diagnosis::BootstrapOutcome::Succeeded => {
-                Verdict::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED)
+                Verdict::succeeded()
             }
             Some(found) => Verdict::failed(&found, FailureSource::InstanceView),
         };
         Ok(())
     }
+}
+
+fn found(reports: Vec<NodeReport>, what: &str) -> Result<Vec<NodeReport>, QueryError> {
+    if reports.is_empty() { Err(QueryError::NotFound(what.to_owned())) } else { Ok(reports) }
 }
 
 fn of(claim: &Claim, verdict: Verdict, source: ReportSource) -> NodeReport {
