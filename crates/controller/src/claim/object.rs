@@ -23,7 +23,7 @@ impl Claim {
         condition_type: &str,
         interner: &mut Interner,
     ) -> Result<Self, ClaimError> {
-        ClaimFields::parse(json)?.project(condition_type, interner)
+        serde_json::from_slice::<ClaimFields>(json)?.project(condition_type, interner)
     }
 }
 
@@ -31,17 +31,17 @@ type Text = Option<String>;
 
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ClaimFields {
-    metadata: Metadata,
+    pub(crate) metadata: ClaimMetadata,
     spec: Spec,
     status: Option<StatusPart>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Metadata {
-    name: String,
-    uid: String,
-    resource_version: Text,
+pub(crate) struct ClaimMetadata {
+    pub(crate) name: String,
+    pub(crate) uid: String,
+    pub(crate) resource_version: Text,
     generation: Option<i64>,
     creation_timestamp: Timestamp,
     deletion_timestamp: Option<Timestamp>,
@@ -109,18 +109,6 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
 }
 
 impl ClaimFields {
-    pub(crate) fn parse(json: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(json)
-    }
-
-    pub(crate) fn name_and_version(&self) -> (String, Option<String>) {
-        (self.metadata.name.clone(), self.metadata.resource_version.clone())
-    }
-
-    pub(crate) fn uid(&self) -> &str {
-        &self.metadata.uid
-    }
-
     pub(crate) fn project(
         self,
         condition_type: &str,

@@ -33,6 +33,11 @@ pub struct ApiError {
     pub what: String,
 }
 
+/// Returns the version of an object as it was read.
+pub(crate) fn version_of(object: &Value) -> String {
+    object["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned()
+}
+
 pub(crate) fn claim_path(name: &str) -> String {
     format!("/apis/karpenter.sh/v1/nodeclaims/{name}")
 }
@@ -45,6 +50,23 @@ impl Api {
 
     pub async fn get(&self, path: &str) -> Result<String, ApiError> {
         self.send(Method::GET, path, "", None).await
+    }
+
+    /// Reads an object; none if it does not exist.
+    pub(crate) async fn object(&self, path: &str) -> Result<Option<Value>, ApiError> {
+        match self.get(path).await {
+            Ok(text) => Ok(Some(serde_json::from_str(&text).unwrap_or_default())),
+            Err(error) if error.status == Some(404) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads an object; none if it does not exist, or without permission to read it.
+    pub(crate) async fn permitted_object(&self, path: &str) -> Result<Option<Value>, ApiError> {
+        match self.object(path).await {
+            Err(error) if error.status == Some(403) => Ok(None),
+            read => read,
+        }
     }
 
     /// Reads a list, which takes longer than an object.
@@ -92,8 +114,14 @@ impl Api {
         self.send(Method::POST, path, "application/json", Some(object)).await
     }
 
-    pub(crate) async fn replace(&self, path: &str, object: &Value) -> Result<String, ApiError> {
-        self.send(Method::PUT, path, "application/json", Some(object)).await
+    /// Replaces the version of an object, or creates an object without one.
+    pub(crate) async fn write(&self, path: &str, object: &Value) -> Result<String, ApiError> {
+        match path.rsplit_once('/') {
+            Some((list, _)) if object["metadata"]["resourceVersion"].is_null() => {
+                self.create(list, object).await
+            }
+            _ => self.send(Method::PUT, path, "application/json", Some(object)).await,
+        }
     }
 
     pub(crate) async fn json_patch(&self, path: &str, steps: &Value) -> Result<String, ApiError> {

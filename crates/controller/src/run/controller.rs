@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mooring_kube::{Clock, Times};
 
 use super::health::Health;
-use super::objects;
 use crate::claim::intern::Interner;
+use crate::claim::object::ClaimFields;
 use crate::claim::{Claim, ClaimError};
 use crate::metrics::Metrics;
 use crate::notify::Notifications;
@@ -59,7 +59,7 @@ impl Projector {
         Claim::from_json(json.as_bytes(), &self.condition_type, &mut self.interner())
     }
 
-    pub(crate) fn object(&self, object: objects::ClaimObject) -> Result<Claim, ClaimError> {
-        object.into_object().project(&self.condition_type, &mut self.interner())
+    pub(crate) fn object(&self, object: ClaimFields) -> Result<Claim, ClaimError> {
+        object.project(&self.condition_type, &mut self.interner())
     }
 }

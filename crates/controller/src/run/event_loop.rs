@@ -186,29 +186,23 @@ impl Loop<'_> {
         for action in actions {
             match action {
                 Action::Read(read) => {
-                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
-                    self.tasks.spawn(async move {
+                    let arm = self.controller.arm.clone();
+                    self.spawn(async move {
                         let observation = observe(&arm, &read.target, read.priority).await;
-                        let input = Input::Observed { uid: read.uid, observation };
-                        let _ = to_loop.send(ControllerMessage::Input(input)).await;
+                        [Input::Observed { uid: read.uid, observation }]
                     });
                 }
                 Action::Sweep(sweep) => {
-                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
-                    self.tasks.spawn(async move {
-                        if let Some(result) = read_list(&arm, &sweep).await {
-                            let _ = to_loop
-                                .send(ControllerMessage::Input(Input::SweepResult(result)))
-                                .await;
-                        }
-                    });
+                    let arm = self.controller.arm.clone();
+                    self.spawn(
+                        async move { read_list(&arm, &sweep).await.map(Input::SweepResult) },
+                    );
                 }
                 Action::Inspect { uid, node } => {
-                    let (inspector, to_loop) = (self.inspector.clone(), self.inbox.clone());
-                    self.tasks.spawn(async move {
+                    let inspector = self.inspector.clone();
+                    self.spawn(async move {
                         let request = inspector.inspect(&node).await;
-                        let input = Input::Inspected { uid, request };
-                        let _ = to_loop.send(ControllerMessage::Input(input)).await;
+                        [Input::Inspected { uid, request }]
                     });
                 }
                 Action::Reread { uid, name } => self.reread(uid, name),
@@ -244,10 +238,9 @@ impl Loop<'_> {
     }
 
     fn reread(&mut self, uid: Arc<str>, name: String) {
-        let (api, to_loop) = (self.api.clone(), self.inbox.clone());
-        let projector = Arc::clone(&self.projector);
-        self.tasks.spawn(async move {
-            let inputs = match api.get(&api::claim_path(&name)).await {
+        let (api, projector) = (self.api.clone(), Arc::clone(&self.projector));
+        self.spawn(async move {
+            match api.get(&api::claim_path(&name)).await {
                 Ok(text) => match projector.text(&text) {
                     Ok(claim) if claim.uid == uid => vec![Input::Claim(Box::new(claim))],
                     Ok(claim) => vec![Input::ClaimDeleted(uid), Input::Claim(Box::new(claim))],
@@ -255,8 +248,18 @@ impl Loop<'_> {
                 },
                 Err(error) if error.status == Some(404) => vec![Input::ClaimDeleted(uid)],
                 Err(_) => vec![Input::Patched { uid, result: patch::PatchResult::Retry }],
-            };
-            for input in inputs {
+            }
+        });
+    }
+
+    /// Starts work whose results are inputs.
+    fn spawn<I>(&mut self, work: impl Future<Output = I> + Send + 'static)
+    where
+        I: IntoIterator<Item = Input, IntoIter: Send> + Send,
+    {
+        let to_loop = self.inbox.clone();
+        self.tasks.spawn(async move {
+            for input in work.await {
                 let _ = to_loop.send(ControllerMessage::Input(input)).await;
             }
         });

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use mooring_kube::{Client, Clock, Gate, Holder, LeaseAttempt, RequestError, Times, read_lease};
+use mooring_kube::{Client, Gate, Holder, LeaseAttempt, RequestError, read_lease};
 use tokio::sync::{mpsc, oneshot};
 
-use super::api::{Api, ApiError, RESPONSE_TIMEOUT};
+use super::api::{Api, ApiError, RESPONSE_TIMEOUT, version_of};
 use super::controller::{Controller, ControllerMessage};
-use super::health::Health;
 use crate::hash::fraction;
-use crate::metrics::{Metrics, WriteLabel};
+use crate::metrics::WriteLabel;
 use crate::record::counts::{self, StoredCounts};
 use crate::record::legacy::{self, OldLease};
 use crate::record::{self, RecordDocument};
@@ -22,16 +21,10 @@ pub(super) struct Leader {
     holder: Holder,
     gate: Arc<Gate>,
     to_loop: mpsc::Sender<ControllerMessage>,
-    clock: Clock,
-    health: Arc<Health>,
-    metrics: Arc<Metrics>,
-    namespace: String,
-    instance: String,
-    times: Times,
+    controller: Controller,
     /// Lease of version 0.1.0, until it is known not to exist.
     old_lease: Option<OldLease>,
     is_waiting: bool,
-    failures_kept: usize,
     leads: bool,
 }
 
@@ -42,8 +35,7 @@ impl Leader {
         gate: Arc<Gate>,
         to_loop: mpsc::Sender<ControllerMessage>,
     ) -> Self {
-        let Controller { kube, clock, health, metrics, namespace, settings, times, .. } =
-            controller;
+        let Controller { kube, clock, namespace, settings, times, .. } = controller;
         let client = Client::new(kube.clone()).with_timeout(RESPONSE_TIMEOUT);
         let instance = &settings.instance;
         let holder =
@@ -54,15 +46,9 @@ impl Leader {
             holder,
             gate,
             to_loop,
-            clock: Arc::clone(clock),
-            health: Arc::clone(health),
-            metrics: Arc::clone(metrics),
-            namespace: namespace.clone(),
-            instance: instance.clone(),
-            times: *times,
             old_lease: (namespace != legacy::NAMESPACE).then(|| OldLease::new(instance, *times)),
+            controller: controller.clone(),
             is_waiting: false,
-            failures_kept: settings.failures_kept,
             leads: false,
         }
     }
@@ -71,22 +57,22 @@ impl Leader {
     pub(super) async fn run(mut self, mut leave: oneshot::Receiver<()>) {
         for round in 0_u64.. {
             // A replica without synced caches would only keep others from leading.
-            let tried = if self.leads || self.health.is_synced() {
+            let tried = if self.leads || self.controller.health.is_synced() {
                 self.attempt().await
             } else {
                 self.holder.read().await.map(|_| ())
             };
-            let now = (self.clock)();
+            let now = (self.controller.clock)();
             let reached = tried.as_ref().err().is_none_or(|error| error.status.is_some());
-            self.health.record_lease(now, reached);
+            self.controller.health.record_lease(now, reached);
             if let Err(error) = tried
                 && error.status != Some(409)
             {
                 tracing::warn!(why = %error, "failed to get or update lease");
             }
             self.update_gate().await;
-            let jitter = fraction(&[&self.instance, &round.to_string()]);
-            let pause = self.times.retry.mul_f64(0.8 + 0.4 * jitter);
+            let jitter = fraction(&[&self.controller.settings.instance, &round.to_string()]);
+            let pause = self.controller.times.retry.mul_f64(0.8 + 0.4 * jitter);
             if tokio::time::timeout(pause, &mut leave).await.is_ok() {
                 break;
             }
@@ -110,7 +96,7 @@ impl Leader {
             }
             read => read?,
         };
-        let now = (self.clock)();
+        let now = (self.controller.clock)();
         let held = self.old_lease.as_mut().is_some_and(|old| old.is_held(lease.as_ref(), now));
         if lease.is_none() {
             self.old_lease = None;
@@ -131,7 +117,7 @@ impl Leader {
             return Ok(());
         }
         match self.holder.attempt().await? {
-            LeaseAttempt::Held => self.metrics.wrote(WriteLabel::Lease),
+            LeaseAttempt::Held => self.controller.metrics.wrote(WriteLabel::Lease),
             LeaseAttempt::Waiting(_) => {}
             LeaseAttempt::Lost(_) => self.gate.close(),
         }
@@ -140,7 +126,8 @@ impl Leader {
 
     /// Opens or closes the gate, and notifies the loop of changes.
     async fn update_gate(&mut self) {
-        let until = self.holder.may_write_until().filter(|until| (self.clock)() < *until);
+        let until =
+            self.holder.may_write_until().filter(|until| (self.controller.clock)() < *until);
         match (self.leads, until) {
             (true, Some(until)) => {
                 self.gate.open(until);
@@ -151,8 +138,12 @@ impl Leader {
                     let Some(until) = self.holder.may_write_until() else { return };
                     let term = self.gate.open(until);
                     self.leads = true;
-                    self.metrics.leads(true);
-                    tracing::info!(term, instance = self.instance, "acquired lease");
+                    self.controller.metrics.leads(true);
+                    tracing::info!(
+                        term,
+                        instance = self.controller.settings.instance,
+                        "acquired lease"
+                    );
                     let message = ControllerMessage::Elected { term, record, counts };
                     let _ = self.to_loop.send(message).await;
                 }
@@ -167,8 +158,8 @@ impl Leader {
                 self.gate.close();
                 self.holder.lose();
                 self.leads = false;
-                self.metrics.leads(false);
-                tracing::warn!(instance = self.instance, "lost lease");
+                self.controller.metrics.leads(false);
+                tracing::warn!(instance = self.controller.settings.instance, "lost lease");
                 let _ = self.to_loop.send(ControllerMessage::Deposed).await;
             }
             (false, None) => {}
@@ -180,18 +171,12 @@ impl Leader {
     }
 
     async fn counts(&self) -> Result<StoredCounts, ApiError> {
-        let text = match self.api.get(&counts::path(&self.namespace)).await {
-            Ok(text) => text,
-            Err(error) if matches!(error.status, Some(403 | 404)) => {
-                return Ok(StoredCounts::Missing);
-            }
-            Err(error) => return Err(error),
-        };
-        let object = serde_json::from_str(&text).unwrap_or_default();
+        let object = self.api.permitted_object(&counts::path(&self.controller.namespace)).await?;
+        let Some(object) = object else { return Ok(StoredCounts::Missing) };
         Ok(match counts::CountsDocument::from_config_map(&object) {
             Ok(document) => StoredCounts::Counted(document.counted().clone()),
             Err(error) => {
-                self.metrics.write_failed(WriteLabel::Counts);
+                self.controller.metrics.write_failed(WriteLabel::Counts);
                 tracing::error!(%error, "failed to parse the counts; they are not changed");
                 StoredCounts::Unreadable
             }
@@ -201,25 +186,19 @@ impl Leader {
     /// Reads the record. An unreadable one counts as empty here and is never overwritten. The record of
     /// version 0.1.0 is merged once.
     async fn record(&self) -> Result<RecordDocument, ApiError> {
-        let (mut document, version) = match self.read_record(&self.namespace).await? {
-            RecordRead::Nothing => (RecordDocument::default(), None),
-            RecordRead::Unreadable => return Ok(RecordDocument::default()),
-            RecordRead::Record(document, version) => (document, Some(version)),
+        let Some((mut document, version)) = self.read_record(&self.controller.namespace).await?
+        else {
+            return Ok(RecordDocument::default());
         };
-        if self.namespace == legacy::NAMESPACE || document.taken_from.is_some() {
+        if self.controller.namespace == legacy::NAMESPACE || document.taken_from.is_some() {
             return Ok(document);
         }
-        if let RecordRead::Record(old, _) = self.read_record(legacy::NAMESPACE).await? {
-            document.take_over(&old, legacy::NAMESPACE, self.failures_kept);
-            let object = document.config_map(&self.namespace, version.as_deref());
-            let list = record::list_path(&self.namespace);
-            let written = match version {
-                Some(_) => self.api.replace(&record::path(&self.namespace), &object).await,
-                None => self.api.create(&list, &object).await,
-            };
-            match written {
+        if let Some((old, Some(_))) = self.read_record(legacy::NAMESPACE).await? {
+            document.take_over(&old, legacy::NAMESPACE, self.controller.settings.failures_kept);
+            let object = document.config_map(&self.controller.namespace, version.as_deref());
+            match self.api.write(&record::path(&self.controller.namespace), &object).await {
                 Ok(_) => {
-                    self.metrics.wrote(WriteLabel::Record);
+                    self.controller.metrics.wrote(WriteLabel::Record);
                     let failures = old.entries().count();
                     tracing::info!(
                         failures,
@@ -229,7 +208,7 @@ impl Leader {
                 }
                 // Not marked as taken over, so the next leader retries.
                 Err(error) => {
-                    self.metrics.write_failed(WriteLabel::Record);
+                    self.controller.metrics.write_failed(WriteLabel::Record);
                     tracing::error!(
                         why = error.what,
                         "failed to merge the failure record of an earlier version"
@@ -240,22 +219,20 @@ impl Leader {
         Ok(document)
     }
 
-    async fn read_record(&self, namespace: &str) -> Result<RecordRead, ApiError> {
-        match self.api.get(&record::path(namespace)).await {
-            Ok(text) => {
-                let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-                let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-                Ok(match RecordDocument::from_config_map(&object) {
-                    Ok(document) => RecordRead::Record(document, version.to_owned()),
-                    Err(error) => {
-                        tracing::error!(%error, namespace, "failed to parse the failure record; it is not changed");
-                        RecordRead::Unreadable
-                    }
-                })
+    /// Returns the record of a namespace, and its version if it exists. None if it is unreadable.
+    async fn read_record(
+        &self,
+        namespace: &str,
+    ) -> Result<Option<(RecordDocument, Option<String>)>, ApiError> {
+        let object = self.api.permitted_object(&record::path(namespace)).await?;
+        let Some(object) = object else { return Ok(Some((RecordDocument::default(), None))) };
+        Ok(match RecordDocument::from_config_map(&object) {
+            Ok(document) => Some((document, Some(version_of(&object)))),
+            Err(error) => {
+                tracing::error!(%error, namespace, "failed to parse the failure record; it is not changed");
+                None
             }
-            Err(error) if matches!(error.status, Some(403 | 404)) => Ok(RecordRead::Nothing),
-            Err(error) => Err(error),
-        }
+        })
     }
 
     /// Releases the Lease, so that the next replica need not wait for its end.
@@ -268,11 +245,4 @@ impl Leader {
             tracing::info!("released lease");
         }
     }
-}
-
-enum RecordRead {
-    /// Missing, or access denied.
-    Nothing,
-    Unreadable,
-    Record(RecordDocument, String),
 }

@@ -7,116 +7,96 @@ use kube::core::{ClusterResourceScope, NamespaceResourceScope};
 use serde::Deserialize;
 
 use crate::claim::object::ClaimFields;
-use crate::observation::{karpenter, node};
-use crate::state::Input;
+use crate::observation::karpenter::KarpenterEvent;
+use crate::observation::node::NodeFields;
 
+/// The fields of an object, and the metadata that a watch needs.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "ClaimFields")]
-pub(crate) struct ClaimObject {
+#[serde(from = "T", bound = "T: WatchedFields + Deserialize<'de>")]
+pub(crate) struct Watched<T> {
     meta: ObjectMeta,
-    object: ClaimFields,
+    pub(crate) fields: T,
 }
 
-impl ClaimObject {
-    pub(crate) fn uid(&self) -> &str {
-        self.object.uid()
-    }
+/// The fields of one kind of objects.
+pub(crate) trait WatchedFields {
+    type Scope;
+    const GROUP: &'static str;
+    const VERSION: &'static str;
+    const KIND: &'static str;
+    const PLURAL: &'static str;
 
-    pub(crate) fn into_object(self) -> ClaimFields {
-        self.object
-    }
+    fn name_and_version(&self) -> (Option<String>, Option<String>);
 }
 
-impl From<ClaimFields> for ClaimObject {
-    fn from(object: ClaimFields) -> Self {
-        let (name, resource_version) = object.name_and_version();
-        Self {
-            meta: ObjectMeta { name: Some(name), resource_version, ..ObjectMeta::default() },
-            object,
-        }
+impl<T: WatchedFields> From<T> for Watched<T> {
+    fn from(fields: T) -> Self {
+        let (name, resource_version) = fields.name_and_version();
+        Self { meta: ObjectMeta { name, resource_version, ..ObjectMeta::default() }, fields }
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "karpenter::KarpenterEvent")]
-pub(crate) struct EventObject {
-    meta: ObjectMeta,
-    pub(crate) event: karpenter::KarpenterEvent,
-}
+impl<T: WatchedFields> kube::Resource for Watched<T> {
+    type DynamicType = ();
+    type Scope = T::Scope;
 
-impl From<karpenter::KarpenterEvent> for EventObject {
-    fn from(event: karpenter::KarpenterEvent) -> Self {
-        let meta = ObjectMeta {
-            name: event.metadata.name.clone(),
-            resource_version: event.metadata.resource_version.clone(),
-            ..ObjectMeta::default()
-        };
-        Self { meta, event }
+    fn kind((): &()) -> Cow<'_, str> {
+        T::KIND.into()
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        T::GROUP.into()
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        T::VERSION.into()
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        T::PLURAL.into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.meta
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "node::NodeFields")]
-pub(crate) struct NodeObject {
-    meta: ObjectMeta,
-    object: node::NodeFields,
-}
+impl WatchedFields for ClaimFields {
+    type Scope = ClusterResourceScope;
+    const GROUP: &'static str = "karpenter.sh";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "NodeClaim";
+    const PLURAL: &'static str = "nodeclaims";
 
-impl NodeObject {
-    pub(crate) fn to_deletion(&self) -> Input {
-        let node::NodeMetadata { name, uid, .. } = &self.object.metadata;
-        Input::NodeDeleted { name: name.clone(), uid: uid.clone() }
-    }
-
-    pub(crate) fn into_object(self) -> node::NodeFields {
-        self.object
+    fn name_and_version(&self) -> (Option<String>, Option<String>) {
+        (Some(self.metadata.name.clone()), self.metadata.resource_version.clone())
     }
 }
 
-impl From<node::NodeFields> for NodeObject {
-    fn from(object: node::NodeFields) -> Self {
-        let meta = ObjectMeta {
-            name: Some(object.metadata.name.clone()),
-            resource_version: object.metadata.resource_version.clone(),
-            ..ObjectMeta::default()
-        };
-        Self { meta, object }
+impl WatchedFields for KarpenterEvent {
+    type Scope = NamespaceResourceScope;
+    const GROUP: &'static str = "";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Event";
+    const PLURAL: &'static str = "events";
+
+    fn name_and_version(&self) -> (Option<String>, Option<String>) {
+        (self.metadata.name.clone(), self.metadata.resource_version.clone())
     }
 }
 
-macro_rules! resource {
-    ($type:ty, $scope:ty, $group:literal, $version:literal, $kind:literal, $plural:literal) => {
-        impl kube::Resource for $type {
-            type DynamicType = ();
-            type Scope = $scope;
+impl WatchedFields for NodeFields {
+    type Scope = ClusterResourceScope;
+    const GROUP: &'static str = "";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Node";
+    const PLURAL: &'static str = "nodes";
 
-            fn kind((): &()) -> Cow<'_, str> {
-                $kind.into()
-            }
-
-            fn group((): &()) -> Cow<'_, str> {
-                $group.into()
-            }
-
-            fn version((): &()) -> Cow<'_, str> {
-                $version.into()
-            }
-
-            fn plural((): &()) -> Cow<'_, str> {
-                $plural.into()
-            }
-
-            fn meta(&self) -> &ObjectMeta {
-                &self.meta
-            }
-
-            fn meta_mut(&mut self) -> &mut ObjectMeta {
-                &mut self.meta
-            }
-        }
-    };
+    fn name_and_version(&self) -> (Option<String>, Option<String>) {
+        (Some(self.metadata.name.clone()), self.metadata.resource_version.clone())
+    }
 }
-
-resource!(ClaimObject, ClusterResourceScope, "karpenter.sh", "v1", "NodeClaim", "nodeclaims");
-resource!(EventObject, NamespaceResourceScope, "", "v1", "Event", "events");
-resource!(NodeObject, ClusterResourceScope, "", "v1", "Node", "nodes");

@@ -15,10 +15,11 @@ use tokio::task::JoinSet;
 
 use super::controller::{Controller, ControllerMessage, Projector};
 use super::health::Health;
-use super::objects::{ClaimObject, EventObject, NodeObject};
+use super::objects::Watched;
+use crate::claim::object::ClaimFields;
 use crate::hash::fraction;
-use crate::observation::karpenter::ProvisioningError;
-use crate::observation::node::{self, Node};
+use crate::observation::karpenter::{KarpenterEvent, ProvisioningError};
+use crate::observation::node::{self, Node, NodeFields, NodeMetadata};
 use crate::state::Input;
 use crate::verdict::event::{NAMESPACE, RegardingKind};
 use mooring_kube::Clock;
@@ -51,14 +52,14 @@ pub(super) fn start(
     };
     health.expect(CLAIMS);
     health.expect(EVENTS);
-    let claims = watcher(Api::<ClaimObject>::all(kube.clone()), Config::default());
-    watches.spawn(handler(CLAIMS, MAX_PAUSE).claims(claims, Arc::clone(projector)));
-    let events = Api::<EventObject>::namespaced(kube.clone(), NAMESPACE);
+    let all = watcher(Api::<Watched<ClaimFields>>::all(kube.clone()), Config::default());
+    watches.spawn(handler(CLAIMS, MAX_PAUSE).watch(all, claims(Arc::clone(projector))));
+    let events = Api::<Watched<KarpenterEvent>>::namespaced(kube.clone(), NAMESPACE);
     let events = watcher(events, Config::default().fields("reason=AsyncProvisioningError"));
-    watches.spawn(handler(EVENTS, MAX_PAUSE).events(events));
-    let nodes =
-        watcher(Api::<NodeObject>::all(kube.clone()), Config::default().labels(node::SELECTOR));
-    watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).nodes(nodes));
+    watches.spawn(handler(EVENTS, MAX_PAUSE).watch(events, given_up));
+    let all = Api::<Watched<NodeFields>>::all(kube.clone());
+    let all = watcher(all, Config::default().labels(node::SELECTOR));
+    watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).watch(all, nodes()));
     // Only uids for events, so readiness does not wait for them: a cluster may lack either.
     let pools = ("karpenter.sh", "v1", "NodePool", "nodepools");
     let classes = ("karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses");
@@ -68,9 +69,8 @@ pub(super) fn start(
         let resource = GroupVersionKind::gvk(group, version, name);
         let resource = ApiResource::from_gvk_with_plural(&resource, plural);
         let api = Api::<PartialObjectMeta<DynamicObject>>::all_with(kube.clone(), &resource);
-        watches.spawn(
-            handler(plural, MAX_OPTIONAL_PAUSE).names(watcher(api, Config::default()), kind),
-        );
+        let all = watcher(api, Config::default());
+        watches.spawn(handler(plural, MAX_OPTIONAL_PAUSE).watch(all, names(kind)));
     }
 }
 
@@ -84,78 +84,6 @@ struct WatchHandler {
 }
 
 impl WatchHandler {
-    async fn claims(
-        self,
-        stream: impl Stream<Item = watcher::Result<Event<ClaimObject>>> + Send,
-        projector: Arc<Projector>,
-    ) {
-        let mut listed = HashSet::new();
-        self.watch(stream, |event| match event {
-            Event::Init => {
-                listed.clear();
-                None
-            }
-            Event::InitApply(object) => {
-                // NodeClaims of other clouds are ignored.
-                let claim = projector.object(object).ok()?;
-                listed.insert(Arc::clone(&claim.uid));
-                Some(Input::Claim(Box::new(claim)))
-            }
-            Event::InitDone => Some(Input::Listed(std::mem::take(&mut listed))),
-            Event::Apply(object) => Some(Input::Claim(Box::new(projector.object(object).ok()?))),
-            Event::Delete(object) => Some(Input::ClaimDeleted(Arc::from(object.uid()))),
-        })
-        .await;
-    }
-
-    async fn events(self, stream: impl Stream<Item = watcher::Result<Event<EventObject>>> + Send) {
-        self.watch(stream, |event| match event {
-            Event::InitApply(object) | Event::Apply(object) => {
-                ProvisioningError::of(object.event).map(Input::GivenUp)
-            }
-            _ => None,
-        })
-        .await;
-    }
-
-    async fn nodes(self, stream: impl Stream<Item = watcher::Result<Event<NodeObject>>> + Send) {
-        let mut listed = Vec::new();
-        self.watch(stream, |event| match event {
-            Event::Init => {
-                listed.clear();
-                None
-            }
-            Event::InitApply(object) => {
-                listed.extend(Node::of(object.into_object()));
-                None
-            }
-            Event::InitDone => Some(Input::Nodes(std::mem::take(&mut listed))),
-            Event::Apply(object) => Some(match Node::of(object.clone().into_object()) {
-                Some(node) => Input::Node(node),
-                None => object.to_deletion(),
-            }),
-            // Karpenter's label of a registered Node also removes it from the selector.
-            Event::Delete(object) => Some(object.to_deletion()),
-        })
-        .await;
-    }
-
-    async fn names<K: kube::Resource>(
-        self,
-        stream: impl Stream<Item = watcher::Result<Event<K>>> + Send,
-        kind: RegardingKind,
-    ) {
-        self.watch(stream, |event| match event {
-            Event::InitApply(object) | Event::Apply(object) => {
-                let meta = object.meta();
-                let (name, uid) = (meta.name.clone()?, meta.uid.clone()?);
-                Some(Input::Object { kind, name, uid })
-            }
-            _ => None,
-        })
-        .await;
-    }
-
     /// Forwards the items of a watch, endlessly. The watcher lists again after errors and 410 as soon as it
     /// is polled, so the pause is made here. It grows until a list is complete: the watcher announces each
     /// list that it begins, even one that fails immediately.
@@ -195,6 +123,67 @@ impl WatchHandler {
                 }
             }
         }
+    }
+}
+
+fn claims(projector: Arc<Projector>) -> impl FnMut(Event<Watched<ClaimFields>>) -> Option<Input> {
+    let mut listed = HashSet::new();
+    // NodeClaims of other clouds are ignored.
+    move |event| match event {
+        Event::Init => {
+            listed.clear();
+            None
+        }
+        Event::InitApply(object) => {
+            let claim = projector.object(object.fields).ok()?;
+            listed.insert(Arc::clone(&claim.uid));
+            Some(Input::Claim(Box::new(claim)))
+        }
+        Event::InitDone => Some(Input::Listed(std::mem::take(&mut listed))),
+        Event::Apply(object) => Some(Input::Claim(Box::new(projector.object(object.fields).ok()?))),
+        Event::Delete(object) => Some(Input::ClaimDeleted(Arc::from(object.fields.metadata.uid))),
+    }
+}
+
+fn given_up(event: Event<Watched<KarpenterEvent>>) -> Option<Input> {
+    match event {
+        Event::InitApply(object) | Event::Apply(object) => {
+            ProvisioningError::of(object.fields).map(Input::GivenUp)
+        }
+        _ => None,
+    }
+}
+
+fn nodes() -> impl FnMut(Event<Watched<NodeFields>>) -> Option<Input> {
+    let mut listed = Vec::new();
+    let deletion = |NodeMetadata { name, uid, .. }| Input::NodeDeleted { name, uid };
+    move |event| match event {
+        Event::Init => {
+            listed.clear();
+            None
+        }
+        Event::InitApply(object) => {
+            listed.extend(Node::of(object.fields));
+            None
+        }
+        Event::InitDone => Some(Input::Nodes(std::mem::take(&mut listed))),
+        Event::Apply(object) => Some(match Node::of(object.fields.clone()) {
+            Some(node) => Input::Node(node),
+            None => deletion(object.fields.metadata),
+        }),
+        // Karpenter's label of a registered Node also removes it from the selector.
+        Event::Delete(object) => Some(deletion(object.fields.metadata)),
+    }
+}
+
+fn names<K: kube::Resource>(kind: RegardingKind) -> impl FnMut(Event<K>) -> Option<Input> {
+    move |event| match event {
+        Event::InitApply(object) | Event::Apply(object) => {
+            let meta = object.meta();
+            let (name, uid) = (meta.name.clone()?, meta.uid.clone()?);
+            Some(Input::Object { kind, name, uid })
+        }
+        _ => None,
     }
 }
 
@@ -318,7 +307,7 @@ mod tests {
 
     #[tokio::test]
     async fn restarted_list_of_nodeclaims_replaces_the_first() {
-        let claim = |name: &str| -> ClaimObject {
+        let claim = |name: &str| -> Watched<ClaimFields> {
             serde_json::from_value(serde_json::json!({
                 "metadata": {"name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z"},
                 "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
@@ -327,7 +316,8 @@ mod tests {
         };
         let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
         let projector = Arc::new(Projector::new("CSEProvisioned"));
-        handler(to_loop).claims(restarted(claim("gone"), claim("there")), projector).await;
+        let list = restarted(claim("gone"), claim("there"));
+        handler(to_loop).watch(list, claims(projector)).await;
         let listed = inputs(from_watch).await.into_iter().find_map(|input| match input {
             Input::Listed(uids) => Some(uids),
             _ => None,
@@ -337,7 +327,7 @@ mod tests {
 
     #[tokio::test]
     async fn restarted_list_of_nodes_replaces_the_first() {
-        let node = |name: &str| -> NodeObject {
+        let node = |name: &str| -> Watched<NodeFields> {
             serde_json::from_value(serde_json::json!({
                 "metadata": {
                     "name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z",
@@ -347,7 +337,7 @@ mod tests {
             .unwrap()
         };
         let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
-        handler(to_loop).nodes(restarted(node("gone"), node("there"))).await;
+        handler(to_loop).watch(restarted(node("gone"), node("there")), nodes()).await;
         let inputs = inputs(from_watch).await;
         let [Input::Nodes(nodes)] = &inputs[..] else { panic!("one list: {inputs:?}") };
         let names: Vec<&str> = nodes.iter().map(|node| &*node.name).collect();

@@ -11,7 +11,7 @@ use mooring_kube::{Clock, Gate};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::api::{Api, claim_path};
+use super::api::{Api, ApiError, claim_path, version_of};
 use super::controller::{Controller, ControllerMessage, Projector};
 use crate::metrics::{Metrics, WriteLabel};
 use crate::record::counts::{self, CountedNode};
@@ -204,21 +204,12 @@ impl Writer {
         path: &str,
         change: impl Fn(Option<&Value>, Option<&str>) -> Result<Option<Value>, String>,
     ) -> Result<bool, WriteError> {
-        let object: Option<Value> = match self.api.get(path).await {
-            Ok(text) => Some(serde_json::from_str(&text).unwrap_or_default()),
-            Err(error) if error.status == Some(404) => None,
-            Err(error) => return Err(WriteError::of(error.status, error.what)),
-        };
-        let version = object.as_ref().map(|object| {
-            object["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned()
-        });
+        let object = self.api.object(path).await?;
+        let version = object.as_ref().map(version_of);
         let changed = change(object.as_ref(), version.as_deref());
         let Some(changed) = changed.map_err(WriteError::Permanent)? else { return Ok(false) };
-        let response = match version {
-            Some(_) => self.api.replace(path, &changed).await,
-            None => self.api.create(&record::list_path(&self.namespace), &changed).await,
-        };
-        response.map(|_| true).map_err(|error| WriteError::of(error.status, error.what))
+        self.api.write(path, &changed).await?;
+        Ok(true)
     }
 
     /// Tries once to create an event. Returns true if there was anything to create.
@@ -261,14 +252,8 @@ impl Writer {
             return Ok(Some(uid.clone()));
         }
         let Some(path) = regarding.kind.path(&regarding.name) else { return Ok(None) };
-        match self.api.get(&path).await {
-            Ok(text) => {
-                let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-                Ok(object["metadata"]["uid"].as_str().map(str::to_owned))
-            }
-            Err(error) if error.status == Some(404) => Ok(None),
-            Err(error) => Err(WriteError::of(error.status, error.what)),
-        }
+        let object = self.api.object(&path).await?;
+        Ok(object.and_then(|object| object["metadata"]["uid"].as_str().map(str::to_owned)))
     }
 
     async fn patch(
@@ -276,7 +261,7 @@ impl Writer {
         term: u64,
         uid: Arc<str>,
         name: &str,
-        body: &serde_json::Value,
+        body: &Value,
         kind: patch::StatusPatchKind,
     ) {
         if !self.gate.allows_write(term).await {
@@ -313,8 +298,8 @@ enum WriteError {
     Later(String),
 }
 
-impl WriteError {
-    fn of(status: Option<u16>, what: String) -> Self {
+impl From<ApiError> for WriteError {
+    fn from(ApiError { status, what }: ApiError) -> Self {
         match status {
             Some(400 | 401 | 403 | 413 | 422) => Self::Permanent(what),
             _ => Self::Later(what),

@@ -2,7 +2,5 @@
 
 mod delivery;
 mod task;
-mod term;
 
-pub(super) use task::Notifier;
-pub(super) use term::OpenAlerts;
+pub(super) use task::{Notifier, OpenAlerts};

@@ -1,32 +1,44 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_kube::{Clock, Gate};
+use mooring_kube::Gate;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::delivery::{Delivery, DeliveryResult};
-use super::term::{OpenAlerts, Term};
-use crate::metrics::{Metrics, WriteLabel};
+use crate::metrics::WriteLabel;
 use crate::notify::ledger::{self, Ledger, StoredAlert};
 use crate::notify::payload::Notification;
-use crate::notify::{Alert, AlertEvent, Notifications};
-use crate::record;
-use crate::run::api::{Api, ApiError};
+use crate::notify::{Alert, AlertEvent};
+use crate::run::api::{Api, ApiError, version_of};
 use crate::run::controller::Controller;
 
 /// Pause before the stored notifications are read again.
 const LOAD_PAUSE: Duration = Duration::from_secs(5);
 
+/// All open alerts of a term.
+#[derive(Clone, Debug)]
+pub(in crate::run) struct OpenAlerts {
+    pub(in crate::run) term: u64,
+    pub(in crate::run) alerts: Arc<Vec<Alert>>,
+}
+
+/// State of a term.
+struct Term {
+    number: u64,
+    ledger: Ledger,
+    /// Ledger as last read or written.
+    stored: Ledger,
+    version: Option<String>,
+    /// False if the `ConfigMap` is unreadable: it is not changed.
+    is_writable: bool,
+}
+
 pub(in crate::run) struct Notifier {
     api: Api,
     gate: Arc<Gate>,
-    clock: Clock,
-    metrics: Arc<Metrics>,
-    notifications: Notifications,
-    namespace: String,
-    cluster: Option<String>,
+    controller: Controller,
     leader: Alert,
     alerts: watch::Receiver<Option<OpenAlerts>>,
     deliveries: JoinSet<(usize, StoredAlert, DeliveryResult)>,
@@ -43,21 +55,17 @@ impl Notifier {
         gate: &Arc<Gate>,
         alerts: watch::Receiver<Option<OpenAlerts>>,
     ) -> Option<Self> {
-        let notifications = controller.notifications.clone();
+        let Controller { notifications, metrics, settings, .. } = controller;
         notifications.transport.as_ref().filter(|_| !notifications.hooks.is_empty())?;
         for hook in &notifications.hooks {
-            controller.metrics.add_hook(&hook.name);
+            metrics.add_hook(&hook.name);
         }
         Some(Self {
             api,
             gate: Arc::clone(gate),
-            clock: Arc::clone(&controller.clock),
-            metrics: Arc::clone(&controller.metrics),
             busy: vec![false; notifications.hooks.len()],
-            notifications,
-            namespace: controller.namespace.clone(),
-            cluster: controller.settings.scope.cluster.clone(),
-            leader: Alert::of_leader(&controller.settings.instance),
+            leader: Alert::of_leader(&settings.instance),
+            controller: controller.clone(),
             alerts,
             deliveries: JoinSet::new(),
             current: None,
@@ -107,12 +115,12 @@ impl Notifier {
                 }
             }
         }
-        let now = (self.clock)();
+        let now = (self.controller.clock)();
         let Some(mut current) = self.current.take() else { return true };
-        let dropped = current.ledger.update(&alerts, &self.notifications.hooks, now);
+        let dropped = current.ledger.update(&alerts, &self.controller.notifications.hooks, now);
         for _ in 0..dropped {
-            for hook in &self.notifications.hooks {
-                self.metrics.notified(&hook.name, "dropped");
+            for hook in &self.controller.notifications.hooks {
+                self.controller.metrics.notified(&hook.name, "dropped");
             }
         }
         self.store(&mut current).await;
@@ -122,22 +130,23 @@ impl Notifier {
     }
 
     async fn load(&self, number: u64) -> Result<Term, ApiError> {
-        let object: Option<Value> = match self.api.get(&ledger::path(&self.namespace)).await {
-            Ok(text) => Some(serde_json::from_str(&text).unwrap_or_default()),
-            Err(error) if matches!(error.status, Some(403 | 404)) => None,
-            Err(error) => return Err(error),
-        };
+        let path = ledger::path(&self.controller.namespace);
+        let object = self.api.permitted_object(&path).await?;
         let version = object.as_ref().map(version_of);
         let parsed = object.as_ref().map(Ledger::from_config_map).transpose();
         let is_writable = parsed.is_ok();
         let stored = parsed.unwrap_or_else(|error| {
             tracing::error!(%error, "failed to parse the notifications; they are not changed");
-            self.metrics.write_failed(WriteLabel::Notifications);
+            self.controller.metrics.write_failed(WriteLabel::Notifications);
             None
         });
         let stored = stored.unwrap_or_default();
         let mut current = Term { number, ledger: stored.clone(), stored, version, is_writable };
-        current.ledger.announce(&self.leader, &self.notifications.hooks, (self.clock)());
+        current.ledger.announce(
+            &self.leader,
+            &self.controller.notifications.hooks,
+            (self.controller.clock)(),
+        );
         Ok(current)
     }
 
@@ -148,26 +157,23 @@ impl Notifier {
         if !current.is_writable || !is_changed || !self.gate.allows_write(current.number).await {
             return;
         }
-        let object = current.ledger.config_map(&self.namespace, current.version.as_deref());
-        let written = match &current.version {
-            Some(_) => self.api.replace(&ledger::path(&self.namespace), &object).await,
-            None => self.api.create(&record::list_path(&self.namespace), &object).await,
-        };
-        match written {
+        let Controller { namespace, metrics, .. } = &self.controller;
+        let path = ledger::path(namespace);
+        let object = current.ledger.config_map(namespace, current.version.as_deref());
+        match self.api.write(&path, &object).await {
             Ok(text) => {
-                self.metrics.wrote(WriteLabel::Notifications);
+                metrics.wrote(WriteLabel::Notifications);
                 let object: Value = serde_json::from_str(&text).unwrap_or_default();
                 current.version = Some(version_of(&object));
                 current.stored = current.ledger.clone();
             }
             Err(error) => {
-                self.metrics.write_failed(WriteLabel::Notifications);
+                metrics.write_failed(WriteLabel::Notifications);
                 tracing::error!(why = error.what, "failed to store the notifications");
                 // Another writer changed or created the object: only its version is taken.
                 if error.status == Some(409)
-                    && let Ok(text) = self.api.get(&ledger::path(&self.namespace)).await
+                    && let Ok(Some(object)) = self.api.object(&path).await
                 {
-                    let object: Value = serde_json::from_str(&text).unwrap_or_default();
                     current.version = Some(version_of(&object));
                 }
             }
@@ -176,8 +182,9 @@ impl Notifier {
 
     /// Starts the next delivery of every idle hook.
     fn send(&mut self, current: &Term, alerts: &[Alert]) {
-        let Some(transport) = &self.notifications.transport else { return };
-        for (number, hook) in self.notifications.hooks.iter().enumerate() {
+        let Controller { notifications, settings, clock, .. } = &self.controller;
+        let Some(transport) = &notifications.transport else { return };
+        for (number, hook) in notifications.hooks.iter().enumerate() {
             let Some(stored) = current.ledger.next_for(&hook.name).filter(|_| !self.busy[number])
             else {
                 continue;
@@ -188,14 +195,17 @@ impl Notifier {
                 _ => alerts.iter().find(|alert| alert.id() == stored.id).cloned(),
             };
             let stored = stored.clone();
-            let notification =
-                Notification { stored: stored.clone(), live, cluster: self.cluster.clone() };
+            let notification = Notification {
+                stored: stored.clone(),
+                live,
+                cluster: settings.scope.cluster.clone(),
+            };
             let delivery = Delivery {
                 transport: Arc::clone(transport),
                 hook: hook.clone(),
                 notification,
-                statuses: Arc::clone(&self.notifications.statuses),
-                clock: Arc::clone(&self.clock),
+                statuses: Arc::clone(&notifications.statuses),
+                clock: Arc::clone(clock),
                 gate: Arc::clone(&self.gate),
                 term: current.number,
             };
@@ -211,19 +221,15 @@ impl Notifier {
         }
         self.busy[number] = false;
         let Some(current) = &mut self.current else { return };
-        let Some(hook) = self.notifications.hooks.get(number) else { return };
+        let Some(hook) = self.controller.notifications.hooks.get(number) else { return };
         match result {
-            DeliveryResult::Delivered => self.metrics.notified(&hook.name, "delivered"),
+            DeliveryResult::Delivered => self.controller.metrics.notified(&hook.name, "delivered"),
             DeliveryResult::Undelivered(why) => {
-                self.metrics.notified(&hook.name, "undelivered");
+                self.controller.metrics.notified(&hook.name, "undelivered");
                 tracing::error!(hook = hook.name, why, "notification not delivered");
             }
             DeliveryResult::TermEnded => {}
         }
         current.ledger.settle(sent, &hook.name);
     }
-}
-
-fn version_of(object: &Value) -> String {
-    object["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned()
 }
