@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use http::Method;
 use http_body_util::BodyExt as _;
-use mooring_kube::protobuf;
+use mooring_kube::{protobuf, redacted_message};
 use mooring_redact::{Limit, foreign};
 use serde_json::Value;
+
+use crate::text::safe;
 
 /// Less than the time between a leader's last write and the end of its Lease (5 s), so that a write of a lost
 /// term finishes before the next leader starts.
@@ -49,7 +51,7 @@ impl Api {
     }
 
     pub async fn get(&self, path: &str) -> Result<String, ApiError> {
-        self.send(Method::GET, path, "", None).await
+        self.send(RESPONSE_TIMEOUT, Method::GET, path, None).await
     }
 
     /// Reads an object; none if it does not exist.
@@ -71,7 +73,7 @@ impl Api {
 
     /// Reads a list, which takes longer than an object.
     pub async fn get_list(&self, path: &str) -> Result<String, ApiError> {
-        self.send_within(LIST_TIMEOUT, Method::GET, path, "", None).await
+        self.send(LIST_TIMEOUT, Method::GET, path, None).await
     }
 
     /// Reads a list in the server's binary format, or as JSON if it does not have it.
@@ -85,33 +87,24 @@ impl Api {
     }
 
     async fn get_as(&self, limit: Duration, path: &str, format: &str) -> Result<Vec<u8>, ApiError> {
-        let failed = |status: Option<u16>, what: String| ApiError { status, what };
         let request = http::Request::get(path).header(http::header::ACCEPT, format);
-        let request = request.body(kube::client::Body::empty());
-        let request = request.map_err(|_| failed(None, "invalid request path".to_owned()))?;
-        let started = tokio::time::Instant::now();
+        let request = request.body(kube::client::Body::empty()).map_err(|_| invalid_path())?;
         let read = async {
             let response = self.client.send(request).await?;
             let status = response.status();
             let body = response.into_body().collect().await?.to_bytes();
-            Ok::<_, kube::Error>((status, body))
+            if status.is_success() {
+                return Ok(body.into());
+            }
+            let message = protobuf::error_message(&body).unwrap_or_else(|| status.to_string());
+            let error = kube::core::Status::failure(&message, "").with_code(status.as_u16());
+            Err(kube::Error::Api(error.boxed()))
         };
-        let read = tokio::time::timeout(limit, read).await;
-        let milliseconds = started.elapsed().as_millis();
-        let is_ok = matches!(&read, Ok(Ok((status, _))) if status.is_success());
-        tracing::debug!(method = %Method::GET, path, is_ok, milliseconds, "request sent to Kubernetes");
-        let (status, body) = read
-            .map_err(|_| failed(None, "request timed out".to_owned()))?
-            .map_err(|error| failed(None, safe_message(&error)))?;
-        if status.is_success() {
-            return Ok(body.into());
-        }
-        let message = protobuf::error_message(&body).unwrap_or_else(|| status.to_string());
-        Err(failed(Some(status.as_u16()), foreign(&message, Limit::Bytes(512))))
+        answer(limit, &Method::GET, path, read).await
     }
 
     pub(crate) async fn create(&self, path: &str, object: &Value) -> Result<String, ApiError> {
-        self.send(Method::POST, path, "application/json", Some(object)).await
+        self.send(RESPONSE_TIMEOUT, Method::POST, path, Some(object)).await
     }
 
     /// Replaces the version of an object, or creates an object without one.
@@ -120,57 +113,58 @@ impl Api {
             Some((list, _)) if object["metadata"]["resourceVersion"].is_null() => {
                 self.create(list, object).await
             }
-            _ => self.send(Method::PUT, path, "application/json", Some(object)).await,
+            _ => self.send(RESPONSE_TIMEOUT, Method::PUT, path, Some(object)).await,
         }
     }
 
     pub(crate) async fn json_patch(&self, path: &str, steps: &Value) -> Result<String, ApiError> {
-        self.send(Method::PATCH, path, "application/json-patch+json", Some(steps)).await
+        self.send(RESPONSE_TIMEOUT, Method::PATCH, path, Some(steps)).await
     }
 
     async fn send(
         &self,
-        method: Method,
-        path: &str,
-        kind: &str,
-        body: Option<&Value>,
-    ) -> Result<String, ApiError> {
-        self.send_within(RESPONSE_TIMEOUT, method, path, kind, body).await
-    }
-
-    async fn send_within(
-        &self,
         limit: Duration,
         method: Method,
         path: &str,
-        kind: &str,
         body: Option<&Value>,
     ) -> Result<String, ApiError> {
         let manager = if body.is_some() { "?fieldManager=mooring" } else { "" };
         let mut request = http::Request::builder().method(&method).uri(format!("{path}{manager}"));
         if body.is_some() {
+            let is_patch = method == Method::PATCH;
+            let kind = if is_patch { "application/json-patch+json" } else { "application/json" };
             request = request.header(http::header::CONTENT_TYPE, kind);
         }
         let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
-        let unanswered = |what: &str| ApiError { status: None, what: what.to_owned() };
-        let request = request.body(body).map_err(|_| unanswered("invalid request path"))?;
-        let started = tokio::time::Instant::now();
-        let response = tokio::time::timeout(limit, self.client.request_text(request)).await;
-        let is_ok = matches!(response, Ok(Ok(_)));
-        let milliseconds = started.elapsed().as_millis();
-        tracing::debug!(%method, path, is_ok, milliseconds, "request sent to Kubernetes");
-        response.map_err(|_| unanswered("request timed out"))?.map_err(|error| match error {
-            kube::Error::Api(status) => ApiError {
-                status: Some(status.code),
-                what: foreign(&status.message, Limit::Bytes(512)),
-            },
-            other => unanswered(&safe_message(&other)),
-        })
+        let request = request.body(body).map_err(|_| invalid_path())?;
+        answer(limit, &method, path, self.client.request_text(request)).await
     }
 }
 
-fn safe_message(error: &kube::Error) -> String {
-    crate::text::safe(&mooring_kube::redacted_message(error), 512)
+fn invalid_path() -> ApiError {
+    ApiError { status: None, what: "invalid request path".to_owned() }
+}
+
+/// Waits for the response to a request, and logs it.
+async fn answer<T>(
+    limit: Duration,
+    method: &Method,
+    path: &str,
+    response: impl Future<Output = kube::Result<T>>,
+) -> Result<T, ApiError> {
+    let started = tokio::time::Instant::now();
+    let response = tokio::time::timeout(limit, response).await;
+    let is_ok = matches!(response, Ok(Ok(_)));
+    let milliseconds = started.elapsed().as_millis();
+    tracing::debug!(%method, path, is_ok, milliseconds, "request sent to Kubernetes");
+    let unanswered = |what| ApiError { status: None, what };
+    response.map_err(|_| unanswered("request timed out".to_owned()))?.map_err(|error| match error {
+        kube::Error::Api(status) => ApiError {
+            status: Some(status.code),
+            what: foreign(&status.message, Limit::Bytes(512)),
+        },
+        other => unanswered(safe(&redacted_message(&other), 512)),
+    })
 }
 
 #[cfg(test)]
