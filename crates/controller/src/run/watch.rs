@@ -61,16 +61,13 @@ pub(super) fn start(
     let all = watcher(all, Config::default().labels(node::SELECTOR));
     watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).watch(all, nodes()));
     // Only uids for events, so readiness does not wait for them: a cluster may lack either.
-    let pools = ("karpenter.sh", "v1", "NodePool", "nodepools");
-    let classes = ("karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses");
-    for (kind, (group, version, name, plural)) in
-        [(RegardingKind::NodePool, pools), (RegardingKind::AksNodeClass, classes)]
-    {
-        let resource = GroupVersionKind::gvk(group, version, name);
+    for regarding in [RegardingKind::NodePool, RegardingKind::AksNodeClass] {
+        let [group, version, kind, plural] = regarding.resource();
+        let resource = GroupVersionKind::gvk(group, version, kind);
         let resource = ApiResource::from_gvk_with_plural(&resource, plural);
         let api = Api::<PartialObjectMeta<DynamicObject>>::all_with(kube.clone(), &resource);
         let all = watcher(api, Config::default());
-        watches.spawn(handler(plural, MAX_OPTIONAL_PAUSE).watch(all, names(kind)));
+        watches.spawn(handler(plural, MAX_OPTIONAL_PAUSE).watch(all, names(regarding)));
     }
 }
 

@@ -33,36 +33,38 @@ pub enum RegardingKind {
 }
 
 impl RegardingKind {
-    pub const fn as_str(self) -> &'static str {
+    /// Returns group, version, kind and plural of the resource.
+    pub(crate) const fn resource(self) -> [&'static str; 4] {
         match self {
-            Self::NodeClaim => "NodeClaim",
-            Self::NodePool => "NodePool",
-            Self::AksNodeClass => "AKSNodeClass",
+            Self::NodeClaim => ["karpenter.sh", "v1", "NodeClaim", "nodeclaims"],
+            Self::NodePool => ["karpenter.sh", "v1", "NodePool", "nodepools"],
+            Self::AksNodeClass => {
+                ["karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses"]
+            }
         }
     }
 
-    const fn api_version(self) -> &'static str {
-        match self {
-            Self::NodeClaim | Self::NodePool => "karpenter.sh/v1",
-            Self::AksNodeClass => "karpenter.azure.com/v1beta1",
-        }
+    pub const fn as_str(self) -> &'static str {
+        let [_, _, kind, _] = self.resource();
+        kind
+    }
+
+    fn api_version(self) -> String {
+        let [group, version, ..] = self.resource();
+        format!("{group}/{version}")
     }
 
     /// Returns the path of an object of this kind. None for an invalid name: names of node classes come from
     /// NodeClaims, where they are not validated.
     pub fn path(self, name: &str) -> Option<String> {
-        let plural = match self {
-            Self::NodeClaim => "nodeclaims",
-            Self::NodePool => "nodepools",
-            Self::AksNodeClass => "aksnodeclasses",
-        };
         let bytes = name.as_bytes();
         let inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
         let ends = [bytes.first(), bytes.last()];
         let valid = name.len() <= 253
             && bytes.iter().all(inner)
             && ends.iter().all(|end| end.is_some_and(u8::is_ascii_alphanumeric));
-        valid.then(|| format!("/apis/{}/{plural}/{name}", self.api_version()))
+        let [group, version, _, plural] = self.resource();
+        valid.then(|| format!("/apis/{group}/{version}/{plural}/{name}"))
     }
 }
 
