@@ -45,21 +45,6 @@ impl AlertEvent {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AlertState {
-    Open,
-    Over,
-}
-
-impl AlertState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Over => "over",
-        }
-    }
-}
-
 /// Names that identify an alert. They are stored; the rest comes from the live state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -149,11 +134,9 @@ impl Alert {
                 json!({"code": code, "name": name.or(known)})
             })
         };
-        let effective = entry.effective_code.map_or_else(
-            || code(entry.code, entry.name.as_deref()),
-            |effective| code(Some(effective), None),
-        );
-        (code(entry.code, entry.name.as_deref()), effective)
+        let reported = code(entry.code, entry.name.as_deref());
+        let effective = entry.effective_code.map(|effective| code(Some(effective), None));
+        (reported.clone(), effective.unwrap_or(reported))
     }
 }
 

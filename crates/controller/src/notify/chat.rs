@@ -12,6 +12,20 @@ pub struct ChatMessage {
 }
 
 impl ChatMessage {
+    pub(super) fn new(
+        sign: &str,
+        cluster: Option<&str>,
+        text: String,
+        next: &[(String, &str)],
+    ) -> Self {
+        let title = match cluster {
+            Some(cluster) => format!("{sign} Mooring: {cluster}"),
+            None => format!("{sign} Mooring"),
+        };
+        let commands = next.iter().map(|(command, _)| command.clone()).collect();
+        Self { title, text, commands }
+    }
+
     /// An incoming webhook of Slack: `text` is the fallback and the preview of `blocks`. Plain text has no markup, so
     /// no name can mention a channel.
     pub fn slack(&self) -> Value {
@@ -51,4 +65,9 @@ impl ChatMessage {
             }],
         })
     }
+}
+
+/// Returns the commands of a document, with their purposes.
+pub(super) fn steps(next: &[(String, &str)]) -> Vec<Value> {
+    next.iter().map(|(command, purpose)| json!({"command": command, "purpose": purpose})).collect()
 }

@@ -18,7 +18,7 @@ pub mod status;
 mod tests;
 pub mod transport;
 
-pub use alert::{Alert, AlertEvent, AlertState};
+pub use alert::{Alert, AlertEvent};
 pub use hook::{Hook, HookError};
 pub use notifications::Notifications;
 pub use run::{RunNotification, RunState};

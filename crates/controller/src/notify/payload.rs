@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use mooring_redact::shell_word;
 use serde_json::{Value, json};
 
-use super::alert::{Alert, AlertEvent, AlertState, AlertSubject, end_message};
-use super::chat::ChatMessage;
+use super::alert::{Alert, AlertEvent, AlertSubject, end_message};
+use super::chat::{ChatMessage, steps};
 use super::hook::HookFormat;
 use super::ledger::StoredAlert;
 use crate::verdict::failure::FailureSource;
@@ -22,15 +22,12 @@ pub struct Notification {
 }
 
 impl Notification {
-    pub fn state(&self) -> AlertState {
-        if self.stored.over_at.is_some() { AlertState::Over } else { AlertState::Open }
+    fn is_over(&self) -> bool {
+        self.stored.over_at.is_some()
     }
 
     fn event(&self) -> AlertEvent {
-        match self.state() {
-            AlertState::Open => self.stored.event,
-            AlertState::Over => self.stored.event.at_end(),
-        }
+        if self.is_over() { self.stored.event.at_end() } else { self.stored.event }
     }
 
     fn message(&self) -> String {
@@ -55,13 +52,11 @@ impl Notification {
         let example = live.and_then(|alert| alert.example.as_ref());
         let (reported, effective) = live.map(Alert::codes).unwrap_or_default();
         // A record of an earlier release has neither owner nor source.
-        let evidence: Vec<Value> = example
-            .and_then(|entry| Some((entry.evidence.as_ref()?, FailureSource::parse(&entry.source))))
-            .map(|(line, source)| {
-                json!({"line": line, "file": null, "source": source.map(FailureSource::as_str)})
-            })
-            .into_iter()
-            .collect();
+        let evidence = example.and_then(|entry| {
+            let source = FailureSource::parse(&entry.source).map(FailureSource::as_str);
+            let quoted = entry.evidence.as_ref()?;
+            Some(json!({"line": quoted, "file": null, "source": source}))
+        });
         let others = live.and_then(|alert| alert.others);
         json!({
             "schema": SCHEMA,
@@ -72,7 +67,7 @@ impl Notification {
             "sources": [{"name": "controller", "state": "read", "at": now, "seconds": 0, "error": null}],
             "id": id,
             "event": self.event().as_str(),
-            "state": self.state().as_str(),
+            "state": if self.is_over() { "over" } else { "open" },
             "startedAt": started_at,
             "endedAt": over_at,
             "message": self.message(),
@@ -85,35 +80,29 @@ impl Notification {
             "others": others.map(|(failed, nodes)| json!({"failed": failed, "nodes": nodes})),
             "reported": reported,
             "effective": effective,
-            "evidence": evidence,
-            "next": self.next(),
+            "evidence": Vec::from_iter(evidence),
+            "next": steps(&self.next()),
         })
     }
 
-    fn next(&self) -> Vec<Value> {
+    /// Returns commands with their purposes.
+    fn next(&self) -> Vec<(String, &'static str)> {
         let AlertSubject { pool, cause, .. } = &self.stored.subject;
-        let step = |command: String, purpose: &str| json!({"command": command, "purpose": purpose});
         let pool = pool.iter().map(|pool| {
-            step(format!("mooring why {}", shell_word(pool)), "show the failures of the pool")
+            (format!("mooring why {}", shell_word(pool)), "show the failures of the pool")
         });
-        let cause = cause.iter().map(|cause| {
-            step(format!("mooring explain {}", shell_word(cause)), "explain the cause")
-        });
-        if self.state() == AlertState::Over { Vec::new() } else { pool.chain(cause).collect() }
+        let cause = cause
+            .iter()
+            .map(|cause| (format!("mooring explain {}", shell_word(cause)), "explain the cause"));
+        if self.is_over() { Vec::new() } else { pool.chain(cause).collect() }
     }
 
     fn chat(&self) -> ChatMessage {
-        let sign = match (self.state(), self.event()) {
-            (AlertState::Over, _) => "✓",
-            (_, AlertEvent::Controller) => "i",
+        let sign = match self.event() {
+            _ if self.is_over() => "✓",
+            AlertEvent::Controller => "i",
             _ => "✗",
         };
-        let title = match self.cluster_name() {
-            Some(cluster) => format!("{sign} Mooring: {cluster}"),
-            None => format!("{sign} Mooring"),
-        };
-        let commands = self.next().into_iter();
-        let commands = commands.filter_map(|step| step["command"].as_str().map(str::to_owned));
-        ChatMessage { title, text: self.message(), commands: commands.collect() }
+        ChatMessage::new(sign, self.cluster_name(), self.message(), &self.next())
     }
 }

@@ -1,15 +1,17 @@
 //! Notifications of runs, sent by the command that runs.
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::alert::AlertEvent;
-use super::chat::ChatMessage;
+use super::chat::{ChatMessage, steps};
 use super::hook::HookFormat;
 
 pub const SCHEMA: &str = "mooring.run/v1";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunState {
     Started,
     Finished,
@@ -20,15 +22,6 @@ pub enum RunState {
 }
 
 impl RunState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Started => "started",
-            Self::Finished => "finished",
-            Self::Stopped => "stopped",
-            Self::Test => "test",
-        }
-    }
-
     const fn sign(self) -> &'static str {
         match self {
             Self::Started | Self::Test => "i",
@@ -65,34 +58,25 @@ impl RunNotification {
     fn document(&self, now: Timestamp) -> Value {
         let second = |at: Timestamp| Timestamp::from_second(at.as_second()).unwrap_or(at);
         let now = second(now);
-        let next = self.next.iter();
-        let next: Vec<Value> = next
-            .map(|(command, purpose)| json!({"command": command, "purpose": purpose}))
-            .collect();
         json!({
             "schema": SCHEMA,
             "generatedAt": now,
             "cluster": self.cluster,
             "sources": [{"name": "cluster", "state": "read", "at": now, "seconds": 0, "error": null}],
             "id": self.run_id,
-            "event": AlertEvent::Run.as_str(),
-            "state": self.state.as_str(),
+            "event": AlertEvent::Run,
+            "state": self.state,
             "workflow": self.workflow,
             "subject": self.subject,
             "startedAt": second(self.started_at),
             "endedAt": self.ended_at.map(second),
             "message": self.message,
-            "next": next,
+            "next": steps(&self.next),
         })
     }
 
     fn chat(&self) -> ChatMessage {
-        let sign = self.state.sign();
-        let title = match self.cluster["name"].as_str() {
-            Some(cluster) => format!("{sign} Mooring: {cluster}"),
-            None => format!("{sign} Mooring"),
-        };
-        let commands = self.next.iter().map(|(command, _)| command.clone()).collect();
-        ChatMessage { title, text: self.message.clone(), commands }
+        let cluster = self.cluster["name"].as_str();
+        ChatMessage::new(self.state.sign(), cluster, self.message.clone(), &self.next)
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::hook::{Hook, HookFormat};
 
 /// Deliveries of a hook since the start of this replica, without its URL.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookStatus {
     pub name: String,
@@ -31,11 +31,7 @@ impl Statuses {
         let status = |hook: &Hook| HookStatus {
             name: hook.name.clone(),
             format: hook.format,
-            delivered: 0,
-            undelivered: 0,
-            last_delivered_at: None,
-            failing_since_at: None,
-            error: None,
+            ..HookStatus::default()
         };
         Self(Mutex::new(hooks.iter().map(status).collect()))
     }

@@ -63,12 +63,7 @@ impl Transport for HttpTransport {
 
 /// Formats an error with its causes, without the URL, which is a secret.
 fn describe(error: &reqwest::Error) -> String {
-    let mut text = "no response".to_owned();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let text = causes.fold("no response".to_owned(), |text, cause| format!("{text}: {cause}"));
     safe(&text, 256)
 }
