@@ -196,11 +196,7 @@ fn unknown_context(kubeconfig: &Kubeconfig, place: &str, name: &str) -> String {
 
 /// Returns the names of the contexts, the current one first.
 pub fn contexts(path: Option<&Path>) -> Vec<String> {
-    let kubeconfig = match path {
-        Some(path) => read(path).ok(),
-        None => read_default().ok(),
-    };
-    let Some(kubeconfig) = kubeconfig else { return Vec::new() };
+    let Ok(kubeconfig) = path.map_or_else(read_default, read) else { return Vec::new() };
     let mut names: Vec<String> = kubeconfig.contexts.into_iter().map(|one| one.name).collect();
     names.sort_by_key(|name| Some(name) != kubeconfig.current_context.as_ref());
     names

@@ -17,6 +17,7 @@ use tokio::io::{
 use tokio::sync::Mutex;
 
 use crate::error::redacted_message;
+use crate::protobuf;
 
 const PROTOCOL: &str = "v4.channel.k8s.io";
 /// Larger than any frame of an API server, which copies 32 KiB at a time.
@@ -50,11 +51,8 @@ pub async fn open(
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         let status = response.status();
         let body = http_body_util::BodyExt::collect(response.into_body()).await;
-        let text = body.map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned());
-        let text = text.unwrap_or_default();
-        let message = serde_json::from_str::<serde_json::Value>(&text).ok();
-        let message = message.and_then(|found| found["message"].as_str().map(str::to_owned));
-        let message = message.unwrap_or_else(|| status.to_string());
+        let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let message = protobuf::error_message(&body).unwrap_or_else(|| status.to_string());
         return Err(foreign(&message, Limit::Bytes(512)));
     }
     let upgraded = hyper::upgrade::on(response).await.map_err(|error| error.to_string())?;

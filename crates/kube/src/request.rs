@@ -155,7 +155,8 @@ impl Client {
         let mut request =
             request.body(kube::client::Body::from(bytes)).map_err(|error| lost(&error))?;
         let answer = async {
-            if let Some(token) = self.token().await? {
+            if let Some(signer) = &self.signer {
+                let token = signer.token().await.map_err(Lost)?;
                 request.headers_mut().insert(http::header::AUTHORIZATION, token);
             }
             let response = self.transport.send(request).await;
@@ -187,13 +188,6 @@ impl Client {
         let milliseconds = started.elapsed().as_millis();
         tracing::debug!(%method, path, outcome, milliseconds, "request sent to Kubernetes");
         answer
-    }
-
-    async fn token(&self) -> Result<Option<http::HeaderValue>, Lost> {
-        match &self.signer {
-            Some(signer) => signer.token().await.map(Some).map_err(Lost),
-            None => Ok(None),
-        }
     }
 
     /// Reads an object, with retries while the server is busy or unavailable.
