@@ -57,11 +57,9 @@ impl NodeReport {
             owner: "",
             confidence: "",
             evidence: entry.evidence.clone(),
-            source: match entry.source.as_str() {
+            source: match FailureSource::parse(&entry.source) {
                 _ if entry.unconfirmed => FailureSource::KarpenterEvent,
-                source if source == FailureSource::Registration.as_str() => {
-                    FailureSource::Registration
-                }
+                Some(FailureSource::Registration) => FailureSource::Registration,
                 _ => FailureSource::InstanceView,
             },
         };

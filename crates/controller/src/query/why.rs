@@ -8,6 +8,7 @@ use super::fleet::FleetTable;
 use super::node_report::{NodeReport, ReportSource};
 use crate::claim::Claim;
 use crate::claim::intern::Interner;
+use crate::claim::object::ClaimFields;
 use crate::claim::scope::Scope;
 use crate::claim::vm_id::VmId;
 use crate::observation::Observation;
@@ -122,41 +123,33 @@ impl NodeQuery {
         Ok(FleetTable::of(&self.record().await?, &self.claims("").await?))
     }
 
-    pub(super) async fn get(&self, path: &str) -> Result<Option<String>, QueryError> {
+    pub(super) async fn get(&self, path: &str) -> Result<Option<Value>, QueryError> {
         let Some(api) = &self.api else { return Ok(None) };
-        match api.get(path).await {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.status == Some(404) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(api.object(path).await?)
     }
 
     pub(super) async fn record(&self) -> Result<RecordDocument, QueryError> {
-        let Some(text) = self.get(&record::path(&self.namespace)).await? else {
-            return Ok(RecordDocument::default());
-        };
-        Ok(RecordDocument::from_config_map(&serde_json::from_str(&text).unwrap_or_default())?)
+        let object = self.get(&record::path(&self.namespace)).await?;
+        Ok(RecordDocument::from_config_map(&object.unwrap_or_default())?)
     }
 
-    fn project(&self, json: &str) -> Option<Claim> {
-        let mut claim =
-            Claim::from_json(json.as_bytes(), &self.condition_type, &mut Interner::default())
-                .ok()?;
+    fn project(&self, object: Value) -> Option<Claim> {
+        let fields: ClaimFields = serde_json::from_value(object).ok()?;
+        let mut claim = fields.project(&self.condition_type, &mut Interner::default()).ok()?;
         self.scope.confine(&mut claim);
         Some(claim)
     }
 
     async fn claim(&self, name: &str) -> Result<Option<Claim>, QueryError> {
         let path = format!("/apis/karpenter.sh/v1/nodeclaims/{name}");
-        Ok(self.get(&path).await?.and_then(|text| self.project(&text)))
+        Ok(self.get(&path).await?.and_then(|object| self.project(object)))
     }
 
     async fn claims(&self, query: &str) -> Result<Vec<Claim>, QueryError> {
         let path = format!("/apis/karpenter.sh/v1/nodeclaims{query}");
-        let Some(text) = self.get(&path).await? else { return Ok(Vec::new()) };
-        let list: Value = serde_json::from_str(&text).unwrap_or_default();
-        let items = list["items"].as_array().into_iter().flatten();
-        Ok(items.filter_map(|item| self.project(&item.to_string())).collect())
+        let mut list = self.get(&path).await?.unwrap_or_default();
+        let items = list.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten();
+        Ok(items.filter_map(|item| self.project(item.take())).collect())
     }
 
     async fn of_claim(&self, claim: Claim) -> Result<NodeReport, QueryError> {
@@ -186,8 +179,7 @@ impl NodeQuery {
     }
 
     async fn node(&self, name: &str) -> Result<Option<NodeReport>, QueryError> {
-        let Some(text) = self.get(&format!("/api/v1/nodes/{name}")).await? else { return Ok(None) };
-        let node: Value = serde_json::from_str(&text).unwrap_or_default();
+        let Some(node) = self.get(&format!("/api/v1/nodes/{name}")).await? else { return Ok(None) };
         let id = node["spec"]["providerID"].as_str().unwrap_or_default();
         let id = id.strip_prefix("azure://").unwrap_or(id);
         let pool = node["metadata"]["labels"]["kubernetes.azure.com/agentpool"].as_str();
@@ -270,7 +262,7 @@ impl NodeQuery {
         let (api, overdue) = (self.api.clone()?, overdue?);
         let name = claim.node_name();
         let node = match self.get(&format!("/api/v1/nodes/{name}")).await {
-            Ok(Some(text)) => serde_json::from_str(&text)
+            Ok(Some(node)) => serde_json::from_value(node)
                 .map_or(NodeState::Unknown, |node: node::NodeFields| node.state()),
             Ok(None) => NodeState::Absent,
             Err(_) => NodeState::Unknown,
