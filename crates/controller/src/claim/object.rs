@@ -81,7 +81,7 @@ struct NodeClassRef {
     name: Text,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 struct StatusPart {
     #[serde(rename = "providerID")]
     provider_id: Text,
@@ -124,18 +124,14 @@ impl ClaimFields {
             Some(StatusPart { conditions: None, .. }) => Shape::NoConditions,
             Some(_) => Shape::List,
         };
-        let (provider_id, image, conditions) = match status {
-            Some(status) => {
-                (status.provider_id, status.image_id, status.conditions.unwrap_or_default())
-            }
-            None => (None, None, Vec::new()),
-        };
+        let StatusPart { provider_id, image_id, conditions } = status.unwrap_or_default();
+        let conditions = conditions.unwrap_or_default();
         let mut shared =
             |text: Text| text.filter(|text| !text.is_empty()).map(|text| interner.intern(&text));
         let (pool, zone) = (shared(metadata.labels.pool), shared(metadata.labels.zone));
         let instance_type = shared(metadata.labels.instance_type);
         let capacity_type = shared(metadata.labels.capacity_type);
-        let image = shared(image);
+        let image = shared(image_id);
         let node_class = shared(spec.node_class_ref.name).unwrap_or_default();
         let became_true = |kind: &str| {
             let condition = conditions.iter().find(|condition| condition.kind == kind)?;

@@ -34,16 +34,17 @@ impl VmId {
     }
 
     pub fn path(&self) -> String {
-        let Self { subscription, group, name } = self;
-        format!(
-            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachines/{name}"
-        )
+        self.to_string()
     }
 }
 
 impl fmt::Display for VmId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.path())
+        let Self { subscription, group, name } = self;
+        write!(
+            f,
+            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachines/{name}"
+        )
     }
 }
 

@@ -15,10 +15,9 @@ const FINDING_TTL: SignedDuration = SignedDuration::from_hours(24);
 pub struct FleetWatch {
     fleet: Fleet,
     images: BTreeSet<String>,
-    causes: BTreeSet<(String, String)>,
+    /// Times of the last failures, by image and cause.
+    causes: BTreeMap<(String, String), Option<Timestamp>>,
     announced: BTreeMap<(String, String), AnnouncedFinding>,
-    /// By image and cause.
-    last_failures: BTreeMap<(String, String), Timestamp>,
     overflowed: u64,
 }
 
@@ -46,21 +45,19 @@ impl FleetWatch {
         self.images.insert(image.to_owned());
         if let Some(cause) = cause {
             let key = (image.to_owned(), cause.to_owned());
-            if !self.causes.contains(&key) && self.causes.len() >= MAX_CAUSES {
+            if !self.causes.contains_key(&key) && self.causes.len() >= MAX_CAUSES {
                 self.overflowed += 1;
                 return;
             }
-            self.causes.insert(key);
+            self.causes.entry(key).or_default();
         }
         self.fleet.count(image, cause);
     }
 
     /// Notes the time of a counted failure.
     pub fn failed_at(&mut self, image: &str, cause: &str, at: Timestamp) {
-        let key = (image.to_owned(), cause.to_owned());
-        if self.causes.contains(&key) {
-            let last = self.last_failures.entry(key).or_insert(at);
-            *last = at.max(*last);
+        if let Some(last) = self.causes.get_mut(&(image.to_owned(), cause.to_owned())) {
+            *last = (*last).max(Some(at));
         }
     }
 
@@ -107,8 +104,8 @@ impl FleetWatch {
     }
 
     fn is_old(&self, image: &str, cause: &str, now: Timestamp) -> bool {
-        let last = self.last_failures.get(&(image.to_owned(), cause.to_owned()));
-        last.is_some_and(|last| now.duration_since(*last) > FINDING_TTL)
+        let last = self.causes.get(&(image.to_owned(), cause.to_owned())).copied().flatten();
+        last.is_some_and(|last| now.duration_since(last) > FINDING_TTL)
     }
 
     pub fn reported_findings(&self) -> usize {

@@ -192,27 +192,25 @@ impl Extension {
         // The resource may be named `vm/extension`.
         let name = text(&resource["name"]).rsplit('/').next().unwrap_or_default();
         let properties = &resource["properties"];
-        let state = text(&properties["provisioningState"]);
-        Self {
-            name: name.to_owned(),
-            role: role(name, text(&properties["publisher"]), text(&properties["type"])),
-            progress: ProvisioningState::parse(state),
-            text: String::new(),
-            updating: state.eq_ignore_ascii_case("Updating"),
-        }
+        let role = role(name, text(&properties["publisher"]), text(&properties["type"]));
+        Self::new(name, role, text(&properties["provisioningState"]))
     }
 
     fn of_view(view: &Value) -> Self {
         let name = text(&view["name"]);
-        let mut extension = Self {
-            name: name.to_owned(),
-            role: role(name, "", text(&view["type"])),
-            progress: ProvisioningState::Unknown,
-            text: String::new(),
-            updating: false,
-        };
+        let mut extension = Self::new(name, role(name, "", text(&view["type"])), "");
         extension.add(view);
         extension
+    }
+
+    fn new(name: &str, role: Role, state: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            role,
+            progress: ProvisioningState::parse(state),
+            text: String::new(),
+            updating: state.eq_ignore_ascii_case("Updating"),
+        }
     }
 
     /// Merges the instance view, which is newer than the resource: its operation may still be running.

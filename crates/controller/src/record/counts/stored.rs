@@ -75,7 +75,37 @@ struct Header {
 impl CountsDocument {
     /// Parses the text of the `ConfigMap`. Unknown fields are skipped: schemas only grow.
     pub fn parse(text: &str) -> Result<Self, CountsError> {
-        parse(text)
+        let Header { schema } = serde_json::from_str(text)?;
+        if schema != SCHEMA {
+            return Err(CountsError::OtherSchema(safe(&schema, 64)));
+        }
+        let stored: StoredDocument = serde_json::from_str(text)?;
+        // Other clients may have written the names.
+        let names = |names: Vec<String>, max| -> Vec<String> {
+            names.iter().map(|name| safe(name, max)).collect()
+        };
+        let pools = names(stored.pools, MAX_POOL_BYTES);
+        let images = names(stored.images, MAX_IMAGE_BYTES);
+        let causes = names(stored.causes, MAX_CAUSE_BYTES);
+        let missing = CountsError::Damaged("a row has a name that is not listed");
+        let mut counted = CountedIds::new(stored.settled_before);
+        let mut half_hours: BTreeMap<HalfHour, Rows> = BTreeMap::new();
+        for StoredHalfHour { at, rows, ids } in stored.half_hours {
+            let half_hour = HalfHour::of(at);
+            counted.restore(half_hour, decode(&ids)?.into_iter());
+            for (pool, image, cause, count) in rows {
+                let cause = cause.map(|cause| causes.get(cause));
+                let (Some(pool), Some(image), false) =
+                    (pools.get(pool), images.get(image), cause == Some(None))
+                else {
+                    return Err(missing);
+                };
+                let cause = cause.flatten().cloned();
+                let key = RowKey { pool: pool.clone(), image: image.clone(), cause };
+                add(half_hours.entry(half_hour).or_default(), key, count);
+            }
+        }
+        Ok(Self { since: stored.since, counted, half_hours })
     }
 
     pub fn from_config_map(object: &Value) -> Result<Self, CountsError> {
@@ -121,40 +151,6 @@ pub(super) fn text(document: &CountsDocument) -> String {
         half_hours,
     };
     serde_json::to_string(&stored).unwrap_or_default()
-}
-
-fn parse(text: &str) -> Result<CountsDocument, CountsError> {
-    let Header { schema } = serde_json::from_str(text)?;
-    if schema != SCHEMA {
-        return Err(CountsError::OtherSchema(safe(&schema, 64)));
-    }
-    let stored: StoredDocument = serde_json::from_str(text)?;
-    // Other clients may have written the names.
-    let names = |names: Vec<String>, max| -> Vec<String> {
-        names.iter().map(|name| safe(name, max)).collect()
-    };
-    let pools = names(stored.pools, MAX_POOL_BYTES);
-    let images = names(stored.images, MAX_IMAGE_BYTES);
-    let causes = names(stored.causes, MAX_CAUSE_BYTES);
-    let missing = CountsError::Damaged("a row has a name that is not listed");
-    let mut counted = CountedIds::new(stored.settled_before);
-    let mut half_hours: BTreeMap<HalfHour, Rows> = BTreeMap::new();
-    for StoredHalfHour { at, rows, ids } in stored.half_hours {
-        let half_hour = HalfHour::of(at);
-        counted.restore(half_hour, decode(&ids)?.into_iter());
-        for (pool, image, cause, count) in rows {
-            let cause = cause.map(|cause| causes.get(cause));
-            let (Some(pool), Some(image), false) =
-                (pools.get(pool), images.get(image), cause == Some(None))
-            else {
-                return Err(missing);
-            };
-            let cause = cause.flatten().cloned();
-            let key = RowKey { pool: pool.clone(), image: image.clone(), cause };
-            add(half_hours.entry(half_hour).or_default(), key, count);
-        }
-    }
-    Ok(CountsDocument { since: stored.since, counted, half_hours })
 }
 
 fn encode(ids: &[u64]) -> String {

@@ -6,21 +6,14 @@ use crate::text::{bounded, safe};
 use crate::verdict::failure::{Failure, FailureSource};
 
 pub(crate) fn failure(diagnosis: &Diagnosis, source: FailureSource) -> Failure {
-    let differs =
-        diagnosis.effective.code.is_some() && diagnosis.effective.code != diagnosis.reported.code;
-    let name = diagnosis
-        .reported
-        .name
-        .as_deref()
-        .map(|name| safe(name, 80))
-        .filter(|name| !name.is_empty());
-    let effective = diagnosis
-        .effective
-        .code
-        .filter(|_| differs)
-        .map(|code| (code, safe(diagnosis.effective.name.as_deref().unwrap_or_default(), 80)));
+    let Diagnosis { reported, effective, .. } = diagnosis;
+    let name = reported.name.as_deref().map(|name| safe(name, 80));
+    let name = name.filter(|name| !name.is_empty());
+    let other = effective.code.filter(|code| Some(*code) != reported.code);
+    let effective =
+        other.map(|code| (code, safe(effective.name.as_deref().unwrap_or_default(), 80)));
     Failure {
-        code: diagnosis.reported.code,
+        code: reported.code,
         name,
         effective,
         cause: label(&diagnosis.reason),
