@@ -288,22 +288,18 @@ pub(super) fn clear_unconfirmed(tracked: &mut TrackedClaim) {
     if let Some(work) = &mut tracked.work {
         work.event = None;
     }
-    let reason = match tracked.reason() {
+    let (reason, message) = match tracked.reason() {
         Some(ConditionReason::NodeNotRegistered)
             if tracked.claim.mode() == Some(ClaimMode::Scriptless) =>
         {
-            ConditionReason::NoCseExtension
+            (ConditionReason::NoCseExtension, messages::NO_EXTENSION)
         }
         Some(ConditionReason::CseFailureUnconfirmed | ConditionReason::NodeNotRegistered) => {
-            ConditionReason::CseStatusUnavailable
+            (ConditionReason::CseStatusUnavailable, messages::REGISTERED)
         }
         _ => return,
     };
-    let message = match reason {
-        ConditionReason::NoCseExtension => messages::NO_EXTENSION,
-        _ => messages::REGISTERED,
-    };
-    tracked.held = Some(HeldVerdict { reason, message: Arc::from(message), was_written: false });
+    tracked.held = Some(HeldVerdict::unwritten(reason, message));
 }
 
 impl RecordedFailure {
@@ -317,10 +313,6 @@ impl RecordedFailure {
     }
 
     fn verdict(&self) -> Option<HeldVerdict> {
-        Some(HeldVerdict {
-            reason: self.reason?,
-            message: Arc::from(self.message.as_str()),
-            was_written: false,
-        })
+        Some(HeldVerdict::unwritten(self.reason?, &self.message))
     }
 }

@@ -107,11 +107,7 @@ impl State {
         if tracked.held.as_ref().is_some_and(|held| !outranks(&verdict, held)) {
             return;
         }
-        tracked.held = Some(HeldVerdict {
-            reason: verdict.reason,
-            message: Arc::from(verdict.message.as_str()),
-            was_written: false,
-        });
+        tracked.held = Some(HeldVerdict::unwritten(verdict.reason, &verdict.message));
         if let Some(failure) = &verdict.failure {
             let entry = failure_entry(&tracked.claim, &verdict, failure, now);
             tracked.counted = !entry.unconfirmed;

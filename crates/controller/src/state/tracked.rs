@@ -38,6 +38,12 @@ pub(super) struct HeldVerdict {
     pub(super) was_written: bool,
 }
 
+impl HeldVerdict {
+    pub(super) fn unwritten(reason: ConditionReason, message: &str) -> Self {
+        Self { reason, message: Arc::from(message), was_written: false }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) history: ReadHistory,
