@@ -166,15 +166,14 @@ impl Client {
                 self.signed_out.store(true, Ordering::Relaxed);
             }
             let body = body.collect().await.map_err(|error| lost(&error))?.to_bytes();
-            let retry_after = head.headers.get("retry-after");
-            let date = head.headers.get("date").and_then(|value| value.to_str().ok());
+            let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
             Ok(Response {
                 status: head.status.as_u16(),
                 body: serde_json::from_slice(&body).unwrap_or_default(),
-                retry_after: retry_after
-                    .and_then(|value| value.to_str().ok())
-                    .and_then(|value| value.trim().parse().ok()),
-                date: date.and_then(|text| rfc2822::parse(text).ok()).map(|at| at.timestamp()),
+                retry_after: header("retry-after").and_then(|text| text.trim().parse().ok()),
+                date: header("date")
+                    .and_then(|text| rfc2822::parse(text).ok())
+                    .map(|at| at.timestamp()),
             })
         };
         let started = tokio::time::Instant::now();
