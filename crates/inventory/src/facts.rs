@@ -87,7 +87,7 @@ impl ClusterFacts {
 }
 
 /// The controller as the cluster shows it. Unknown members are null.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ControllerState {
     pub namespace: String,
@@ -104,16 +104,7 @@ pub struct ControllerState {
 impl ControllerState {
     /// Returns a state of which nothing is known.
     pub fn unknown(namespace: String) -> Self {
-        Self {
-            namespace,
-            state: "unknown",
-            version: None,
-            replicas: None,
-            ready_replicas: None,
-            leader: None,
-            renewed_at: None,
-            error: None,
-        }
+        Self { namespace, state: "unknown", ..Self::default() }
     }
 
     pub fn is_running(&self) -> bool {

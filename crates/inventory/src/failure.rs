@@ -1,5 +1,7 @@
 //! The reason why a node did not join.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use mooring_controller::record::FailureRecord;
 use mooring_controller::verdict::failure;
@@ -14,6 +16,15 @@ const MAX_MESSAGE: Limit = Limit::Chars(1000);
 pub struct Code {
     pub code: i32,
     pub name: Option<String>,
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{} {name}", self.code),
+            None => write!(f, "{}", self.code),
+        }
+    }
 }
 
 /// A line that shows the cause.
@@ -110,7 +121,7 @@ impl NodeFailure {
         });
         Self {
             cause: found.reason.clone(),
-            summary: first_sentence(&found.summary).trim_end_matches('.').to_owned(),
+            summary: first_sentence(&found.summary).to_owned(),
             condition_reason: reason.to_owned(),
             message,
             reported: reported.map(with_name),
@@ -157,7 +168,7 @@ fn sentence(message: &str) -> String {
         Some((head, rest)) if is_head(head) => rest,
         _ => message,
     };
-    let text = first_sentence(text).trim_end_matches('.');
+    let text = first_sentence(text);
     // The code of the cause has a member.
     match text.rsplit_once(" (") {
         Some((before, code)) if code.starts_with(|c: char| c.is_ascii_digit()) => before.to_owned(),
@@ -165,11 +176,11 @@ fn sentence(message: &str) -> String {
     }
 }
 
-/// Returns the text up to a full stop that another sentence follows.
+/// Returns the text up to a full stop that another sentence follows, without its own.
 pub(crate) fn first_sentence(text: &str) -> &str {
     let starts = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '`');
     let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));
-    end.map_or(text, |(at, _)| &text[..at])
+    end.map_or(text, |(at, _)| &text[..at]).trim_end_matches('.')
 }
 
 /// Returns the code of Mooring's own message: `CSE exited with code 50 (…`. Its cause needs the record.

@@ -78,25 +78,18 @@ pub struct Fleet {
 
 impl Fleet {
     pub fn of(inventory: &Inventory, since: Option<Timestamp>) -> Self {
-        let count =
-            |state: JoinState| inventory.nodes.iter().filter(|node| node.state == state).count();
-        let failed = |node: &&Node| node.is_failed();
+        let is_existing = |node: &&Node| node.is_failed() && node.exists;
         let is_unconfirmed =
             |node: &&Node| node.failure.as_ref().is_some_and(|failure| !failure.is_confirmed);
         let unlisted = inventory.unlisted_failures().filter(|one| !one.is_confirmed);
         let unlisted_unconfirmed = unlisted.map(|one| one.count as usize);
         Self {
             since,
-            ready: count(JoinState::Ready),
-            not_ready: count(JoinState::NotReady),
-            joining: count(JoinState::Joining),
+            ready: inventory.count(JoinState::Ready),
+            not_ready: inventory.count(JoinState::NotReady),
+            joining: inventory.count(JoinState::Joining),
             failed: inventory.failed(),
-            failed_existing: inventory
-                .nodes
-                .iter()
-                .filter(failed)
-                .filter(|node| node.exists)
-                .count(),
+            failed_existing: inventory.nodes.iter().filter(is_existing).count(),
             unconfirmed: inventory.nodes.iter().filter(is_unconfirmed).count()
                 + unlisted_unconfirmed.sum::<usize>(),
             dropped: inventory.dropped,

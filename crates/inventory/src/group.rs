@@ -13,7 +13,7 @@ use crate::node::{Node, PoolKind};
 use crate::unlisted::Unlisted;
 
 /// Failures with the same cause, image and pool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureGroup {
     pub cause: String,
@@ -94,27 +94,15 @@ fn without_details(unlisted: &Unlisted, cause: &str, count: usize) -> FailureGro
     let summary = page.as_ref().map_or("no details are recorded", |page| page.summary);
     FailureGroup {
         cause: cause.to_owned(),
-        summary: first_sentence(summary).trim_end_matches('.').to_owned(),
-        os: None,
+        summary: first_sentence(summary).to_owned(),
         image: unlisted.image.clone(),
         pool: unlisted.pool.clone(),
         pool_kind: PoolKind::NodePool,
-        condition_reason: String::new(),
         stage: page.as_ref().map_or(Stage::Bootstrap, |page| page.stage).as_str(),
         owner: page.as_ref().map(|page| page.owner.as_str().to_owned()),
-        confidence: None,
-        message: String::new(),
-        reported: None,
-        effective: None,
-        evidence: Vec::new(),
-        with_evidence: 0,
         failed: count,
-        existing: 0,
         is_confirmed: unlisted.is_confirmed,
-        first_at: None,
-        last_at: None,
-        seconds_to_failure: None,
-        nodes: Vec::new(),
+        ..FailureGroup::default()
     }
 }
 
@@ -163,8 +151,8 @@ fn most_frequent(nodes: &[&Node]) -> (Vec<Evidence>, usize) {
     most.map_or((Vec::new(), 0), |(evidence, count)| (evidence.to_vec(), count))
 }
 
-pub(crate) fn median(values: impl Iterator<Item = i64>) -> Option<i64> {
-    let mut values: Vec<i64> = values.collect();
+pub fn median(values: impl IntoIterator<Item = i64>) -> Option<i64> {
+    let mut values: Vec<i64> = values.into_iter().collect();
     values.sort_unstable();
     values.get(values.len() / 2).copied()
 }

@@ -34,7 +34,7 @@ pub use aks_pool::AksPool;
 pub use facts::{ClusterFacts, ControllerState};
 pub use failure::{Code, Evidence, NodeFailure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
-pub use group::{FailureGroup, groups};
+pub use group::{FailureGroup, groups, median};
 pub use merge::{Inventory, REGISTRATION_LIMIT};
 pub use node::{Filter, JoinState, Node, PoolKind};
 pub use node_list::NodePage;

@@ -1,6 +1,6 @@
 //! All nodes: NodeClaims, Nodes and recorded failures, merged by the uid of the NodeClaim.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -103,6 +103,24 @@ impl Inventory {
         self.unlisted.iter().filter(|one| one.is_failed())
     }
 
+    /// Returns the number of listed nodes in a state.
+    pub(crate) fn count(&self, state: JoinState) -> usize {
+        self.nodes.iter().filter(|node| node.state == state).count()
+    }
+
+    /// Returns the image with which most of these nodes joined and none failed, and how many joined.
+    pub fn best_image(&self, is_wanted: impl Fn(&Node) -> bool) -> Option<(&str, usize)> {
+        let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for node in self.nodes.iter().filter(|node| is_wanted(node)) {
+            let Some(image) = node.image.as_deref() else { continue };
+            let (joined, failed) = counts.entry(image).or_default();
+            *joined += usize::from(node.has_joined() && !node.is_failed());
+            *failed += usize::from(node.is_failed());
+        }
+        let good = counts.into_iter().filter(|(_, (joined, failed))| *joined > 0 && *failed == 0);
+        good.map(|(image, (joined, _))| (image, joined)).max_by_key(|(_, joined)| *joined)
+    }
+
     /// Returns the node with this uid.
     pub fn by_uid(&self, uid: &str) -> Option<&Node> {
         self.nodes.iter().find(|node| node.uid == uid)
@@ -156,24 +174,15 @@ fn of_vm(report: &NodeReport) -> Node {
         node: Some(report.node.clone()),
         pool: report.pool.as_deref().map(Arc::from),
         pool_kind: PoolKind::AksPool,
-        vm_id: None,
-        instance_id: None,
         image: report.image.as_deref().map(Arc::from),
-        node_class: None,
-        instance_type: None,
-        zone: None,
         state: match (&failure, report.joined) {
             (Some(_), _) => JoinState::Failed,
             (None, Some(true)) => JoinState::Ready,
             (None, _) => JoinState::Joining,
         },
         exists: true,
-        created_at: None,
-        launched_at: None,
-        node_created_at: None,
-        joined_at: None,
-        ready_at: None,
         failure: failure.map(Box::new),
+        ..Node::default()
     }
 }
 
@@ -225,7 +234,6 @@ fn of_claim(
         pool: claim.pool.clone(),
         pool_kind: PoolKind::NodePool,
         vm_id: claim.vm.as_ref().map(VmId::path),
-        instance_id: None,
         image: claim.image_key().map(|image| images.intern(&image)),
         node_class: Some(Arc::clone(&claim.node_class)).filter(|class| !class.is_empty()),
         instance_type: claim.instance_type.clone(),
@@ -238,6 +246,7 @@ fn of_claim(
         joined_at: claim.registered,
         ready_at: node.and_then(|node| node.ready_since),
         failure: failure.map(Box::new),
+        ..Node::default()
     }
 }
 
@@ -277,50 +286,42 @@ fn of_node(node: &NodeItem, images: &mut Interner, now: Timestamp) -> Node {
     };
     Node {
         uid: node.uid.clone(),
-        node_claim: None,
         node: Some(node.name.clone()),
         pool,
         pool_kind,
         vm_id: node.vm_id(),
         instance_id: node.instance_id().map(str::to_owned),
         image: node.label(IMAGE).map(|image| images.intern(&image::key(image))),
-        node_class: None,
         instance_type: label(INSTANCE_TYPE),
         zone: label(ZONE),
         state: if node.is_ready { JoinState::Ready } else { JoinState::NotReady },
         exists: true,
         created_at: node.created,
-        launched_at: None,
         node_created_at: node.created,
         joined_at: node.created,
         ready_at: node.ready_since,
         failure: never_ready(node, now).map(Box::new),
+        ..Node::default()
     }
 }
 
 fn of_entry(entry: &FailureRecord) -> Node {
     let text = |text: &Option<String>| text.as_deref().map(Arc::from);
+    let some = |text: &str| (!text.is_empty()).then(|| Arc::from(text));
     Node {
         uid: entry.uid.clone(),
         node_claim: Some(entry.node_claim.clone()),
         node: Some(entry.node.clone()).filter(|node| !node.is_empty()),
-        pool: Some(entry.pool.as_str()).filter(|pool| !pool.is_empty()).map(Arc::from),
+        pool: some(&entry.pool),
         pool_kind: PoolKind::NodePool,
-        vm_id: None,
-        instance_id: None,
         image: text(&entry.image),
-        node_class: Some(entry.node_class.as_str())
-            .filter(|class| !class.is_empty())
-            .map(Arc::from),
+        node_class: some(&entry.node_class),
         instance_type: text(&entry.instance_type),
         zone: text(&entry.zone),
         state: JoinState::Failed,
         exists: false,
-        created_at: None,
         launched_at: entry.launched,
-        node_created_at: None,
-        joined_at: None,
-        ready_at: None,
         failure: Some(Box::new(NodeFailure::recorded(entry))),
+        ..Node::default()
     }
 }

@@ -9,20 +9,22 @@ use serde::Serialize;
 use crate::aks_pool::AksPool;
 use crate::failure::NodeFailure;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JoinState {
     Ready,
     NotReady,
     /// Launched or starting, and not known to have failed.
+    #[default]
     Joining,
     Failed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolKind {
     /// A NodePool of Karpenter.
+    #[default]
     NodePool,
     /// A node pool of AKS.
     AksPool,
@@ -38,7 +40,7 @@ impl PoolKind {
 }
 
 /// A node that exists, or that failed and was deleted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
     /// Uid of the NodeClaim, or of the Node if it has none.
@@ -153,12 +155,18 @@ impl Filter {
             _ => true,
         };
         let is_of_pool = self.pool.as_ref().is_none_or(|pool| node.pool.as_deref() == Some(pool));
-        let has_image = self.image.as_ref().is_none_or(|wanted| {
-            node.image.as_deref().is_some_and(|own| own == wanted || image::version(own) == wanted)
-        });
-        let has_cause = self.cause.as_ref().is_none_or(|cause| {
-            node.failure.as_ref().is_some_and(|failure| failure.cause.eq_ignore_ascii_case(cause))
-        });
-        is_recent && is_of_pool && has_image && has_cause
+        let cause = node.failure.as_ref().map(|failure| failure.cause.as_str());
+        is_recent && is_of_pool && self.has_image(node.image.as_deref()) && self.has_cause(cause)
+    }
+
+    pub fn has_image(&self, image: Option<&str>) -> bool {
+        self.image.as_ref().is_none_or(|wanted| {
+            image.is_some_and(|own| own == wanted || image::version(own) == wanted)
+        })
+    }
+
+    pub fn has_cause(&self, cause: Option<&str>) -> bool {
+        let is = |wanted: &String| cause.is_some_and(|own| own.eq_ignore_ascii_case(wanted));
+        self.cause.as_ref().is_none_or(is)
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_kube::protobuf::{FieldValue, fields, object};
 
-use crate::object::{Labels, NodeItem};
+use crate::object::NodeItem;
 
 /// A page of a list of Nodes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -41,17 +41,7 @@ fn message(field: FieldValue<'_>) -> Result<Vec<(u64, FieldValue<'_>)>, Broken> 
 }
 
 fn node(node: FieldValue<'_>) -> Result<NodeItem, Broken> {
-    let mut item = NodeItem {
-        name: String::new(),
-        uid: String::new(),
-        provider_id: String::new(),
-        created: None,
-        labels: Labels::default(),
-        is_ready: false,
-        is_unschedulable: false,
-        ready_since: None,
-        not_ready: None,
-    };
+    let mut item = NodeItem::default();
     for (field, part) in message(node)? {
         match field {
             1 => metadata(&mut item, part)?,

@@ -82,7 +82,7 @@ impl Labels {
 }
 
 /// A Node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NodeItem {
     pub name: String,
     pub uid: String,
@@ -179,38 +179,32 @@ impl NodeItem {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Object {
-    #[serde(default)]
     metadata: Metadata,
-    #[serde(default)]
     spec: Spec,
-    #[serde(default)]
     status: Status,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 struct Metadata {
-    #[serde(default)]
     name: String,
-    #[serde(default)]
     uid: String,
     creation_timestamp: Option<Timestamp>,
-    #[serde(default)]
     labels: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Spec {
-    #[serde(default, rename = "providerID")]
+    #[serde(rename = "providerID")]
     provider_id: String,
-    #[serde(default)]
     unschedulable: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct Status {
-    #[serde(default)]
     conditions: Option<Vec<Condition>>,
 }
 

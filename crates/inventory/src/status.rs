@@ -3,6 +3,7 @@
 use mooring_controller::claim::image;
 use mooring_controller::observation::node::Node;
 use mooring_controller::verdict::advice::{self, AffectedResources};
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::{Next, SourceName, SourceState};
 use serde::Serialize;
 
@@ -26,6 +27,16 @@ pub struct StatusFinding {
     /// `error` or `warning`.
     pub severity: &'static str,
     pub message: String,
+}
+
+impl StatusFinding {
+    fn error(kind: &'static str, message: String) -> Self {
+        Self { kind, severity: "error", message }
+    }
+
+    fn warning(kind: &'static str, message: String) -> Self {
+        Self { kind, severity: "warning", message }
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -91,7 +102,7 @@ fn pool_finding(pool: &Pool) -> StatusFinding {
         "AKS pool {} has {} of {wanted} nodes, and its state in Azure is {state}.",
         pool.name, pool.nodes
     );
-    StatusFinding { kind: "pool-degraded", severity: "error", message }
+    StatusFinding::error("pool-degraded", message)
 }
 
 fn findings(
@@ -100,20 +111,11 @@ fn findings(
     fleet: &Fleet,
     pools: &[Pool],
 ) -> Vec<StatusFinding> {
-    let mut found: Vec<StatusFinding> = fleet
-        .findings()
-        .map(|row| StatusFinding {
-            kind: "image-fails",
-            severity: "error",
-            message: image_fails(row),
-        })
-        .collect();
-    let lost = facts.lost.iter().map(|node| StatusFinding {
-        kind: "node-without-provider-id",
-        severity: "error",
-        message: node.finding(),
-    });
-    found.splice(..0, lost);
+    let lost = facts.lost.iter().map(Node::finding);
+    let lost = lost.map(|text| StatusFinding::error("node-without-provider-id", text));
+    let images = fleet.findings().map(image_fails);
+    let images = images.map(|text| StatusFinding::error("image-fails", text));
+    let mut found: Vec<StatusFinding> = lost.chain(images).collect();
     let blamed: Vec<(&str, &str)> =
         fleet.findings().map(|row| (row.image.as_str(), row.cause.as_str())).collect();
     for group in groups(inventory) {
@@ -122,20 +124,13 @@ fn findings(
             continue;
         }
         let pool = group.pool.as_deref().unwrap_or("no pool");
-        let plural = if group.failed == 1 { "node" } else { "nodes" };
-        found.push(StatusFinding {
-            kind: "nodes-fail",
-            severity: "error",
-            message: format!("{} {plural} of pool {pool} failed: {}.", group.failed, group.cause),
-        });
+        let nodes = counted(group.failed, "node");
+        let message = format!("{nodes} of pool {pool} failed: {}.", group.cause);
+        found.push(StatusFinding::error("nodes-fail", message));
     }
     found.extend(degraded(pools).map(pool_finding));
-    let unread = facts.unread(fleet.joining).map(|message| StatusFinding {
-        kind: "source-not-read",
-        severity: "warning",
-        message: message.to_owned(),
-    });
-    found.extend(unread);
+    let unread = facts.unread(fleet.joining);
+    found.extend(unread.map(|text| StatusFinding::warning("source-not-read", text.to_owned())));
     found.extend(controller_finding(facts));
     found
 }
@@ -158,7 +153,7 @@ fn controller_finding(facts: &ClusterFacts) -> Option<StatusFinding> {
         }
         _ => return None,
     };
-    Some(StatusFinding { kind, severity: "warning", message })
+    Some(StatusFinding::warning(kind, message))
 }
 
 fn next(inventory: &Inventory, facts: &ClusterFacts, pools: &[Pool]) -> Vec<Next> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_controller::claim::image;
 use mooring_controller::record::counts::{self, CountsDocument};
 
 use crate::node::{Filter, Node};
@@ -35,12 +34,6 @@ struct Outcomes {
     failed: BTreeMap<String, u32>,
 }
 
-impl Outcomes {
-    fn all_failed(&self) -> u32 {
-        self.failed.values().sum()
-    }
-}
-
 /// Returns the counted nodes that are not listed. A listed node that is counted is subtracted, so no node counts twice.
 pub(crate) fn unlisted(nodes: &Nodes, counts: &CountsDocument, filter: &Filter) -> Vec<Unlisted> {
     let all_causes = Filter { cause: None, ..filter.clone() };
@@ -65,11 +58,7 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &CountsDocument, filter: &Filter) 
     let mut found = Vec::new();
     let totals = counts.totals(selected);
     for total in &totals {
-        let has_image = filter
-            .image
-            .as_ref()
-            .is_none_or(|wanted| total.image == *wanted || image::version(&total.image) == wanted);
-        if !has_image {
+        if !filter.has_image(Some(&total.image)) {
             continue;
         }
         let listed = listed.remove(&(&*total.pool, &*total.image)).unwrap_or_default();
@@ -82,12 +71,12 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &CountsDocument, filter: &Filter) 
             count,
         };
         let joined = saturated(total.joined).saturating_sub(listed.joined);
-        if joined > 0 && filter.cause.is_none() {
+        if joined > 0 && filter.has_cause(None) {
             found.push(row(None, joined));
         }
         // A later diagnosis may have another cause than the one that was counted.
         let all: u32 = total.failed.values().copied().map(saturated).sum();
-        let mut left = all.saturating_sub(listed.all_failed());
+        let mut left = all.saturating_sub(listed.failed.values().sum());
         let mut causes: Vec<(&str, u32)> = total
             .failed
             .iter()
@@ -100,9 +89,7 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &CountsDocument, filter: &Filter) 
         for (cause, count) in causes {
             let count = count.min(left);
             left -= count;
-            let is_wanted =
-                filter.cause.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(cause));
-            if count > 0 && is_wanted {
+            if count > 0 && filter.has_cause(Some(cause)) {
                 found.push(row(Some(cause), count));
             }
         }
