@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
+use mooring_redact::shell_word;
 pub(crate) use mooring_trace::escape::escape;
 
 use crate::view::{PageView, Route};
@@ -9,12 +10,30 @@ use crate::view::{PageView, Route};
 /// Entries of a list; the rest is counted.
 pub(crate) const MAX_ROWS: usize = 50;
 
+/// Renders a section with a heading.
+pub(crate) fn card(id: &str, heading: &str, small: &str, html: &str) -> String {
+    let small =
+        if small.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(small)) };
+    format!(
+        "<section class=\"card\" aria-labelledby=\"{id}\"><h2 id=\"{id}\">{}{small}</h2>{html}</section>",
+        escape(heading)
+    )
+}
+
 /// Renders a command that can be copied.
 pub(crate) fn command(text: &str) -> String {
     let text = escape(text);
     format!(
         "<span class=\"cmd\"><code>{text}</code><button type=\"button\" class=\"copy\" data-copy=\"{text}\" aria-label=\"Copy the command {text}\" hidden>Copy</button></span>"
     )
+}
+
+pub(crate) fn why_command(name: &str) -> String {
+    command(&format!("mooring why {}", shell_word(name)))
+}
+
+pub(crate) fn explain_command(cause: &str) -> String {
+    command(&format!("mooring explain {}", shell_word(cause)))
 }
 
 pub(crate) fn link(view: &PageView, route: Route, text: &str) -> String {
@@ -37,6 +56,10 @@ pub(crate) fn pool_link(view: &PageView, pool: &str) -> String {
 
 pub(crate) fn node_link(view: &PageView, node: &str) -> String {
     link(view, Route::Node(node.to_owned()), node)
+}
+
+pub(crate) fn code_link(view: &PageView, code: i32) -> String {
+    link(view, Route::Code(code), &code.to_string())
 }
 
 /// Renders a sign with its severity: `good`, `slow`, `failed` or `calm`.

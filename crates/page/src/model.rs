@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use mooring_controller::claim::image;
 use mooring_inventory::status::ClusterStatus;
 use mooring_inventory::{
     ClusterFacts, Code, FailureGroup, Filter, Fleet, FleetRow, Inventory, JoinState, Node, groups,
+    median,
 };
 
 use crate::snapshot::Snapshot;
@@ -18,6 +18,8 @@ pub(crate) struct PageModel<'a> {
     pub(crate) facts: &'a ClusterFacts,
     pub(crate) view: &'a PageView,
     pub(crate) now: Timestamp,
+    /// The pool, the time, the image and the cause of the view.
+    pub(crate) filter: Filter,
     /// Nodes of the pool and the time, of all images: rates compare with the other images.
     pub(crate) inventory: Inventory,
     pub(crate) fleet: Fleet,
@@ -38,47 +40,34 @@ pub(crate) struct Usual {
 impl<'a> PageModel<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot, view: &'a PageView) -> Self {
         let facts = &snapshot.facts;
-        let now = facts.now;
         let filter = view.filter(facts);
-        let since = filter.since;
-        let pool = view.pool().map(str::to_owned);
-        let inventory = facts.inventory.filtered(&Filter { since, pool, ..Filter::default() });
-        let fleet = Fleet::of(&inventory, since);
-        let status = ClusterStatus::of(facts, &inventory, &fleet);
+        let all_images = Filter { image: None, cause: None, ..filter.clone() };
+        let inventory = facts.inventory.filtered(&all_images);
+        let fleet = Fleet::of(&inventory, filter.since);
         let mut groups = groups(&facts.inventory.filtered(&filter));
-        if let Route::Code(code) = view.route {
-            let has_code =
-                |found: &Option<Code>| found.as_ref().is_some_and(|one| one.code == code);
-            groups.retain(|group| has_code(&group.reported) || has_code(&group.effective));
-        }
+        groups.retain(|group| has_code(view, [&group.reported, &group.effective]));
         Self {
             snapshot,
             facts,
             view,
-            now,
+            now: facts.now,
+            status: ClusterStatus::of(facts, &inventory, &fleet),
             fleet,
-            status,
             groups,
             usual: usual_by_pool(&facts.inventory),
             inventory,
+            filter,
         }
     }
 
     /// Returns failed nodes that match the view, the last first.
     pub(crate) fn failures(&self) -> Vec<&Node> {
-        let filter = self.view.filter(self.facts);
-        let has_code = |node: &Node| match self.view.route {
-            Route::Code(code) => {
-                let failure = node.failure.as_ref();
-                let codes = failure.into_iter().flat_map(|one| [&one.reported, &one.effective]);
-                codes.flatten().any(|found| found.code == code)
-            }
-            _ => true,
+        let is_wanted = |node: &&Node| {
+            node.failure.as_ref().is_some_and(|one| {
+                has_code(self.view, [&one.reported, &one.effective]) && self.filter.matches(node)
+            })
         };
-        let nodes = self.inventory.nodes.iter();
-        let mut failed: Vec<&Node> = nodes
-            .filter(|node| node.is_failed() && filter.matches(node) && has_code(node))
-            .collect();
+        let mut failed: Vec<&Node> = self.inventory.nodes.iter().filter(is_wanted).collect();
         failed.sort_by(|a, b| (b.at(), a.name()).cmp(&(a.at(), b.name())));
         failed
     }
@@ -93,18 +82,13 @@ impl<'a> PageModel<'a> {
 
     /// Returns true if the view has no image, or the node has it.
     pub(crate) fn has_image(&self, node: &Node) -> bool {
-        self.view.image().is_none_or(|wanted| {
-            node.image.as_deref().is_some_and(|own| own == wanted || image::version(own) == wanted)
-        })
+        self.filter.has_image(node.image.as_deref())
     }
 
     /// Returns rows of images and causes that match the view.
     pub(crate) fn rows(&self) -> Vec<&FleetRow> {
         let is_wanted = |row: &&FleetRow| {
-            let image = self.view.image();
-            let cause = self.view.cause();
-            image.is_none_or(|image| row.image == image || image::version(&row.image) == image)
-                && cause.is_none_or(|cause| row.cause.eq_ignore_ascii_case(cause))
+            self.filter.has_image(Some(&row.image)) && self.filter.has_cause(Some(&row.cause))
         };
         self.fleet.rows.iter().filter(is_wanted).collect()
     }
@@ -130,21 +114,27 @@ impl<'a> PageModel<'a> {
     /// Returns the failures of an image, and their median time after launch.
     pub(crate) fn failures_like(&self, node: &Node) -> Option<(usize, i64)> {
         let image = node.image.as_ref()?;
-        let like = |other: &&Node| other.image.as_ref() == Some(image);
-        let failed = self.inventory.nodes.iter().filter(|other| other.is_failed()).filter(like);
-        let mut seconds: Vec<i64> = failed.filter_map(Node::seconds_to_failure).collect();
-        seconds.sort_unstable();
-        let median = *seconds.get(seconds.len() / 2)?;
-        (seconds.len() > 1).then_some((seconds.len(), median))
+        let like = |other: &&Node| other.is_failed() && other.image.as_ref() == Some(image);
+        let failed = self.inventory.nodes.iter().filter(like);
+        let seconds: Vec<i64> = failed.filter_map(Node::seconds_to_failure).collect();
+        let count = Some(seconds.len()).filter(|count| *count > 1)?;
+        Some((count, median(seconds)?))
     }
 }
 
 impl Usual {
     fn of(mut seconds: Vec<i64>) -> Option<Self> {
         seconds.sort_unstable();
-        let median = *seconds.get(seconds.len() / 2)?;
-        let p95 = *seconds.get(seconds.len() * 95 / 100).or(seconds.last())?;
-        Some(Self { median, p95 })
+        let p95 = *seconds.get(seconds.len() * 95 / 100)?;
+        Some(Self { median: median(seconds)?, p95 })
+    }
+}
+
+/// Returns true unless the view is about another code.
+fn has_code(view: &PageView, codes: [&Option<Code>; 2]) -> bool {
+    match view.route {
+        Route::Code(code) => codes.into_iter().flatten().any(|one| one.code == code),
+        _ => true,
     }
 }
 

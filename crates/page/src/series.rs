@@ -131,7 +131,7 @@ impl Series {
 
     /// Returns the part of the chart before `at`, in percent.
     pub(crate) fn percent(&self, at: Timestamp) -> f64 {
-        let all = self.seconds * i64::try_from(self.intervals.len()).unwrap_or(1);
+        let all = self.end().as_second() - self.start.as_second();
         let part = at.as_second() - self.start.as_second();
         #[expect(clippy::cast_precision_loss, reason = "seconds of a week")]
         let percent = part as f64 * 100.0 / all as f64;
@@ -139,8 +139,13 @@ impl Series {
     }
 
     pub(crate) fn end(&self) -> Timestamp {
-        let all = self.seconds * i64::try_from(self.intervals.len()).unwrap_or(1);
-        self.start.saturating_add(SignedDuration::from_secs(all)).unwrap_or(Timestamp::MAX)
+        self.start_of(self.intervals.len())
+    }
+
+    /// Returns the start of an interval.
+    pub(crate) fn start_of(&self, index: usize) -> Timestamp {
+        let seconds = self.seconds * i64::try_from(index).unwrap_or_default();
+        self.start.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
     }
 }
 

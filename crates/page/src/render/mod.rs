@@ -1,6 +1,5 @@
 //! HTML of the page, section by section.
 
-mod card;
 mod frame;
 mod page;
 mod part;

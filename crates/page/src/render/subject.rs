@@ -3,16 +3,15 @@
 use std::fmt::Write as _;
 
 use mooring_diagnosis::{cause_page, find_codes};
-use mooring_inventory::{JoinState, Node};
-use mooring_redact::shell_word;
+use mooring_inventory::{Code, JoinState, Node};
 
-use super::card::card;
 use super::sections::runs;
 use crate::html::{
-    cause_link, command, duration, escape, exact_clock, image_link, link, pool_link, word,
+    card, cause_link, code_link, command, duration, escape, exact_clock, explain_command,
+    image_link, link, pool_link, why_command, word,
 };
 use crate::model::PageModel;
-use crate::view::Route;
+use crate::view::{PageView, Route};
 
 /// Returns the section about the subject, empty on the overview; none if it does not exist.
 pub(super) fn section(model: &PageModel<'_>) -> Option<String> {
@@ -23,13 +22,7 @@ pub(super) fn section(model: &PageModel<'_>) -> Option<String> {
             let pool =
                 model.facts.inventory.nodes.iter().any(|node| node.pool.as_deref() == Some(name));
             pool.then_some(())?;
-            (
-                "Pool",
-                subject(
-                    &format!("Pool {name}"),
-                    &command(&format!("mooring why {}", shell_word(name))),
-                ),
-            )
+            ("Pool", subject(&format!("Pool {name}"), &why_command(name)))
         }
         Route::Image(name) => {
             let known = model.facts.inventory.nodes.iter().any(|node| model.has_image(node));
@@ -116,18 +109,12 @@ fn node_card(model: &PageModel<'_>, node: &Node) -> String {
     }
     if let Some(failure) = &node.failure {
         facts.add("Cause", &cause_link(model.view, &failure.cause));
-        let code = |code: &Option<mooring_inventory::Code>| {
-            code.as_ref().map(|one| {
-                let name = one.name.as_deref().unwrap_or_default();
-                format!(
-                    "{} {}",
-                    link(model.view, Route::Code(one.code), &one.code.to_string()),
-                    escape(name)
-                )
-            })
-        };
-        facts.add("Code", &code(&failure.effective).unwrap_or_default());
-        facts.add("Reported", &code(&failure.reported).unwrap_or_default());
+        for (label, code) in [("Code", &failure.effective), ("Reported", &failure.reported)] {
+            if let Some(Code { code, name }) = code {
+                let name = name.as_deref().unwrap_or_default();
+                facts.add(label, &code_and_name(model.view, *code, name));
+            }
+        }
         facts.text("Stage", Some(failure.stage));
         facts.text("Owner", failure.owner.as_deref());
         let failed = failure.failed_at.map(|at| exact_clock(at, model.now));
@@ -139,24 +126,21 @@ fn node_card(model: &PageModel<'_>, node: &Node) -> String {
         }
         facts.text("Message", Some(&failure.message));
     }
-    facts.add("Next", &command(&format!("mooring why {}", shell_word(node.name()))));
+    facts.add("Next", &why_command(node.name()));
     card("h-subject", &format!("Node {}", node.name()), "", &facts.finish())
+}
+
+fn code_and_name(view: &PageView, code: i32, name: &str) -> String {
+    format!("{} {}", code_link(view, code), escape(name))
 }
 
 fn cause_card(model: &PageModel<'_>, name: &str) -> Option<String> {
     let Some(page) = cause_page(name) else {
+        let mut failures =
+            model.facts.inventory.nodes.iter().filter_map(|one| one.failure.as_ref());
         let is_known = !find_codes(name).is_empty()
-            || model.facts.inventory.nodes.iter().any(|node| {
-                node.failure
-                    .as_ref()
-                    .is_some_and(|failure| failure.cause.eq_ignore_ascii_case(name))
-            });
-        return is_known.then(|| {
-            subject(
-                &format!("Cause {name}"),
-                &command(&format!("mooring explain {}", shell_word(name))),
-            )
-        });
+            || failures.any(|failure| failure.cause.eq_ignore_ascii_case(name));
+        return is_known.then(|| subject(&format!("Cause {name}"), &explain_command(name)));
     };
     let mut facts = Facts::new();
     facts.text("Summary", Some(page.summary));
@@ -168,15 +152,9 @@ fn cause_card(model: &PageModel<'_>, name: &str) -> Option<String> {
         let _ = write!(actions, "<li>{}</li>", escape(action));
     }
     facts.add("Next steps", &format!("<ol class=\"plain\">{actions}</ol>"));
-    let codes = page.codes.iter().map(|code| {
-        format!(
-            "{} {}",
-            link(model.view, Route::Code(code.number), &code.number.to_string()),
-            escape(code.name)
-        )
-    });
+    let codes = page.codes.iter().map(|code| code_and_name(model.view, code.number, code.name));
     facts.add("Codes", &codes.collect::<Vec<_>>().join(", "));
-    facts.add("More", &command(&format!("mooring explain {}", shell_word(page.reason))));
+    facts.add("More", &explain_command(page.reason));
     Some(card("h-subject", &format!("Cause {}", page.reason), "", &facts.finish()))
 }
 

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 
 use mooring_controller::claim::image;
 use mooring_diagnosis::cause_page;
-use mooring_inventory::{FailureGroup, FleetRow, FleetVerdict, JoinState};
-use mooring_redact::shell_word;
+use mooring_inventory::{FailureGroup, FleetRow, FleetVerdict, Node};
 use mooring_workflow::plural::counted;
 
-use crate::html::{cause_link, clock, command, elapsed, escape, image_link, pool_link, sign, word};
+use crate::html::{
+    cause_link, clock, command, elapsed, escape, explain_command, image_link, pool_link, sign,
+    why_command, word,
+};
 use crate::model::PageModel;
 use crate::view::PageView;
 
@@ -53,7 +55,7 @@ pub(super) fn section(model: &PageModel<'_>) -> String {
         if large.len() < MAX_LARGE {
             large.push(group_verdict(model, group));
         } else {
-            small.push(line("failed", &group_sentence(model.view, group)));
+            small.push(line("failed", &(group_title(model.view, group) + ".")));
         }
     }
     for finding in &model.status.findings {
@@ -104,7 +106,7 @@ fn image_verdict(model: &PageModel<'_>, row: &FleetRow) -> String {
         |(version, joined)| {
             format!(
                 "New nodes need another image. <b>{joined} of {joined}</b> joined on <b>{}</b>.",
-                escape(&version)
+                escape(version)
             )
         },
     );
@@ -112,38 +114,24 @@ fn image_verdict(model: &PageModel<'_>, row: &FleetRow) -> String {
     verdict(model, model.group_of(row), &title, &why, (&advice, pool, &row.cause))
 }
 
-/// Returns the image that most nodes of the same pools joined on, without a failure.
-fn last_good(model: &PageModel<'_>, row: &FleetRow) -> Option<(String, usize)> {
-    let mut counts = std::collections::BTreeMap::<&str, (usize, usize)>::new();
-    for node in &model.inventory.nodes {
-        let is_same =
-            node.pool.as_deref().is_some_and(|pool| row.pools.iter().any(|one| one == pool));
-        let Some(image) = node.image.as_deref().filter(|image| is_same && *image != row.image)
-        else {
-            continue;
-        };
-        let (joined, failed) = counts.entry(image).or_default();
-        *joined += usize::from(node.has_joined() && !node.is_failed());
-        *failed += usize::from(node.is_failed());
-    }
-    let good = counts.into_iter().filter(|(_, (joined, failed))| *joined > 3 && *failed == 0);
-    good.max_by_key(|(_, (joined, _))| *joined)
-        .map(|(name, (joined, _))| (image::version(name).to_owned(), joined))
+/// Returns the version of another image that most nodes of the same pools joined on, without a failure.
+fn last_good<'a>(model: &'a PageModel<'_>, row: &FleetRow) -> Option<(&'a str, usize)> {
+    let is_same = |node: &Node| {
+        node.pool.as_deref().is_some_and(|pool| row.pools.iter().any(|one| one == pool))
+            && node.image.as_deref() != Some(&row.image)
+    };
+    let good = model.inventory.best_image(is_same).filter(|(_, joined)| *joined > 3);
+    good.map(|(name, joined)| (image::version(name), joined))
 }
 
 fn group_verdict(model: &PageModel<'_>, group: &FailureGroup) -> String {
-    let view = model.view;
-    let mut title =
-        format!("{} failed with {}", counted(group.failed, "node"), cause_link(view, &group.cause));
-    if let Some(pool) = &group.pool {
-        let _ = write!(title, " in pool {}", pool_link(view, pool));
-    }
-    let mut why = cause_page(&group.cause)
-        .map_or_else(|| escape(&group.message), |page| sentence(page.summary));
+    let title = group_title(model.view, group);
+    let page = cause_page(&group.cause);
+    let summary = page.as_ref().map(|page| sentence(page.summary));
+    let mut why = summary.unwrap_or_else(|| escape(&group.message));
     if let Some(name) = &group.image {
-        let rows = model.fleet.rows.iter();
-        let row = rows.clone().find(|row| *row.image == **name && row.cause == group.cause);
-        if let Some(row) = row {
+        let mut rows = model.fleet.rows.iter();
+        if let Some(row) = rows.find(|row| *row.image == **name && row.cause == group.cause) {
             let text = match row.verdict {
                 FleetVerdict::TooFewNodes => {
                     "Four nodes on each side are needed to blame the image."
@@ -153,7 +141,7 @@ fn group_verdict(model: &PageModel<'_>, group: &FailureGroup) -> String {
             let _ = write!(
                 why,
                 " On image {} <b>{} of {}</b> nodes failed, on others <b>{} of {}</b>. {text}",
-                image_link(view, name),
+                image_link(model.view, name),
                 row.here.failed,
                 row.here.nodes,
                 row.others.failed,
@@ -161,20 +149,19 @@ fn group_verdict(model: &PageModel<'_>, group: &FailureGroup) -> String {
             );
         }
     }
-    let page = cause_page(&group.cause);
     let action = page.and_then(|page| page.actions.first().copied());
     let advice = escape(action.unwrap_or("See what each failed node reported."));
     let pool = group.pool.as_deref().unwrap_or_default();
     verdict(model, Some(group), &title, &why, (&advice, pool, &group.cause))
 }
 
-fn group_sentence(view: &PageView, group: &FailureGroup) -> String {
-    let mut text =
+fn group_title(view: &PageView, group: &FailureGroup) -> String {
+    let mut title =
         format!("{} failed with {}", counted(group.failed, "node"), cause_link(view, &group.cause));
     if let Some(pool) = &group.pool {
-        let _ = write!(text, " in pool {}", pool_link(view, pool));
+        let _ = write!(title, " in pool {}", pool_link(view, pool));
     }
-    text + "."
+    title
 }
 
 /// Renders a verdict with its evidence and commands. Title, reason and advice are HTML.
@@ -205,15 +192,11 @@ fn verdict(
         evidence = quote(group);
     }
     let id = format!("v-{}", escape(cause));
-    let why_command = match pool {
-        "" => "mooring why".to_owned(),
-        pool => format!("mooring why {}", shell_word(pool)),
-    };
+    let why_command = if pool.is_empty() { command("mooring why") } else { why_command(pool) };
     format!(
         "<section class=\"verdict failed\" aria-labelledby=\"{id}\"><div><p class=\"over\">{over}</p><h2 id=\"{id}\">{title}</h2><p class=\"why\">{why}</p>{evidence}</div>\
-         <div class=\"todo\"><h3>Next</h3><p>{advice}</p>{}{}</div></section>",
-        command(&why_command),
-        command(&format!("mooring explain {}", shell_word(cause)))
+         <div class=\"todo\"><h3>Next</h3><p>{advice}</p>{why_command}{}</div></section>",
+        explain_command(cause)
     )
 }
 
@@ -224,15 +207,11 @@ fn quote(group: &FailureGroup) -> String {
         (same, all) if same == all => format!("the same line on all {all}"),
         (same, all) => format!("the same line on {same} of {all}"),
     }];
-    let name = |code: &mooring_inventory::Code| match &code.name {
-        Some(name) => format!("{} {name}", code.code),
-        None => code.code.to_string(),
-    };
     notes.push(match (&group.effective, &group.reported) {
         (Some(effective), Some(reported)) => {
-            format!("code {}, reported as {}", name(effective), name(reported))
+            format!("code {effective}, reported as {reported}")
         }
-        (None, Some(code)) | (Some(code), None) => format!("code {}", name(code)),
+        (None, Some(code)) | (Some(code), None) => format!("code {code}"),
         (None, None) => String::new(),
     });
     notes.retain(|note| !note.is_empty());
@@ -257,9 +236,7 @@ fn no_problem(model: &PageModel<'_>) -> String {
             format!("No failures among the {} that exist now", counted(exist, "node"))
         }
     };
-    let joining =
-        model.inventory.nodes.iter().filter(|node| node.state == JoinState::Joining).count();
-    let mut text = format!("{} ready, {joining} joining.", counted(ready, "node"));
+    let mut text = format!("{} ready, {} joining.", counted(ready, "node"), model.fleet.joining);
     if !has_record {
         text.push_str(" Failures of deleted nodes are not known.");
     } else if let Some(counts) = &model.facts.inventory.counts {

@@ -1,41 +1,16 @@
 //! JSON documents: those of `status` and `fleet` are what the commands print.
 
+use std::collections::BTreeMap;
+
 use mooring_inventory::status::{
     ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding, STATUS_SCHEMA,
 };
-use mooring_inventory::{ControllerState, Fleet, Node, Pool};
+use mooring_inventory::{ControllerState, Fleet, Node};
 use mooring_workflow::published::to_json;
-use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 use crate::snapshot::{ControllerDetails, Snapshot};
 use crate::view::{PageView, Route};
-
-#[derive(Serialize)]
-struct Failures<'a> {
-    failures: Vec<&'a Node>,
-}
-
-#[derive(Serialize)]
-struct Nodes<'a> {
-    nodes: Vec<&'a Node>,
-}
-
-#[derive(Serialize)]
-struct OneNode<'a> {
-    node: &'a Node,
-}
-
-#[derive(Serialize)]
-struct Pools {
-    pools: Vec<Pool>,
-}
-
-#[derive(Serialize)]
-struct Runs<'a> {
-    /// Null if the journals were not read.
-    runs: Option<Vec<&'a RunStatus>>,
-}
 
 #[derive(Serialize)]
 struct Controller<'a> {
@@ -51,15 +26,13 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
     view.add_query(query);
     let filter = view.filter(facts);
     let inventory = || facts.inventory.filtered(&filter);
+    let status = || {
+        let inventory = inventory();
+        ClusterStatus::of(facts, &inventory, &Fleet::of(&inventory, filter.since))
+    };
     let text = match path.split_once('/') {
         None => match path {
-            "status" => {
-                let inventory = inventory();
-                let fleet = Fleet::of(&inventory, filter.since);
-                to_json(
-                    &facts.document(STATUS_SCHEMA, ClusterStatus::of(facts, &inventory, &fleet)),
-                )
-            }
+            "status" => to_json(&facts.document(STATUS_SCHEMA, status())),
             "fleet" => {
                 let fleet = Fleet::of(&inventory(), filter.since);
                 let findings = ImageFinding::all(facts, &fleet);
@@ -71,22 +44,21 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
                 let mut failures: Vec<&Node> =
                     inventory.nodes.iter().filter(|node| node.is_failed()).collect();
                 failures.reverse();
-                to_json(&facts.document("mooring.page.failures/v1", Failures { failures }))
+                to_json(&facts.document("mooring.page.failures/v1", member("failures", failures)))
             }
             "nodes" => {
                 let inventory = inventory();
-                let nodes = inventory.nodes.iter().collect();
-                to_json(&facts.document("mooring.page.nodes/v1", Nodes { nodes }))
+                let nodes: Vec<&Node> = inventory.nodes.iter().collect();
+                to_json(&facts.document("mooring.page.nodes/v1", member("nodes", nodes)))
             }
             "pools" => {
-                let inventory = inventory();
-                let fleet = Fleet::of(&inventory, filter.since);
-                let pools = ClusterStatus::of(facts, &inventory, &fleet).pools;
-                to_json(&facts.document("mooring.page.pools/v1", Pools { pools }))
+                let pools = member("pools", status().pools);
+                to_json(&facts.document("mooring.page.pools/v1", pools))
             }
             "runs" => {
-                let runs = snapshot.runs.as_ref().map(|runs| runs.iter().collect());
-                to_json(&facts.document("mooring.page.runs/v1", Runs { runs }))
+                // Null if the journals were not read.
+                let runs = member("runs", &snapshot.runs);
+                to_json(&facts.document("mooring.page.runs/v1", runs))
             }
             "controller" => {
                 let content = Controller {
@@ -102,14 +74,19 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
                 return None;
             };
             let node = facts.inventory.nodes.iter().rev().find(|node| node.is_named(&name))?;
-            to_json(&facts.document("mooring.page.node/v1", OneNode { node }))
+            to_json(&facts.document("mooring.page.node/v1", member("node", node)))
         }
         Some(("runs", id)) => {
             let runs = snapshot.runs.as_ref()?;
             let run = runs.iter().find(|run| !id.is_empty() && run.run_id.starts_with(id))?;
-            to_json(&facts.document("mooring.page.runs/v1", Runs { runs: Some(vec![run]) }))
+            to_json(&facts.document("mooring.page.runs/v1", member("runs", [run])))
         }
         Some(_) => return None,
     };
     text.ok()
+}
+
+/// Returns content with one member.
+fn member<T>(name: &'static str, value: T) -> BTreeMap<&'static str, T> {
+    BTreeMap::from([(name, value)])
 }

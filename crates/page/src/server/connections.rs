@@ -13,10 +13,9 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::events::MAX_STREAMS;
 use super::guard::PageAccess;
 use super::handler::PageHandler;
-use super::live::Live;
+use super::live::{Live, MAX_STREAMS};
 use super::response::Body;
 
 /// Time in which a client sends the head of its request.

@@ -1,7 +1,6 @@
 //! Server-sent events: a short message for each change. The page then reads what changed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,14 +9,11 @@ use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
-use super::live::{Live, Published};
+use super::live::{Live, MAX_STREAMS, Published};
 use super::response::{Body, TEXT, text};
-
-/// Streams of one server. Further pages poll.
-pub const MAX_STREAMS: usize = 16;
 
 pub(super) const TYPE: &str = "text/event-stream";
 
@@ -29,69 +25,49 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Keeps proxies from closing a quiet stream.
 const COMMENT: Duration = Duration::from_secs(15);
 
-#[derive(Clone, Default)]
-pub(crate) struct Streams(Arc<AtomicUsize>);
-
-/// A slot of a stream, released when the stream ends.
-struct Slot {
-    open: Arc<AtomicUsize>,
-    live: Arc<Live>,
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
-        self.live.remove_stream();
-    }
-}
-
-impl Streams {
-    pub(super) fn open(&self, live: &Arc<Live>, headers: &HeaderMap) -> Response<Body> {
-        let is_free = |open: usize| (open < MAX_STREAMS).then_some(open + 1);
-        if self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_free).is_err() {
-            let why = format!("{MAX_STREAMS} streams are open; poll every 10 s\n");
-            return text(StatusCode::SERVICE_UNAVAILABLE, TEXT, why);
-        }
-        live.add_stream();
-        let slot = Slot { open: Arc::clone(&self.0), live: Arc::clone(live) };
-        let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-        // Without an id everything is new.
-        let seen = last.and_then(|id| id.trim().parse().ok()).unwrap_or_default();
-        let state = Sender { _slot: slot, latest: live.subscribe(), seen, sent: None };
-        let frames = stream::unfold(state, |mut sender| async move {
-            let text = sender.next().await?;
-            Some((Ok(Frame::data(Bytes::from(text))), sender))
-        });
-        let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TYPE));
-        response
-    }
+pub(super) fn open(live: &Live, headers: &HeaderMap) -> Response<Body> {
+    let Some((place, latest)) = live.open_stream() else {
+        let why = format!("{MAX_STREAMS} streams are open; poll every 10 s\n");
+        return text(StatusCode::SERVICE_UNAVAILABLE, TEXT, why);
+    };
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    // Without an id everything is new.
+    let seen = last.and_then(|id| id.trim().parse().ok()).unwrap_or_default();
+    let sender = Sender { _place: place, latest, seen, next_at: None };
+    let frames = stream::unfold(sender, |mut sender| async move {
+        let text = sender.next().await?;
+        Some((Ok(Frame::data(Bytes::from(text))), sender))
+    });
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TYPE));
+    response
 }
 
 struct Sender {
-    _slot: Slot,
+    /// Released when the stream ends.
+    _place: OwnedSemaphorePermit,
     latest: watch::Receiver<Option<Arc<Published>>>,
     /// Revision that the client has.
     seen: u64,
-    sent: Option<Instant>,
+    /// None before the first message.
+    next_at: Option<Instant>,
 }
 
 impl Sender {
     /// Returns the next event, or a comment if nothing changes for a while.
     async fn next(&mut self) -> Option<String> {
-        if let Some(sent) = self.sent {
-            tokio::time::sleep_until(sent + PAUSE).await;
-        } else {
+        let Some(next_at) = self.next_at else {
             // Opens the stream at once.
-            self.sent = Some(Instant::now().checked_sub(PAUSE).unwrap_or_else(Instant::now));
+            self.next_at = Some(Instant::now());
             return Some(": mooring\n\n".to_owned());
-        }
+        };
+        tokio::time::sleep_until(next_at).await;
         let quiet = Instant::now() + COMMENT;
         loop {
             let event =
                 self.latest.borrow_and_update().as_ref().and_then(|one| event(one, self.seen));
             if let Some((revision, text)) = event {
-                (self.seen, self.sent) = (revision, Some(Instant::now()));
+                (self.seen, self.next_at) = (revision, Some(Instant::now() + PAUSE));
                 return Some(text);
             }
             match tokio::time::timeout_at(quiet, self.latest.changed()).await {

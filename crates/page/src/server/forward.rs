@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use http::header::{ACCEPT, HOST};
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -13,8 +13,8 @@ use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 
 use super::connections::accept;
-use super::guard::{self, Decision, PageAccess};
-use super::response::{Body, TEXT, add_headers, empty, redirect, text};
+use super::guard::{self, PageAccess};
+use super::response::{Body, TEXT, text};
 
 pub type Connecting = Pin<Box<dyn Future<Output = Result<DuplexStream, String>> + Send>>;
 
@@ -35,19 +35,9 @@ async fn respond<B>(
     connect: &Connect,
     request: &Request<B>,
 ) -> Response<Body> {
-    let mut response = match guard::decide(access, request) {
-        Decision::Refuse(status, why) => text(status, TEXT, format!("{why}\n")),
-        Decision::SetCookie(cookie, location) => redirect(&cookie, &location),
-        Decision::Allow => match forward(connect, request).await {
-            Ok(response) => response,
-            Err(why) => text(StatusCode::BAD_GATEWAY, TEXT, format!("{why}\n")),
-        },
-    };
-    if request.method() == Method::HEAD {
-        *response.body_mut() = empty();
-    }
-    add_headers(&mut response);
-    response
+    let failed = |why| text(StatusCode::BAD_GATEWAY, TEXT, format!("{why}\n"));
+    let forwarded = async { forward(connect, request).await.unwrap_or_else(failed) };
+    guard::respond(access, request, forwarded).await
 }
 
 async fn forward<B>(connect: &Connect, request: &Request<B>) -> Result<Response<Body>, String> {

@@ -1,7 +1,9 @@
 //! Requests that are refused: other methods, other hosts, other sites, a missing key.
 
 use http::header::{COOKIE, HOST};
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+
+use super::response::{Body, TEXT, add_headers, empty, redirect, text};
 
 /// Who may read the page, apart from being on the loopback interface.
 #[derive(Clone)]
@@ -12,14 +14,32 @@ pub enum PageAccess {
     Key { key: String, port: u16 },
 }
 
-pub(super) enum Decision {
+enum Decision {
     Allow,
     Refuse(StatusCode, &'static str),
     /// The address has the key: cookie and address without it.
     SetCookie(String, String),
 }
 
-pub(super) fn decide<B>(access: &PageAccess, request: &Request<B>) -> Decision {
+/// Answers a request that is allowed, and refuses others. The answer to HEAD has no body.
+pub(super) async fn respond<B>(
+    access: &PageAccess,
+    request: &Request<B>,
+    answer: impl Future<Output = Response<Body>>,
+) -> Response<Body> {
+    let mut response = match decide(access, request) {
+        Decision::Refuse(status, why) => text(status, TEXT, format!("{why}\n")),
+        Decision::SetCookie(cookie, location) => redirect(&cookie, &location),
+        Decision::Allow => answer.await,
+    };
+    if request.method() == Method::HEAD {
+        *response.body_mut() = empty();
+    }
+    add_headers(&mut response);
+    response
+}
+
+fn decide<B>(access: &PageAccess, request: &Request<B>) -> Decision {
     let headers = request.headers();
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Decision::Refuse(StatusCode::METHOD_NOT_ALLOWED, "read-only: GET and HEAD only");

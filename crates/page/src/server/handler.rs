@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode};
 
-use super::guard::{self, Decision, PageAccess};
+use super::guard::{self, PageAccess};
 use super::live::Live;
-use super::response::{Body, TEXT, add_headers, empty, redirect, text};
+use super::response::{Body, TEXT, text};
 use super::{api, events};
 use crate::render::{render, render_loading};
 use crate::view::PageView;
@@ -19,25 +19,15 @@ const JSON: &str = "application/json";
 pub(super) struct PageHandler {
     pub(super) live: Arc<Live>,
     pub(super) access: PageAccess,
-    pub(super) streams: events::Streams,
 }
 
 impl PageHandler {
     pub(super) fn new(live: Arc<Live>, access: PageAccess) -> Self {
-        Self { live, access, streams: events::Streams::default() }
+        Self { live, access }
     }
 
     pub(super) async fn respond<B>(&self, request: &Request<B>) -> Response<Body> {
-        let mut response = match guard::decide(&self.access, request) {
-            Decision::Refuse(status, why) => text(status, TEXT, format!("{why}\n")),
-            Decision::SetCookie(cookie, location) => redirect(&cookie, &location),
-            Decision::Allow => self.answer(request).await,
-        };
-        if request.method() == Method::HEAD {
-            *response.body_mut() = empty();
-        }
-        add_headers(&mut response);
-        response
+        guard::respond(&self.access, request, self.answer(request)).await
     }
 
     async fn answer<B>(&self, request: &Request<B>) -> Response<Body> {
@@ -50,7 +40,7 @@ impl PageHandler {
             }
             "/icon.svg" => text(StatusCode::OK, "image/svg+xml", crate::ICON.to_owned()),
             "/api/v1/events" if is_head => text(StatusCode::OK, events::TYPE, String::new()),
-            "/api/v1/events" => self.streams.open(&self.live, request.headers()),
+            "/api/v1/events" => events::open(&self.live, request.headers()),
             _ if path.starts_with("/api/") => self.document(path, query, is_head).await,
             _ => self.page(path, query).await,
         }

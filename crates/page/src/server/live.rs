@@ -1,19 +1,20 @@
 //! The latest snapshot, and the interest in it.
 
 use std::hash::{DefaultHasher, Hasher as _};
-use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mooring_inventory::status::ClusterStatus;
 use mooring_inventory::{Fleet, JoinState};
 use serde::Serialize;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
 use crate::snapshot::Snapshot;
 use crate::view::TimeRange;
+
+/// Streams of one server. Further pages poll.
+pub const MAX_STREAMS: usize = 16;
 
 /// Snapshots are not built longer than this after the last request.
 const INTEREST: Duration = Duration::from_secs(30);
@@ -51,7 +52,8 @@ pub struct Live {
     /// Time of the last request.
     asked: Mutex<Option<Instant>>,
     wanted: Notify,
-    streams: AtomicUsize,
+    /// Places of streams.
+    streams: Arc<Semaphore>,
 }
 
 impl Default for Live {
@@ -61,7 +63,7 @@ impl Default for Live {
             error: Mutex::default(),
             asked: Mutex::default(),
             wanted: Notify::new(),
-            streams: AtomicUsize::new(0),
+            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
         }
     }
 }
@@ -73,28 +75,15 @@ impl Live {
         let hashes = hashes(&snapshot);
         let before = self.latest.borrow().clone();
         let floor = u64::try_from(snapshot.facts.now.as_millisecond()).unwrap_or_default();
-        let published = match before {
-            Some(before) if before.hashes == hashes => Published {
-                revision: before.revision,
-                changed: before.changed,
-                snapshot,
-                hashes,
-                at: Instant::now(),
-            },
-            before => {
-                let last = before.as_ref().map_or(0, |before| before.revision);
-                let revision = floor.max(last + 1);
-                let mut changed = [revision; TOPICS.len()];
-                if let Some(before) = &before {
-                    for (index, changed) in changed.iter_mut().enumerate() {
-                        if before.hashes[index] == hashes[index] {
-                            *changed = before.changed[index];
-                        }
-                    }
-                }
-                Published { snapshot, revision, hashes, changed, at: Instant::now() }
-            }
+        let revision = match &before {
+            Some(before) if before.hashes == hashes => before.revision,
+            before => floor.max(before.as_ref().map_or(0, |before| before.revision) + 1),
         };
+        let changed = std::array::from_fn(|topic| match &before {
+            Some(before) if before.hashes[topic] == hashes[topic] => before.changed[topic],
+            _ => revision,
+        });
+        let published = Published { snapshot, revision, hashes, changed, at: Instant::now() };
         self.latest.send_replace(Some(Arc::new(published)));
     }
 
@@ -117,7 +106,8 @@ impl Live {
     /// Returns true if a page is open.
     pub fn is_wanted(&self) -> bool {
         let asked = *lock(&self.asked);
-        self.streams.load(Ordering::Relaxed) > 0 || asked.is_some_and(|at| at.elapsed() < INTEREST)
+        self.streams.available_permits() < MAX_STREAMS
+            || asked.is_some_and(|at| at.elapsed() < INTEREST)
     }
 
     /// Waits until a page is open.
@@ -149,17 +139,13 @@ impl Live {
         latest.borrow().clone()
     }
 
-    pub(super) fn subscribe(&self) -> watch::Receiver<Option<Arc<Published>>> {
-        self.latest.subscribe()
-    }
-
-    pub(super) fn add_stream(&self) {
-        self.streams.fetch_add(1, Ordering::Relaxed);
+    /// Returns the place of a stream and the snapshots to come; none if all places are taken.
+    pub(super) fn open_stream(
+        &self,
+    ) -> Option<(OwnedSemaphorePermit, watch::Receiver<Option<Arc<Published>>>)> {
+        let place = Arc::clone(&self.streams).try_acquire_owned().ok()?;
         self.ask();
-    }
-
-    pub(super) fn remove_stream(&self) {
-        self.streams.fetch_sub(1, Ordering::Relaxed);
+        Some((place, self.latest.subscribe()))
     }
 }
 
@@ -194,22 +180,9 @@ fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     ]
 }
 
-struct HashWriter(DefaultHasher);
-
-impl io::Write for HashWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 fn hash(value: &impl Serialize) -> u64 {
-    let mut writer = HashWriter(DefaultHasher::new());
-    // Plain data into a hasher: cannot fail.
-    let _ = serde_json::to_writer(&mut writer, value);
-    writer.0.finish()
+    let mut hasher = DefaultHasher::new();
+    // Plain data: cannot fail.
+    hasher.write(&serde_json::to_vec(value).unwrap_or_default());
+    hasher.finish()
 }

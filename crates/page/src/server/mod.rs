@@ -10,10 +10,9 @@ mod live;
 mod response;
 
 pub use connections::serve;
-pub use events::MAX_STREAMS;
 pub use forward::{Connect, Connecting, serve_forwarded};
 pub use guard::PageAccess;
-pub use live::Live;
+pub use live::{Live, MAX_STREAMS};
 
 #[cfg(test)]
 mod tests;

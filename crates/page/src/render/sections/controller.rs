@@ -6,29 +6,27 @@ use mooring_controller::notify::HookStatus;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
-use crate::html::{clock, elapsed, escape};
+use crate::html::{card, clock, elapsed, escape};
 use crate::model::PageModel;
-use crate::render::card::card;
 
-/// Rows of the list: a label, a severity and HTML.
-type Rows = Vec<(&'static str, &'static str, String)>;
+/// A severity and HTML.
+type State = (&'static str, String);
 
 pub(crate) fn section(model: &PageModel<'_>) -> String {
-    let mut rows: Rows = vec![leader(model)];
     let source = |name| model.facts.sources.iter().find(|source| source.name == name);
-    rows.extend(source(SourceName::Cluster).map(|one| cluster(model, one)));
-    rows.push(azure(model, source(SourceName::Azure)));
-    rows.extend(source(SourceName::Record).map(|one| record(model, one)));
+    let mut rows = vec![("Leader", leader(model))];
+    rows.extend(source(SourceName::Cluster).map(|one| ("Cluster", cluster(model, one))));
+    rows.push(("Azure", azure(model, source(SourceName::Azure))));
+    rows.extend(source(SourceName::Record).map(|one| ("Record", record(model, one))));
     let details = model.snapshot.details.as_ref().filter(|details| !details.hooks.is_empty());
-    rows.extend(details.map(|details| hooks(model, &details.hooks)));
-    let version = model.facts.controller.version.as_deref();
-    if let Some(version) = version {
+    rows.extend(details.map(|details| ("Hooks", hooks(model, &details.hooks))));
+    if let Some(version) = model.facts.controller.version.as_deref() {
         let own = env!("CARGO_PKG_VERSION");
         let same = if version == own { " (the same as this page)" } else { "" };
-        rows.push(("Version", "", format!("{}{same}", escape(version))));
+        rows.push(("Version", ("", format!("{}{same}", escape(version)))));
     }
     let mut html = String::from("<dl class=\"facts\">");
-    for (label, severity, text) in rows {
+    for (label, (severity, text)) in rows {
         let mark = match severity {
             "good" => "<span class=\"good\" aria-hidden=\"true\">✓</span> ",
             "slow" => "<span class=\"slow\" aria-hidden=\"true\">!</span> ",
@@ -40,20 +38,15 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     card("h-controller", "Controller", "", &(html + "</dl>"))
 }
 
-fn leader(model: &PageModel<'_>) -> (&'static str, &'static str, String) {
+fn leader(model: &PageModel<'_>) -> State {
     let state = &model.facts.controller;
     let leader = escape(state.leader.as_deref().unwrap_or("unknown"));
     let (severity, mut text) = match state.state {
         "running" => ("good", format!("<code>{leader}</code>")),
         "late" => {
             let since = state.renewed_at.map(|at| format!(" for {}", elapsed(at, model.now)));
-            (
-                "failed",
-                format!(
-                    "<code>{leader}</code> did not renew its Lease{}",
-                    since.unwrap_or_default()
-                ),
-            )
+            let since = since.unwrap_or_default();
+            ("failed", format!("<code>{leader}</code> did not renew its Lease{since}"))
         }
         "not-running" => {
             ("slow", format!("no controller runs in namespace {}", escape(&state.namespace)))
@@ -65,13 +58,13 @@ fn leader(model: &PageModel<'_>) -> (&'static str, &'static str, String) {
     if let (Some(ready), Some(replicas)) = (state.ready_replicas, state.replicas) {
         let _ = write!(text, "; {ready} of {replicas} replicas ready");
     }
-    ("Leader", severity, text)
+    (severity, text)
 }
 
-fn cluster(model: &PageModel<'_>, source: &Source) -> (&'static str, &'static str, String) {
+fn cluster(model: &PageModel<'_>, source: &Source) -> State {
     let details = model.snapshot.details.as_ref();
     if let Some(error) = details.and_then(|details| details.error.as_ref()) {
-        return ("Cluster", "failed", escape(error));
+        return ("failed", escape(error));
     }
     let read = match (details, source.seconds) {
         (Some(details), _) => format!(
@@ -82,52 +75,46 @@ fn cluster(model: &PageModel<'_>, source: &Source) -> (&'static str, &'static st
         (None, Some(seconds)) => format!("read in {seconds:.1} s"),
         (None, None) => "read".to_owned(),
     };
-    ("Cluster", "good", read)
+    ("good", read)
 }
 
-fn azure(model: &PageModel<'_>, source: Option<&Source>) -> (&'static str, &'static str, String) {
+fn azure(model: &PageModel<'_>, source: Option<&Source>) -> State {
     if let Some(details) = &model.snapshot.details {
         let severity = if details.azure_throttled > 0 { "slow" } else { "good" };
         let text = format!(
             "{} reads left, {} sent, {} throttled",
             details.azure_reads_left, details.azure_requests, details.azure_throttled
         );
-        return ("Azure", severity, text);
+        return (severity, text);
     }
     match source.map(|source| (source.state, source)) {
         Some((SourceState::Read, source)) => {
-            let seconds = source.seconds.unwrap_or_default();
-            ("Azure", "good", format!("read in {seconds:.1} s"))
+            ("good", format!("read in {:.1} s", source.seconds.unwrap_or_default()))
         }
-        Some((SourceState::Failed, source)) => (
-            "Azure",
-            "slow",
-            format!("failed: {}", escape(source.error.as_deref().unwrap_or("unknown"))),
-        ),
-        _ => ("Azure", "", "not asked: no node needs it".to_owned()),
+        Some((SourceState::Failed, source)) => ("slow", format!("failed: {}", error(source))),
+        _ => ("", "not asked: no node needs it".to_owned()),
     }
 }
 
-fn record(model: &PageModel<'_>, source: &Source) -> (&'static str, &'static str, String) {
+fn error(source: &Source) -> String {
+    escape(source.error.as_deref().unwrap_or("unknown"))
+}
+
+fn record(model: &PageModel<'_>, source: &Source) -> State {
     let counts = model.facts.inventory.counts.as_ref();
     let since = counts.map(|counts| format!("; counts since {}", clock(counts.since(), model.now)));
     let since = since.unwrap_or_default();
     let failures = model.facts.record.as_ref().map_or(0, |record| record.entries().count());
+    let failures = counted(failures, "failure");
     match source.state {
-        SourceState::Read => ("Record", "good", format!("{}{since}", counted(failures, "failure"))),
-        SourceState::Stale => {
-            ("Record", "slow", format!("not current; {}{since}", counted(failures, "failure")))
-        }
-        SourceState::Absent | SourceState::NotAsked => ("Record", "", "none".to_owned()),
-        SourceState::Failed => (
-            "Record",
-            "failed",
-            format!("cannot be read: {}", escape(source.error.as_deref().unwrap_or("unknown"))),
-        ),
+        SourceState::Read => ("good", format!("{failures}{since}")),
+        SourceState::Stale => ("slow", format!("not current; {failures}{since}")),
+        SourceState::Absent | SourceState::NotAsked => ("", "none".to_owned()),
+        SourceState::Failed => ("failed", format!("cannot be read: {}", error(source))),
     }
 }
 
-fn hooks(model: &PageModel<'_>, hooks: &[HookStatus]) -> (&'static str, &'static str, String) {
+fn hooks(model: &PageModel<'_>, hooks: &[HookStatus]) -> State {
     let failing: Vec<String> = hooks
         .iter()
         .filter_map(|hook| {
@@ -141,8 +128,8 @@ fn hooks(model: &PageModel<'_>, hooks: &[HookStatus]) -> (&'static str, &'static
         })
         .collect();
     if failing.is_empty() {
-        ("Hooks", "good", format!("{} configured, none fails", hooks.len()))
+        ("good", format!("{} configured, none fails", hooks.len()))
     } else {
-        ("Hooks", "slow", failing.join("; "))
+        ("slow", failing.join("; "))
     }
 }

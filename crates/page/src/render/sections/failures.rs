@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use mooring_controller::claim::image;
 use mooring_inventory::Node;
 
-use crate::html::{MAX_ROWS, cause_link, duration, escape, exact_clock, link, more, node_link};
+use crate::html::{
+    MAX_ROWS, card, cause_link, code_link, duration, escape, exact_clock, more, node_link,
+};
 use crate::model::PageModel;
-use crate::render::card::card;
 use crate::view::Route;
 
 /// Failures on a page that shows more than failures.
@@ -41,9 +42,9 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     } else if failures.len() > limit {
         let address = crate::PageView {
             route: Route::Failures,
-            pool: model.view.pool().map(str::to_owned),
-            image: model.view.image().map(str::to_owned),
-            cause: model.view.cause().map(str::to_owned),
+            pool: model.filter.pool.clone(),
+            image: model.filter.image.clone(),
+            cause: model.filter.cause.clone(),
             since: model.view.since,
         };
         let _ = write!(
@@ -60,7 +61,7 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
 fn row(model: &PageModel<'_>, node: &Node) -> String {
     let Some(failure) = &node.failure else { return String::new() };
     let at = failure.failed_at.map_or_else(|| "–".to_owned(), |at| exact_clock(at, model.now));
-    let code = |code: i32| link(model.view, Route::Code(code), &code.to_string());
+    let code = |code: i32| code_link(model.view, code);
     let codes = match (&failure.effective, &failure.reported) {
         (Some(effective), Some(reported)) => {
             format!(" <small>{}, reported as {}</small>", code(effective.code), code(reported.code))

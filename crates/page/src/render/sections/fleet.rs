@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use mooring_inventory::{FleetRow, FleetVerdict, Share, percent};
 
-use crate::html::{MAX_ROWS, cause_link, clock, escape, image_link, more, word};
+use crate::html::{MAX_ROWS, card, cause_link, clock, escape, image_link, more, word};
 use crate::model::PageModel;
-use crate::render::card::card;
 
 const HINT: &str = "Upper mark: nodes of this image. Lower mark: all other images. Lines are 95 % intervals; the image is at fault only if they do not touch and each side has four nodes.";
 
@@ -35,9 +34,7 @@ fn table_row(model: &PageModel<'_>, row: &FleetRow) -> String {
     };
     let last = row.last_at.map(|at| format!(", last {}", clock(at, model.now)));
     let class = if row.verdict == FleetVerdict::Image { "bad" } else { "here" };
-    let mut plot = String::new();
-    plot.push_str(&interval(class, row.here, 13));
-    plot.push_str(&interval("rest", row.others, 35));
+    let plot = interval(class, row.here, 13) + &interval("rest", row.others, 35);
     format!(
         "<tr><th scope=\"row\">{}{}<small>{}{}</small></th><td><svg class=\"iv\" width=\"100%\" height=\"48\" aria-hidden=\"true\">{plot}</svg></td><td><b>{} of {}</b> <small>{} %</small><br><span class=\"muted\">{} of {}</span> <small>{} %</small><br>{}</td></tr>",
         image_link(model.view, &row.image),

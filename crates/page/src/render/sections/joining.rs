@@ -3,14 +3,12 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use mooring_inventory::Node;
+use mooring_inventory::{Node, REGISTRATION_LIMIT};
 
-use crate::html::{MAX_ROWS, duration, elapsed, escape, exact_clock, more, node_link};
+use crate::html::{MAX_ROWS, card, duration, elapsed, escape, exact_clock, more, node_link};
 use crate::model::PageModel;
-use crate::render::card::card;
 
-/// Karpenter deletes a NodeClaim that is not registered after this time.
-const LIMIT: i64 = 15 * 60;
+const LIMIT: i64 = REGISTRATION_LIMIT.as_secs();
 /// Nodes shown that ended last.
 const ENDED: usize = 2;
 

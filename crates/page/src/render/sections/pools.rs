@@ -3,9 +3,8 @@
 use mooring_controller::claim::image;
 use mooring_inventory::{Pool, PoolKind, PoolState};
 
-use crate::html::{MAX_ROWS, clock, duration, escape, more, pool_link, word};
+use crate::html::{MAX_ROWS, card, clock, duration, escape, more, pool_link, word};
 use crate::model::PageModel;
-use crate::render::card::card;
 
 pub(crate) fn section(model: &PageModel<'_>) -> String {
     let pools = &model.status.pools;

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use mooring_redact::shell_word;
 use mooring_workflow::status::RunStatus;
 
-use crate::html::{command, duration, elapsed, escape, exact_clock, link};
+use crate::html::{card, command, duration, elapsed, escape, exact_clock, link};
 use crate::model::PageModel;
-use crate::render::card::card;
 use crate::view::Route;
 
 /// Runs shown on the overview.

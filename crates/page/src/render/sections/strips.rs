@@ -24,7 +24,8 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
             "<div class=\"strip\"><b>This replica does not lead.</b> {leader} You see what this replica read.</div>"
         );
     }
-    if model.facts.record.is_none() && !is_failed(model, SourceName::Record) {
+    let record_state = model.facts.source_state(SourceName::Record);
+    if model.facts.record.is_none() && record_state != SourceState::Failed {
         html.push_str(&no_record(model));
     }
     for source in &model.facts.sources {
@@ -34,11 +35,6 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
         let _ = write!(html, "<div class=\"strip\"><b>Warning:</b> {}</div>", escape(warning));
     }
     html
-}
-
-fn is_failed(model: &PageModel<'_>, name: SourceName) -> bool {
-    let mut sources = model.facts.sources.iter();
-    sources.any(|source| source.name == name && source.state == SourceState::Failed)
 }
 
 fn no_record(model: &PageModel<'_>) -> String {

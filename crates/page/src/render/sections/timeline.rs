@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::html::{escape, word};
+use crate::html::{card, escape, word};
 use crate::model::PageModel;
-use crate::render::card::card;
 use crate::series::{Interval, Rollout, Series, rollouts};
 use crate::view::TimeRange;
 
@@ -73,7 +72,7 @@ fn chart(model: &PageModel<'_>, series: &Series, causes: &[(String, u64)]) -> St
     let width = 100.0 / number(u64::try_from(series.intervals.len()).unwrap_or(1));
     for (index, interval) in series.intervals.iter().enumerate() {
         let x = number(u64::try_from(index).unwrap_or_default()) * width + width * 0.1;
-        let from = interval_start(series, index).strftime("%-d %b %H:%M");
+        let from = series.start_of(index).strftime("%-d %b %H:%M");
         let mut base = AXIS;
         let mut bar = |class: &str, y: f64, height: f64, text: &str| {
             let _ = write!(
@@ -124,11 +123,6 @@ fn bars(interval: &Interval, causes: &[(String, u64)]) -> Vec<(&'static str, u64
         bars.push(("f3", others.0, others.1.join(", ") + &more));
     }
     bars
-}
-
-fn interval_start(series: &Series, index: usize) -> Timestamp {
-    let seconds = series.seconds * i64::try_from(index).unwrap_or_default();
-    series.start.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
 
 /// Returns the next even number of 2, 4, 6, 8, 10, 20, 40, …
@@ -218,7 +212,7 @@ fn table(series: &Series) -> String {
     for (index, interval) in series.intervals.iter().enumerate() {
         let failed: u64 = interval.failed.values().sum();
         if failed + interval.joined > 0 {
-            let from = interval_start(series, index).strftime("%-d %b %H:%M");
+            let from = series.start_of(index).strftime("%-d %b %H:%M");
             let _ = write!(
                 rows,
                 "<tr><th scope=\"row\">{from}</th><td>{failed}</td><td>{}</td></tr>",
