@@ -71,6 +71,14 @@ impl ClusterFacts {
         name.cloned().unwrap_or_else(|| "cluster".to_owned())
     }
 
+    /// Returns region, version and context, if they are known.
+    pub fn about(&self) -> Vec<String> {
+        let version = self.version.as_deref().map(|text| text.trim_start_matches('v'));
+        let version = version.map(|version| format!("Kubernetes {version}"));
+        let context = self.identity.context.as_ref().map(|context| format!("context {context}"));
+        [self.region.clone(), version, context].into_iter().flatten().collect()
+    }
+
     /// Returns the start of a filter. With counts, it is that of a half hour.
     pub fn filter_start(&self, since: Timestamp) -> Timestamp {
         if self.inventory.counts.is_some() { half_hour_start(since) } else { since }

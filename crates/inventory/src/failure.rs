@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use mooring_controller::record::FailureRecord;
 use mooring_controller::verdict::failure;
-use mooring_diagnosis::{Diagnosis, Hints, Stage, cause_page, diagnose};
+use mooring_diagnosis::{Hints, Stage, cause_page, diagnose};
 use mooring_redact::{Limit, foreign};
 use serde::Serialize;
 
@@ -90,11 +90,10 @@ impl NodeFailure {
         default_stage: Stage,
         failed_at: Option<Timestamp>,
     ) -> Self {
-        let found = diagnose(message.as_bytes(), Hints::default()).into_iter().next();
         let text = foreign(message, MAX_MESSAGE);
-        match found {
-            Some(found) => Self::of(&found, reason, text, failed_at),
-            None => Self {
+        let diagnoses = diagnose(message.as_bytes(), Hints::default());
+        let Some(found) = diagnoses.first() else {
+            return Self {
                 cause: reason.to_owned(),
                 condition_reason: reason.to_owned(),
                 summary: sentence(&text),
@@ -107,11 +106,8 @@ impl NodeFailure {
                 confidence: None,
                 is_confirmed: true,
                 failed_at,
-            },
-        }
-    }
-
-    fn of(found: &Diagnosis, reason: &str, message: String, failed_at: Option<Timestamp>) -> Self {
+            };
+        };
         let reported = found.reported.code;
         let effective = found.effective.code.filter(|code| Some(*code) != reported);
         let lines = found.evidence.iter().map(|one| Evidence {
@@ -123,7 +119,7 @@ impl NodeFailure {
             cause: found.reason.clone(),
             summary: first_sentence(&found.summary).to_owned(),
             condition_reason: reason.to_owned(),
-            message,
+            message: text,
             reported: reported.map(with_name),
             effective: effective.map(with_name),
             stage: found.stage.as_str(),

@@ -1,5 +1,6 @@
 //! Images and causes with 95 % intervals.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -153,12 +154,8 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
             }
         })
         .collect();
-    rows.sort_by(|a, b| {
-        b.here
-            .failed
-            .cmp(&a.here.failed)
-            .then_with(|| (&a.image, &a.cause).cmp(&(&b.image, &b.cause)))
-    });
+    // Rows are in the order of image and cause.
+    rows.sort_by_key(|row| Reverse(row.here.failed));
     rows
 }
 

@@ -61,8 +61,7 @@ pub fn groups(inventory: &Inventory) -> Vec<FailureGroup> {
         );
         found.entry(key).or_default().push(node);
     }
-    let mut groups: Vec<FailureGroup> =
-        found.into_values().filter_map(|nodes| group(&nodes)).collect();
+    let mut groups: Vec<FailureGroup> = found.into_values().filter_map(group).collect();
     for unlisted in inventory.unlisted_failures() {
         add_unlisted(&mut groups, unlisted);
     }
@@ -106,8 +105,7 @@ fn without_details(unlisted: &Unlisted, cause: &str, count: usize) -> FailureGro
     }
 }
 
-fn group(nodes: &[&Node]) -> Option<FailureGroup> {
-    let mut nodes: Vec<&Node> = nodes.to_vec();
+fn group(mut nodes: Vec<&Node>) -> Option<FailureGroup> {
     nodes.sort_by(|a, b| (b.at(), a.name()).cmp(&(a.at(), b.name())));
     let first = nodes.first()?;
     let failure = first.failure.as_ref()?;

@@ -104,7 +104,7 @@ impl Inventory {
     }
 
     /// Returns the number of listed nodes in a state.
-    pub(crate) fn count(&self, state: JoinState) -> usize {
+    pub fn count(&self, state: JoinState) -> usize {
         self.nodes.iter().filter(|node| node.state == state).count()
     }
 

@@ -116,6 +116,11 @@ impl Node {
         self.failed_at().or(self.launched_at).or(self.created_at)
     }
 
+    /// Returns the time of the launch; if it is not known, that of the failure.
+    pub fn began_at(&self) -> Option<Timestamp> {
+        self.launched_at.or(self.created_at).or(self.failed_at())
+    }
+
     /// Returns the seconds from the launch to the failure.
     pub fn seconds_to_failure(&self) -> Option<i64> {
         let failed = self.failed_at()?;

@@ -147,6 +147,11 @@ impl NodeItem {
         }
     }
 
+    /// Returns the region of the VM.
+    pub fn region(&self) -> Option<String> {
+        self.label("topology.kubernetes.io/region").map(str::to_owned)
+    }
+
     /// Returns the resource ID of the VM.
     pub fn vm_id(&self) -> Option<String> {
         let id = self.provider_id.strip_prefix("azure://")?;

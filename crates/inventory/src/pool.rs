@@ -99,7 +99,7 @@ fn pool(
 ) -> Pool {
     let count = |state: JoinState| nodes.iter().filter(|node| node.state == state).count();
     let newest = nodes.iter().filter(|node| node.image.is_some());
-    let newest = newest.max_by_key(|node| node.launched_at.or(node.created_at).or(node.at()));
+    let newest = newest.max_by_key(|node| node.began_at());
     let new_image = newest.and_then(|node| node.image.as_deref());
     let (ready, not_ready) = (count(JoinState::Ready), count(JoinState::NotReady));
     let failures = || nodes.iter().filter(|node| node.is_failed());
@@ -136,6 +136,6 @@ fn pool(
 fn last_failed(nodes: &[&Node]) -> bool {
     let mut ended: Vec<&&Node> =
         nodes.iter().filter(|node| node.state != JoinState::Joining).collect();
-    ended.sort_by_key(|node| std::cmp::Reverse(node.launched_at.or(node.created_at).or(node.at())));
+    ended.sort_by_key(|node| std::cmp::Reverse(node.began_at()));
     ended.len() >= LAST && ended.iter().take(LAST).all(|node| node.is_failed())
 }

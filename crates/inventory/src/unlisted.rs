@@ -47,10 +47,11 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &CountsDocument, filter: &Filter) 
         let outcomes = listed.entry(key).or_default();
         match &node.failure {
             None => outcomes.joined += 1,
-            Some(failure) if failure.is_confirmed => {
-                *outcomes.failed.entry(failure.cause.clone()).or_default() += 1;
+            Some(failure) => {
+                let cause =
+                    if failure.is_confirmed { &*failure.cause } else { counts::UNCONFIRMED };
+                *outcomes.failed.entry(cause.to_owned()).or_default() += 1;
             }
-            Some(_) => *outcomes.failed.entry(counts::UNCONFIRMED.to_owned()).or_default() += 1,
         }
     }
     let selected =

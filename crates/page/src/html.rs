@@ -1,5 +1,7 @@
 //! Parts of HTML. Every text passes through [`escape`].
 
+use std::hash::{DefaultHasher, Hasher as _};
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
 use mooring_redact::shell_word;
@@ -9,6 +11,23 @@ use crate::view::{PageView, Route};
 
 /// Entries of a list; the rest is counted.
 pub(crate) const MAX_ROWS: usize = 50;
+
+/// Wraps a section that the script exchanges when its revision changes.
+pub(crate) fn part(name: &str, html: &str) -> String {
+    format!("<div data-part=\"{name}\" data-revision=\"{:016x}\">{html}</div>\n", revision(html))
+}
+
+/// Returns a hash of the content. Elapsed times are not content: the script keeps them current.
+pub(crate) fn revision(html: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut rest = html;
+    while let Some((before, after)) = rest.split_once(" data-since>") {
+        hasher.write(before.as_bytes());
+        rest = after.split_once("</time>").map_or("", |(_, after)| after);
+    }
+    hasher.write(rest.as_bytes());
+    hasher.finish()
+}
 
 /// Renders a section with a heading.
 pub(crate) fn card(id: &str, heading: &str, small: &str, html: &str) -> String {

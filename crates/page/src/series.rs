@@ -84,7 +84,7 @@ impl Series {
 
     fn add_counts(&mut self, model: &PageModel<'_>, counts: &counts::CountsDocument) {
         // Counts have whole names of images; those of an address are versions.
-        let image = model.view.image().map(|wanted| {
+        let image = model.filter.image.as_deref().map(|wanted| {
             let whole = model.fleet.rows.iter().map(|row| row.image.as_str());
             let mut same =
                 whole.filter(|name| mooring_controller::claim::image::version(name) == wanted);
@@ -92,9 +92,9 @@ impl Series {
         });
         let filter = counts::Filter {
             since: Some(self.start),
-            pool: model.view.pool(),
+            pool: model.filter.pool.as_deref(),
             image,
-            cause: model.view.cause(),
+            cause: model.filter.cause.as_deref(),
         };
         let mut counted = vec![Interval::default(); self.intervals.len()];
         for half_hour in counts.series(filter, model.now) {
@@ -153,8 +153,7 @@ impl Series {
 pub(crate) fn rollouts(inventory: &Inventory, start: Timestamp) -> Vec<Rollout> {
     let mut first: BTreeMap<(&str, &str), Timestamp> = BTreeMap::new();
     for node in &inventory.nodes {
-        let began = node.launched_at.or(node.created_at).or(node.at());
-        if let (Some(pool), Some(image), Some(at)) = (&node.pool, &node.image, began) {
+        if let (Some(pool), Some(image), Some(at)) = (&node.pool, &node.image, node.began_at()) {
             let known = first.entry((pool, image)).or_insert(at);
             *known = at.min(*known);
         }

@@ -128,25 +128,16 @@ impl PageView {
         }
     }
 
-    pub fn pool(&self) -> Option<&str> {
-        if let Route::Pool(name) = &self.route { Some(name) } else { self.pool.as_deref() }
-    }
-
-    pub fn image(&self) -> Option<&str> {
-        if let Route::Image(name) = &self.route { Some(name) } else { self.image.as_deref() }
-    }
-
-    pub fn cause(&self) -> Option<&str> {
-        if let Route::Cause(name) = &self.route { Some(name) } else { self.cause.as_deref() }
-    }
-
     /// Returns the filter of commands and documents with the same flags.
     pub fn filter(&self, facts: &ClusterFacts) -> Filter {
-        Filter {
-            since: Some(facts.filter_start(self.since.start(facts.now))),
-            pool: self.pool().map(str::to_owned),
-            image: self.image().map(str::to_owned),
-            cause: self.cause().map(str::to_owned),
+        let since = Some(facts.filter_start(self.since.start(facts.now)));
+        let Self { pool, image, cause, .. } = self.clone();
+        let filter = Filter { since, pool, image, cause };
+        match self.route.clone() {
+            Route::Pool(name) => Filter { pool: Some(name), ..filter },
+            Route::Image(name) => Filter { image: Some(name), ..filter },
+            Route::Cause(name) => Filter { cause: Some(name), ..filter },
+            _ => filter,
         }
     }
 

@@ -27,19 +27,13 @@ pub(super) fn head(title: &str, refresh: u32) -> String {
 }
 
 pub(super) fn header(model: &PageModel<'_>, name: &str) -> String {
-    let facts = model.facts;
-    let mut about: Vec<String> = Vec::new();
-    about.extend(facts.region.clone());
-    let version = facts.version.as_deref();
-    about.extend(version.map(|text| format!("Kubernetes {}", text.trim_start_matches('v'))));
-    about.extend(facts.identity.context.as_ref().map(|context| format!("context {context}")));
     let mut range = String::new();
     for since in TimeRange::ALL {
         let current = if since == model.view.since { " aria-current=\"true\"" } else { "" };
         let address = escape(&model.view.with_since(since));
         let _ = write!(range, "<a href=\"{address}\"{current}>{}</a>", since.label());
     }
-    let (state, live) = match (&model.snapshot.mode, &facts.record) {
+    let (state, live) = match (&model.snapshot.mode, &model.facts.record) {
         (PageMode::Local, None) => ("partial", "Live, no record"),
         (PageMode::Follower, _) => ("partial", "Live, not the leader"),
         _ => ("live", "Live"),
@@ -49,7 +43,7 @@ pub(super) fn header(model: &PageModel<'_>, name: &str) -> String {
          <div class=\"who\"><h1>{}</h1><p>{}</p></div>\n<nav aria-label=\"Time shown\" class=\"range\">{range}</nav>\n\
          <span class=\"pill {state}\" id=\"pill\"><i></i><span id=\"live\" data-live=\"{live}\">{live}</span></span>\n{THEME}\n</header>\n",
         escape(name),
-        escape(&about.join(" · ")),
+        escape(&model.facts.about().join(" · ")),
     )
 }
 

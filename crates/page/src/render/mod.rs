@@ -2,7 +2,6 @@
 
 mod frame;
 mod page;
-mod part;
 mod sections;
 mod subject;
 mod verdict;

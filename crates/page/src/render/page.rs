@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use super::frame::{BRAND, THEME, footer, head, header};
-use super::part::part;
 use super::sections::{
     controller, failures, figures, fleet, joining, pools, runs, strips, timeline,
 };
 use super::{subject, verdict};
-use crate::html::escape;
+use crate::html::{escape, part};
 use crate::model::PageModel;
 use crate::snapshot::Snapshot;
 use crate::view::{PageView, Route};

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use super::part::revision;
 use super::render;
 use crate::fixture::{healthy, hostile, large, local, morning, snapshot};
+use crate::html::revision;
 use crate::snapshot::{PageMode, Snapshot};
 use crate::view::PageView;
 use crate::{SCRIPT, stylesheet};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mooring_inventory::status::{
     ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding, STATUS_SCHEMA,
 };
-use mooring_inventory::{ControllerState, Fleet, Node};
+use mooring_inventory::{ClusterFacts, ControllerState, Fleet, Node};
 use mooring_workflow::published::to_json;
 use serde::Serialize;
 
@@ -44,22 +44,16 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
                 let mut failures: Vec<&Node> =
                     inventory.nodes.iter().filter(|node| node.is_failed()).collect();
                 failures.reverse();
-                to_json(&facts.document("mooring.page.failures/v1", member("failures", failures)))
+                single(facts, "mooring.page.failures/v1", "failures", failures)
             }
             "nodes" => {
                 let inventory = inventory();
                 let nodes: Vec<&Node> = inventory.nodes.iter().collect();
-                to_json(&facts.document("mooring.page.nodes/v1", member("nodes", nodes)))
+                single(facts, "mooring.page.nodes/v1", "nodes", nodes)
             }
-            "pools" => {
-                let pools = member("pools", status().pools);
-                to_json(&facts.document("mooring.page.pools/v1", pools))
-            }
-            "runs" => {
-                // Null if the journals were not read.
-                let runs = member("runs", &snapshot.runs);
-                to_json(&facts.document("mooring.page.runs/v1", runs))
-            }
+            "pools" => single(facts, "mooring.page.pools/v1", "pools", status().pools),
+            // Null if the journals were not read.
+            "runs" => single(facts, "mooring.page.runs/v1", "runs", &snapshot.runs),
             "controller" => {
                 let content = Controller {
                     controller: &facts.controller,
@@ -74,19 +68,24 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
                 return None;
             };
             let node = facts.inventory.nodes.iter().rev().find(|node| node.is_named(&name))?;
-            to_json(&facts.document("mooring.page.node/v1", member("node", node)))
+            single(facts, "mooring.page.node/v1", "node", node)
         }
         Some(("runs", id)) => {
             let runs = snapshot.runs.as_ref()?;
             let run = runs.iter().find(|run| !id.is_empty() && run.run_id.starts_with(id))?;
-            to_json(&facts.document("mooring.page.runs/v1", member("runs", [run])))
+            single(facts, "mooring.page.runs/v1", "runs", [run])
         }
         Some(_) => return None,
     };
     text.ok()
 }
 
-/// Returns content with one member.
-fn member<T>(name: &'static str, value: T) -> BTreeMap<&'static str, T> {
-    BTreeMap::from([(name, value)])
+/// Returns a document whose content is one member.
+fn single<T: Serialize>(
+    facts: &ClusterFacts,
+    schema: &'static str,
+    member: &str,
+    value: T,
+) -> serde_json::Result<String> {
+    to_json(&facts.document(schema, BTreeMap::from([(member, value)])))
 }
