@@ -17,7 +17,6 @@ use mooring_kube::Times;
 use mooring_page::{Live, PageAccess};
 use mooring_workflow::published::ClusterIdentity;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -25,6 +24,7 @@ use crate::arguments::ClusterArguments;
 use crate::cluster::connect;
 use crate::cluster::{NodesCluster, by_group_name, find_cluster};
 use crate::output::failure::CommandFailure;
+use crate::process::{build_server_runtime, stop_signal};
 use crate::ui::feed::{self, Feed};
 
 pub(crate) const CONTROLLER_HELP: &str = "\
@@ -104,14 +104,11 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), CommandF
     } else {
         tracing::subscriber::set_global_default(log::subscriber(io::stderr, level))
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(run(arguments))
+    build_server_runtime()?.block_on(run(arguments))
 }
 
 async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
+    let stop = stop_signal()?;
     let connection = connect::connect_cluster(&arguments.cluster).await?;
     let kube = connection.client.clone();
     let arm = connect::azure_client(
@@ -175,12 +172,6 @@ async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
         hooks = controller.notifications.hooks.len(),
         "starting controller"
     );
-    let stop = async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-        }
-    };
     controller.run_viewed(stop, requests).await;
     pages.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(())

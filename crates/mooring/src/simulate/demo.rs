@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use mooring_demo::{DemoError, DemoOptions, DemoStyle, Output, Scenario};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::output::failure::CommandFailure;
 use crate::output::show::print;
+use crate::process::{build_server_runtime, stop_signal};
 use crate::simulate::scenarios::print_scenarios;
 
 pub(crate) const DEMO_HELP: &str = "\
@@ -71,20 +71,11 @@ pub(crate) fn demo(arguments: DemoArguments) -> Result<ExitCode, CommandFailure>
         keep: arguments.keep,
         out: arguments.out,
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(run(&options)).map(|()| ExitCode::SUCCESS)
+    build_server_runtime()?.block_on(run(&options)).map(|()| ExitCode::SUCCESS)
 }
 
 async fn run(options: &DemoOptions) -> Result<(), CommandFailure> {
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
-    let stop = async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-        }
-    };
+    let stop = stop_signal()?;
     let mut output = Output::new(Box::new(std::io::stdout()), DemoStyle::of_stdout());
     let result = Box::pin(mooring_demo::run(options, &mut output, stop)).await;
     result.map_err(|error: DemoError| {

@@ -8,13 +8,13 @@ use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::sim::{self, Simulation, SimulationSettings};
 use rustix::process::{Pid, test_kill_process};
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::scenarios::print_scenarios;
 use super::speed::parse_speed;
 use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
 use crate::output::show::print;
+use crate::process::{build_server_runtime, stop_signal};
 
 pub(crate) const SIM_EXAMPLES: &str = "\
 Examples:
@@ -89,9 +89,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<(), CommandFailure> {
         kube_port: arguments.kube_port,
         karpenter: arguments.karpenter.then(karpenter::KarpenterOptions::default),
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(serve(settings))
+    build_server_runtime()?.block_on(serve(settings))
 }
 
 fn list() -> Result<(), CommandFailure> {
@@ -135,15 +133,11 @@ fn load_scenario(wanted: &str) -> Result<Scenario, CommandFailure> {
 
 async fn serve(settings: SimulationSettings) -> Result<(), CommandFailure> {
     let state = settings.state.clone();
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
+    let stop = stop_signal()?;
     let simulation: Simulation =
         sim::start(settings).await.map_err(|error| CommandFailure::io(error.to_string()))?;
     print(format!("ready {}\n", simulation.url()).as_bytes())?;
-    tokio::select! {
-        _ = interrupted.recv() => {}
-        _ = terminated.recv() => {}
-    }
+    stop.await;
     sim::remove_environment(&state);
     simulation.stop().await;
     Ok(())

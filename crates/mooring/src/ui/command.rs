@@ -10,7 +10,6 @@ use mooring_page::{Live, PageAccess};
 use mooring_terminal::{Mark, Screen, Text};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::arguments::UiArguments;
 use super::leader::Leader;
@@ -20,16 +19,14 @@ use crate::cluster::connect;
 use crate::output::failure::CommandFailure;
 use crate::output::print_screen;
 use crate::output::show;
+use crate::process::{build_server_runtime, stop_signal};
 
 pub(crate) fn ui(arguments: UiArguments) -> Result<(), CommandFailure> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(run(arguments))
+    build_server_runtime()?.block_on(run(arguments))
 }
 
 async fn run(arguments: UiArguments) -> Result<(), CommandFailure> {
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
+    let stop = stop_signal()?;
     let connection = connect::connect_cluster(&arguments.sources.cluster).await?;
     let listener = listen(arguments.port).await?;
     let address = listener.local_addr()?;
@@ -57,8 +54,7 @@ async fn run(arguments: UiArguments) -> Result<(), CommandFailure> {
     all.append(screen);
     print_screen(&all)?;
     tokio::select! {
-        _ = interrupted.recv() => {}
-        _ = terminated.recv() => {}
+        () = stop => {}
         () = page => return Err(CommandFailure::io("the page ended".to_owned())),
     }
     Ok(())
