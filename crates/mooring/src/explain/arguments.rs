@@ -1,7 +1,8 @@
 //! Arguments of `mooring explain` and `mooring codes`.
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use mooring_codes::Date;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueHint};
+use mooring_codes::{Date, Os, Owner};
 
 use super::document::SCHEMA;
 use crate::about::schema;
@@ -30,7 +31,7 @@ pub(crate) struct ExplainArguments {
     #[arg(value_name = "CODE|NAME|FILE|TEXT|-", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub(crate) what: Option<String>,
     /// Operating system of the node, if the input does not show it
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = by_name(Os::ALL, Os::as_str))]
     pub(crate) os: Option<Os>,
     /// Node image version (202601.27.0) or date
     ///
@@ -58,11 +59,11 @@ pub(crate) enum CodesCommand {
     /// List the exit codes that nodes report
     List {
         /// Operating system of the node
-        #[arg(long, value_enum)]
+        #[arg(long, value_parser = by_name(Os::ALL, Os::as_str))]
         os: Option<Os>,
         /// Owner of the next step
-        #[arg(long, value_enum)]
-        owner: Option<OwnerFilter>,
+        #[arg(long, value_parser = by_name(Owner::ALL, Owner::as_str))]
+        owner: Option<Owner>,
         /// Include past, raw, proposed and image-build codes
         #[arg(long)]
         all: bool,
@@ -76,7 +77,7 @@ pub(crate) enum CodesCommand {
         #[arg(value_name = "CODE|NAME", allow_negative_numbers = true)]
         what: String,
         /// Operating system of the node
-        #[arg(long, value_enum)]
+        #[arg(long, value_parser = by_name(Os::ALL, Os::as_str))]
         os: Option<Os>,
         /// Node image version (202601.27.0) or date
         #[arg(long, value_name = "VERSION", value_parser = image_date)]
@@ -92,11 +93,11 @@ pub(crate) enum CodesCommand {
         #[arg(required = true)]
         words: Vec<String>,
         /// Operating system of the node
-        #[arg(long, value_enum)]
+        #[arg(long, value_parser = by_name(Os::ALL, Os::as_str))]
         os: Option<Os>,
         /// Owner of the next step
-        #[arg(long, value_enum)]
-        owner: Option<OwnerFilter>,
+        #[arg(long, value_parser = by_name(Owner::ALL, Owner::as_str))]
+        owner: Option<Owner>,
         /// Output format
         #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
         output: AnswerFormat,
@@ -109,38 +110,14 @@ Examples:
   mooring codes search timeout --os windows
   mooring codes search OrasBinryMising";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Os {
-    Linux,
-    Windows,
-}
-
-impl From<Os> for mooring_codes::Os {
-    fn from(os: Os) -> Self {
-        match os {
-            Os::Linux => Self::Linux,
-            Os::Windows => Self::Windows,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OwnerFilter {
-    Operator,
-    Image,
-    Platform,
-    Network,
-}
-
-impl From<OwnerFilter> for mooring_codes::Owner {
-    fn from(owner: OwnerFilter) -> Self {
-        match owner {
-            OwnerFilter::Operator => Self::Operator,
-            OwnerFilter::Image => Self::Image,
-            OwnerFilter::Platform => Self::Platform,
-            OwnerFilter::Network => Self::Network,
-        }
-    }
+/// Returns a parser of values by their names.
+fn by_name<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let find = move |text: String| all.iter().copied().find(|one| name(*one) == text);
+    let names = PossibleValuesParser::new(all.iter().map(|one| name(*one)));
+    names.try_map(move |text| find(text).ok_or("unknown"))
 }
 
 fn image_date(text: &str) -> Result<Date, String> {

@@ -15,7 +15,7 @@ use crate::output::show;
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure> {
     let schema = arguments.schema.as_deref().unwrap_or(document::SCHEMA);
-    let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
+    let hints = Hints { os: arguments.os, image_date: arguments.image };
     let explanation = match arguments.what.as_deref() {
         None | Some("-") => {
             let stdin = io::stdin();
@@ -26,7 +26,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure
             }
             explain_text(&mut stdin.lock(), "stdin", None, arguments.output, hints)?
         }
-        Some(what) => Some(explain_argument(what, arguments.output, hints)?).flatten(),
+        Some(what) => explain_argument(what, arguments.output, hints)?,
     };
     match explanation {
         Some(mut explanation) => {

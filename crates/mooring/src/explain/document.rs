@@ -5,6 +5,7 @@ use mooring_diagnosis::{
     BootstrapOutcome, CausePage, Confidence, Diagnosis, Effective, Reported, Stage, retry,
 };
 use mooring_inventory::FleetRow;
+use mooring_workflow::published::Next;
 use serde::Serialize;
 
 use super::explanation::Explanation;
@@ -37,7 +38,7 @@ struct DiagnosisEntry<'a> {
     summary: &'a str,
     evidence: Vec<EvidenceEntry<'a>>,
     actions: &'a [String],
-    next: Vec<NextEntry>,
+    next: Vec<Next>,
     image_version: Option<&'a str>,
     extension: Option<&'a str>,
 }
@@ -65,12 +66,6 @@ struct EvidenceEntry<'a> {
     source: &'a str,
 }
 
-#[derive(Debug, Serialize)]
-struct NextEntry {
-    command: String,
-    purpose: &'static str,
-}
-
 pub(super) fn content(explanation: &Explanation) -> ExplainContent<'_> {
     let file = explanation.file.as_deref();
     ExplainContent {
@@ -82,7 +77,6 @@ pub(super) fn content(explanation: &Explanation) -> ExplainContent<'_> {
 
 fn entry<'a>(diagnosis: &'a Diagnosis, file: Option<&'a str>) -> DiagnosisEntry<'a> {
     let Reported { code, name, found_by } = &diagnosis.reported;
-    let next = pages::next(diagnosis).into_iter();
     DiagnosisEntry {
         os: diagnosis.os.map(Os::as_str),
         reported: ReportedEntry {
@@ -106,7 +100,7 @@ fn entry<'a>(diagnosis: &'a Diagnosis, file: Option<&'a str>) -> DiagnosisEntry<
             .map(|one| EvidenceEntry { line: &one.line, file, source: &one.place })
             .collect(),
         actions: &diagnosis.actions,
-        next: next.map(|(command, purpose)| NextEntry { command, purpose }).collect(),
+        next: pages::next(diagnosis).into_iter().collect(),
         image_version: diagnosis.image_version.as_deref(),
         extension: diagnosis.extension.as_deref(),
     }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use mooring_controller::claim::image;
 use mooring_inventory::{ClusterFacts, Filter, Fleet, FleetRow};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
-use crate::answers::common::{caveat, moment, short_image};
+use crate::answers::common::{caveat, moment};
 use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
 use crate::cluster::{connect, read_cluster};
 use crate::output::failure::CommandFailure;
@@ -17,13 +18,10 @@ const LIMIT: Duration = Duration::from_secs(2);
 const MAX_IMAGES: usize = 3;
 
 #[derive(Debug)]
-pub(super) enum Occurrences {
-    Read {
-        facts: Box<ClusterFacts>,
-        rows: Vec<FleetRow>,
-    },
-    /// The cluster as a source that failed.
-    Unread([Source; 1]),
+pub(super) struct Occurrences {
+    /// The facts, or the cluster as a source that failed.
+    facts: Result<ClusterFacts, [Source; 1]>,
+    rows: Vec<FleetRow>,
 }
 
 /// Reads the failures of a cause; none without a context. A context that does not exist is an error.
@@ -47,7 +45,7 @@ pub(super) fn read(
             let error = failure.text().lines().next().map(str::to_owned);
             let source =
                 Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
-            Ok(Some(Occurrences::Unread([source])))
+            Ok(Some(Occurrences { facts: Err([source]), rows: Vec::new() }))
         }
     }
 }
@@ -57,42 +55,34 @@ impl Occurrences {
         let inventory = facts.inventory.filtered(&Filter::default());
         let mut rows = Fleet::of(&inventory, None).rows;
         rows.retain(|row| row.cause.eq_ignore_ascii_case(cause));
-        Self::Read { facts: Box::new(facts), rows }
+        Self { facts: Ok(facts), rows }
     }
 
     pub(super) fn identity(&self) -> Option<&ClusterIdentity> {
-        match self {
-            Self::Read { facts, .. } => Some(&facts.identity),
-            Self::Unread(_) => None,
-        }
+        self.facts.as_ref().ok().map(|facts| &facts.identity)
     }
 
     pub(super) fn sources(&self) -> &[Source] {
-        match self {
-            Self::Read { facts, .. } => &facts.sources,
-            Self::Unread(sources) => sources,
-        }
+        self.facts.as_ref().map_or_else(|failed| &failed[..], |facts| &facts.sources)
     }
 
     pub(super) fn rows(&self) -> &[FleetRow] {
-        match self {
-            Self::Read { rows, .. } => rows,
-            Self::Unread(_) => &[],
-        }
+        &self.rows
     }
 
     /// Returns the label of the line.
     pub(super) fn label(&self) -> String {
-        match self {
-            Self::Read { facts, .. } => format!("In {}", facts.cluster_name()),
-            Self::Unread(_) => "In cluster".to_owned(),
+        match &self.facts {
+            Ok(facts) => format!("In {}", facts.cluster_name()),
+            Err(_) => "In cluster".to_owned(),
         }
     }
 
     pub(super) fn sentence(&self) -> String {
-        let (facts, rows) = match self {
-            Self::Read { facts, rows } => (facts, rows),
-            Self::Unread([source]) => {
+        let rows = &self.rows;
+        let facts = match &self.facts {
+            Ok(facts) => facts,
+            Err([source]) => {
                 return format!("not read: {}", source.error.as_deref().unwrap_or_default());
             }
         };
@@ -112,7 +102,7 @@ impl Occurrences {
 
 /// Returns `37 of 37 nodes on 202601.27.0, last 09:13`.
 fn part(row: &FleetRow, facts: &ClusterFacts) -> String {
-    let (here, image) = (row.here, short_image(&row.image));
+    let (here, image) = (row.here, image::version(&row.image));
     let last = row.last_at.map(|at| format!(", last {}", moment(at, facts.now)));
     format!("{} of {} nodes on {image}{}", here.failed, here.nodes, last.unwrap_or_default())
 }

@@ -4,6 +4,7 @@ use mooring_codes::{ExitCode, KnownImage, Section, sections, title};
 use mooring_diagnosis::{ANOTHER_IMAGE, BootstrapOutcome, CausePage, Diagnosis, Recognized, retry};
 use mooring_redact::Lines;
 use mooring_terminal::{Mark, Text};
+use mooring_workflow::published::Next;
 
 use crate::output::page::TextPage;
 
@@ -117,17 +118,16 @@ pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> TextPage {
             page.row(label, Text::new(value));
         }
     }
-    for (command, _) in next(diagnosis) {
-        page.literal("Next", command);
+    if let Some(next) = next(diagnosis) {
+        page.literal("Next", next.command);
     }
     page
 }
 
-/// Returns commands that continue from a diagnosis, with their purposes.
-pub(super) fn next(diagnosis: &Diagnosis) -> Vec<(String, &'static str)> {
-    let has_page = retry(&diagnosis.reason).is_some();
-    let command = format!("mooring explain {}", diagnosis.reason);
-    has_page.then_some((command, "the page of the cause")).into_iter().collect()
+/// Returns the command that continues from a diagnosis.
+pub(super) fn next(diagnosis: &Diagnosis) -> Option<Next> {
+    retry(&diagnosis.reason)?;
+    Some(Next::new(format!("mooring explain {}", diagnosis.reason), "the page of the cause"))
 }
 
 fn reported(diagnosis: &Diagnosis) -> String {

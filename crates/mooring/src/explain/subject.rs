@@ -88,9 +88,8 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure>
 
 /// Returns the error for a name of nothing, with similar names.
 fn unknown_name(what: &str) -> CommandFailure {
-    let causes: Vec<&str> =
-        mooring_diagnosis::cause_pages().iter().map(|page| page.reason).collect();
-    let names = causes.into_iter().chain(mooring_codes::code_names());
+    let causes = mooring_diagnosis::cause_pages().into_iter().map(|page| page.reason);
+    let names = causes.chain(mooring_codes::code_names());
     let hint = suggest::hint(what, names, "mooring explain").unwrap_or_else(|| {
         "hint: `mooring codes search WORDS` finds codes and causes by their texts".to_owned()
     });

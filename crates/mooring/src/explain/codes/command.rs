@@ -1,6 +1,6 @@
 //! The command: it lists, shows and finds codes.
 
-use mooring_codes::{ExitCode, Os, Owner, Reach, Status, all};
+use mooring_codes::{ExitCode, Os, Reach, Status, all};
 
 use super::lookup::find;
 use super::{document, search, table};
@@ -14,8 +14,7 @@ use crate::output::{AnswerFormat, print_document, print_screen};
 pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), CommandFailure> {
     match &arguments.command {
         CodesCommand::List { os, owner, all, output } => {
-            let (os, owner) = (os.map(Os::from), owner.map(Owner::from));
-            let codes: Vec<_> = select_codes(os, *all)
+            let codes: Vec<_> = select_codes(*os, *all)
                 .filter(|code| owner.is_none_or(|owner| code.owner == owner))
                 .collect();
             match output {
@@ -27,7 +26,7 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), CommandFailure> {
             }
         }
         CodesCommand::Show { what, os, image, output } => {
-            let found = find(what, os.map(Os::from), *image)?;
+            let found = find(what, *os, *image)?;
             match output {
                 AnswerFormat::Table | AnswerFormat::Wide => {
                     let pages: Vec<_> = found.iter().map(|code| pages::code(code)).collect();
@@ -42,7 +41,7 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), CommandFailure> {
             }
         }
         CodesCommand::Search { words, os, owner, output } => {
-            let found = search::search(words, os.map(Os::from), owner.map(Owner::from));
+            let found = search::search(words, *os, *owner);
             search::print(words, &found, *output)
         }
     }

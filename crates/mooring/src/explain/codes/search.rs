@@ -172,28 +172,31 @@ impl Index {
     }
 
     fn find(&self, words: &[Word], allows_typos: bool) -> Found {
-        let codes = self.codes.iter();
-        let mut codes: Vec<(Match, &'static ExitCode)> = codes
-            .filter_map(|(subject, code)| Some((subject.matches(words, allows_typos)?, *code)))
-            .collect();
-        let causes = self.causes.iter();
-        let mut causes: Vec<(Match, &CausePage)> = causes
-            .filter_map(|(subject, page)| Some((subject.matches(words, allows_typos)?, page)))
-            .collect();
+        let mut codes = find_matches(&self.codes, words, allows_typos);
+        let mut causes = find_matches(&self.causes, words, allows_typos);
         let is_past =
             |code: &ExitCode| !matches!(code.status, Status::Agent | Status::Current | Status::Raw);
         codes.sort_by_key(|(found, code)| {
             (*found > Match::Text, is_past(code), code.os, code.number)
         });
         causes.sort_by_key(|(found, _)| *found);
-        let best = codes.first().map(|(found, _)| *found).into_iter();
-        let best = best.chain(causes.first().map(|(found, _)| *found)).min();
+        let best = [codes.first().map(|one| one.0), causes.first().map(|one| one.0)];
         Found {
-            codes: codes.into_iter().map(|(_, code)| code).collect(),
+            codes: codes.into_iter().map(|(_, code)| *code).collect(),
             causes: causes.into_iter().map(|(_, page)| page.clone()).collect(),
-            is_similar: best.is_some_and(|best| best > Match::Text),
+            is_similar: best.into_iter().flatten().min().is_some_and(|best| best > Match::Text),
         }
     }
+}
+
+fn find_matches<'a, T>(
+    all: &'a [(Subject, T)],
+    words: &[Word],
+    allows_typos: bool,
+) -> Vec<(Match, &'a T)> {
+    let found =
+        |(subject, one): &'a (Subject, T)| Some((subject.matches(words, allows_typos)?, one));
+    all.iter().filter_map(found).collect()
 }
 
 pub(super) fn search(words: &[String], os: Option<Os>, owner: Option<Owner>) -> Found {
