@@ -34,18 +34,6 @@ pub(crate) enum Area {
     Config,
 }
 
-impl Area {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Cluster => "cluster",
-            Self::Azure => "azure",
-            Self::Karpenter => "karpenter",
-            Self::Controller => "controller",
-            Self::Config => "config",
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     /// Part to check [default: all]

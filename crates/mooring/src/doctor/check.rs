@@ -1,6 +1,7 @@
 //! Results of checks, as in schema `mooring.doctor/v1`.
 
 use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::plural::counted;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -126,13 +127,8 @@ impl Report {
     }
 
     fn sentence(&self, cluster: &str) -> String {
-        let things = |count: usize, one: &str, many: &str| match count {
-            1 => format!("1 {one}"),
-            count => format!("{count} {many}"),
-        };
-        let failed = things(self.failed, "check failed", "checks failed");
-        let warnings = things(self.warnings, "warning", "warnings");
-        format!("{cluster}: {failed}, {warnings}, {} ok", self.ok)
+        let (failed, warnings) = (counted(self.failed, "check"), counted(self.warnings, "warning"));
+        format!("{cluster}: {failed} failed, {warnings}, {} ok", self.ok)
     }
 
     pub(super) fn screen(&self, cluster: &str) -> Screen {

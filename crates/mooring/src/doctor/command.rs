@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::ValueEnum as _;
 use mooring_terminal::Style;
 use mooring_workflow::published::ClusterIdentity;
 use serde_json::Value;
@@ -26,14 +27,22 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFail
     let DoctorArguments { area, sources, send_test, exit_zero, output } = arguments;
     let started = Instant::now();
     let runtime = build_runtime()?;
-    let (cluster, mut checks) = runtime.block_on(checks(&sources, area));
-    let facts = cluster.map(|cluster| cluster.facts);
+    let (read, mut checks) = runtime.block_on(async {
+        let read = read_cluster(&sources).await;
+        let checks = checks(&sources, area, read.as_ref().ok()).await;
+        (read, checks)
+    });
+    if let Err(failure) = &read {
+        checks.insert(0, unreadable(failure));
+    }
+    let facts = read.ok().map(|cluster| cluster.facts);
     if send_test {
         let identity = facts.as_ref().map(|facts| &facts.identity);
         checks.extend(runtime.block_on(hooks::send_test(identity)));
     }
-    let wanted = |check: &DoctorCheck| area.is_none_or(|area| check.area == area.as_str());
-    let checks: Vec<DoctorCheck> = checks.into_iter().filter(wanted).collect();
+    if let Some(name) = area.and_then(|area| area.to_possible_value()) {
+        checks.retain(|check| check.area == name.get_name());
+    }
     let report = Report::new(checks, started.elapsed().as_secs_f64());
     let identity =
         facts.as_ref().map_or_else(ClusterIdentity::default, |facts| facts.identity.clone());
@@ -59,29 +68,12 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFail
     Ok(ExitCode::from(u8::from(report.failed > 0 && !exit_zero)))
 }
 
-async fn checks(
-    arguments: &SourceArguments,
-    area: Option<Area>,
-) -> (Option<ConnectedCluster>, Vec<DoctorCheck>) {
-    match read_cluster(arguments).await {
-        Ok(cluster) => {
-            let checks = checks_of(arguments, area, Some(&cluster)).await;
-            (Some(cluster), checks)
-        }
-        Err(failure) => {
-            let mut checks = vec![unreadable(&failure)];
-            checks.extend(checks_of(arguments, area, None).await);
-            (None, checks)
-        }
-    }
-}
-
 /// Returns the document about a cluster that was read; none if it cannot be read.
 pub(crate) async fn document(
     arguments: &SourceArguments,
     cluster: Option<&ConnectedCluster>,
 ) -> Result<Value, CommandFailure> {
-    let report = Report::new(checks_of(arguments, None, cluster).await, 0.0);
+    let report = Report::new(checks(arguments, None, cluster).await, 0.0);
     let facts = cluster.map(|cluster| &cluster.facts);
     let identity = facts.map(|facts| facts.identity.clone()).unwrap_or_default();
     let sources = facts.map_or(&[][..], |facts| facts.sources.as_slice());
@@ -89,7 +81,7 @@ pub(crate) async fn document(
         .map_err(|error| CommandFailure::io(error.to_string()))
 }
 
-async fn checks_of(
+async fn checks(
     arguments: &SourceArguments,
     area: Option<Area>,
     cluster: Option<&ConnectedCluster>,

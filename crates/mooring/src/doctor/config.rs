@@ -4,7 +4,6 @@ use super::check::{CheckState, DoctorCheck};
 use crate::arguments::ClusterArguments;
 use crate::cluster::config;
 use crate::cluster::connect;
-use crate::output::failure::CommandFailure;
 
 /// Shows the configuration file. It is read without a context as well: an invalid file may be the reason why no
 /// cluster was read.
@@ -12,7 +11,10 @@ pub(super) fn configuration(context: Option<&str>) -> DoctorCheck {
     let path = config::path();
     let file = path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     match config::read() {
-        Err(failure) => unreadable_config(&failure),
+        Err(failure) => {
+            let first = failure.text().lines().next().unwrap_or_default();
+            DoctorCheck::new("config", "file", CheckState::Failed, first)
+        }
         Ok(_) if !path.is_some_and(|path| path.exists()) => {
             DoctorCheck::new("config", "file", CheckState::Skipped, format!("no {file}"))
         }
@@ -59,11 +61,6 @@ pub(super) fn settings(
     }
     let message = format!("from flags and variables: {}", shown.join(", "));
     (!shown.is_empty()).then(|| DoctorCheck::new("config", "variables", CheckState::Ok, message))
-}
-
-fn unreadable_config(failure: &CommandFailure) -> DoctorCheck {
-    let first = failure.text().lines().next().unwrap_or_default();
-    DoctorCheck::new("config", "file", CheckState::Failed, first)
 }
 
 #[cfg(test)]

@@ -23,11 +23,8 @@ pub(crate) async fn controller(cluster: &ConnectedCluster) -> Vec<DoctorCheck> {
         }
         "late" => {
             let logs = format!("kubectl -n {namespace} logs -l app.kubernetes.io/name=mooring");
-            (
-                CheckState::Failed,
-                format!("{version}: {leader} does not renew its Lease"),
-                Some(logs),
-            )
+            let message = format!("{version}: {leader} does not renew its Lease");
+            (CheckState::Failed, message, Some(logs))
         }
         "not-running" => (
             CheckState::Warning,
@@ -79,10 +76,8 @@ pub(super) fn record(facts: &ClusterFacts) -> Option<DoctorCheck> {
             (CheckState::Failed, format!("the failure record cannot be read: {why}"))
         }
     };
-    Some(
-        DoctorCheck::new("controller", "record", state, message)
-            .used_by(&["status", "fleet", "why"]),
-    )
+    let check = DoctorCheck::new("controller", "record", state, message);
+    Some(check.used_by(&["status", "fleet", "why"]))
 }
 
 /// Reads deliveries of notifications from the metrics of the leader.

@@ -1,6 +1,7 @@
 //! Karpenter, and nodes that it lost.
 
 use mooring_inventory::ClusterFacts;
+use mooring_workflow::plural::counted;
 
 use crate::doctor::check::{CheckState, DoctorCheck};
 
@@ -9,10 +10,7 @@ pub(crate) fn karpenter(facts: &ClusterFacts) -> Vec<DoctorCheck> {
         let message = "not installed: only AKS pools are shown";
         return vec![DoctorCheck::new("karpenter", "installed", CheckState::Skipped, message)];
     }
-    let pools = match facts.node_pools.len() {
-        1 => "1 NodePool".to_owned(),
-        pools => format!("{pools} NodePools"),
-    };
+    let pools = counted(facts.node_pools.len(), "NodePool");
     let versions = match facts.has_versions {
         Some(true) => "; images can be pinned (spec.versions of an AKSNodeClass)",
         Some(false) => "; images cannot be pinned: the AKSNodeClass has no spec.versions",
