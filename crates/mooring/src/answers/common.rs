@@ -1,7 +1,6 @@
 //! Parts that the screens share.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::image;
 use mooring_inventory::{ClusterFacts, Filter, Node};
 use mooring_terminal::{Screen, Text};
 use mooring_workflow::plural::counted;
@@ -80,11 +79,6 @@ pub(super) fn not_found(
         }
         None => CommandFailure::unknown_name(format!("{text}\n{hint}")),
     }
-}
-
-/// Returns the version of an image, which is unique in nearly every cluster.
-pub(crate) fn short_image(name: &str) -> &str {
-    image::version(name)
 }
 
 /// Returns true if the time of day is enough: it is of the same day or of the last hours.

@@ -3,15 +3,14 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use mooring_controller::claim::image;
 use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
 use mooring_inventory::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Node, percent};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
-use super::common::{
-    add_sources, caveat, clock, filter, names, print_warnings, short_duration, short_image,
-};
+use super::common::{add_sources, caveat, clock, filter, names, print_warnings, short_duration};
 use super::filters::ensure_known;
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::FleetArguments;
@@ -166,7 +165,7 @@ fn cells(row: &FleetRow, facts: &ClusterFacts) -> [Text; 9] {
     let (mark, verdict) = verdict(row.verdict);
     let time = |at: Option<jiff::Timestamp>| at.map_or_else(String::new, |at| clock(at, facts.now));
     [
-        Text::new(short_image(&row.image)),
+        Text::new(image::version(&row.image)),
         Text::new(&row.cause),
         Text::new(format!("{}/{}", here.failed, here.nodes)),
         Text::new(format!("{}–{}", percent(here.low), percent(here.high))),

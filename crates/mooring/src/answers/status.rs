@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use mooring_controller::claim::image;
 use mooring_inventory::status::{ClusterStatus, STATUS_SCHEMA, StatusFinding};
 use mooring_inventory::{ClusterFacts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
@@ -11,7 +12,7 @@ use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
 
 use super::common::{
-    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration, short_image,
+    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
 };
 use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
@@ -153,13 +154,9 @@ fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterSta
 }
 
 fn heading(facts: &ClusterFacts) -> Text {
-    let mut parts = vec![String::new()];
-    parts.extend(facts.region.clone());
-    let version = facts.version.as_deref();
-    parts.extend(version.map(|text| format!("Kubernetes {}", text.trim_start_matches('v'))));
-    parts.extend(facts.identity.context.as_ref().map(|context| format!("context {context}")));
+    let about: String = facts.about().iter().map(|part| format!(" · {part}")).collect();
     let portal = portal(&facts.identity, facts.identity.id.as_deref());
-    Text::default().bold_link(facts.cluster_name(), portal.as_deref()).plain(parts.join(" · "))
+    Text::default().bold_link(facts.cluster_name(), portal.as_deref()).plain(about)
 }
 
 fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> Table {
@@ -196,7 +193,7 @@ fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> T
             Text::new(ready),
             Text::new(pool.joining.to_string()),
             Text::new(pool.failed.to_string()),
-            Text::new(pool.new_image.as_deref().map_or("–", short_image)),
+            Text::new(pool.new_image.as_deref().map_or("–", image::version)),
             Text::new(pool.seconds_to_join.map_or_else(|| "–".to_owned(), short_duration)),
             Text::new(last.unwrap_or_else(|| "–".to_owned())),
             Text::marked(mark, pool.state.as_str()),

@@ -3,11 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::status::{frame, read_runs};
 use crate::answers::arguments::StatusArguments;
-use crate::cluster::{Lists, Reports, VmRequest, connect, read_followed};
+use crate::cluster::{AzureResults, Lists, VmRequest, connect, read_followed};
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
@@ -37,9 +35,7 @@ fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure>
         }
     };
     let mut is_wrong = false;
-    let mut reports = Reports::new();
-    let (mut pools, mut runs, mut azure) = (Vec::new(), Vec::new(), None);
-    let mut asked_at: Option<Instant> = None;
+    let (mut azure, mut runs) = (AzureResults::default(), Vec::new());
     let ended = build_runtime()?.block_on(async {
         // What retries cannot change is an error: an unknown context, a missing kubeconfig.
         let sources = &arguments.read.sources;
@@ -51,21 +47,10 @@ fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure>
             };
             let read = read_followed(&connection, &lists, sources);
             let mut cluster = read.await.map_err(text)?;
-            if asked_at.is_none_or(|at| at.elapsed() >= AZURE_INTERVAL) {
-                let request = VmRequest::of_cluster(&cluster.facts);
-                reports = cluster.ask_azure(sources, &request).await.map_err(text)?;
-                pools.clone_from(&cluster.facts.inventory.aks_pools);
-                azure = cluster.facts.sources.last().cloned();
+            let request = VmRequest::of_cluster;
+            let refreshed = azure.refresh(&mut cluster, sources, request, AZURE_INTERVAL);
+            if refreshed.await.map_err(text)? {
                 runs = read_runs(&cluster, sources.timeout).await;
-                asked_at = Some(Instant::now());
-            } else {
-                for (uid, report) in &reports {
-                    cluster.facts.inventory.add_report(uid, report);
-                }
-                cluster.facts.inventory.aks_pools.clone_from(&pools);
-                if let (Some(last), Some(azure)) = (cluster.facts.sources.last_mut(), &azure) {
-                    *last = azure.clone();
-                }
             }
             let (frame, is_wrong_now) = frame(arguments, &cluster.facts, &runs).map_err(text)?;
             is_wrong = is_wrong_now;

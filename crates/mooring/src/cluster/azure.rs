@@ -7,6 +7,7 @@ use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{BudgetLimits, Client, ResourceId};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
+use mooring_controller::run::Api;
 use mooring_controller::{Scope, Settings};
 use mooring_inventory::{AksPool, ClusterFacts, Inventory, JoinState, Node};
 use mooring_workflow::published::{Source, SourceName, SourceState};
@@ -14,8 +15,7 @@ use serde_json::Value;
 
 use super::azure_limit::AzureLimit;
 use super::cache::find_known_cluster;
-use super::discovery::two_clusters;
-use super::facts::ConnectedCluster;
+use super::discovery::{NamedCluster, about_the_nodes, conflict};
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::output::failure::CommandFailure;
@@ -78,6 +78,17 @@ impl VmRequest {
 /// Reports by the uid of their node.
 pub(crate) type Reports = BTreeMap<String, NodeReport>;
 
+/// A cluster that was read: its facts, and the connection.
+pub(crate) struct ConnectedCluster {
+    pub(crate) facts: ClusterFacts,
+    pub(crate) api: Api,
+    pub(crate) client: mooring_kube::Client,
+    /// Subscription and resource group of the nodes.
+    pub(crate) scope: Option<Scope>,
+    /// The cluster of flags and variables.
+    pub(crate) named: NamedCluster,
+}
+
 impl ConnectedCluster {
     /// Reads VMs and adds the results. Without Azure there are none, and a warning.
     pub(crate) async fn ask_azure(
@@ -89,35 +100,33 @@ impl ConnectedCluster {
             return Ok(Reports::new());
         }
         let started = tokio::time::Instant::now();
-        let done = self.read_azure(arguments, request).await;
+        let read = self.read_azure(arguments, request).await;
         let seconds = Some(started.elapsed().as_secs_f64());
-        let error = match done {
+        let source = Source { seconds, ..Source::new(SourceName::Azure) };
+        match read {
             Ok(AzureRead { found, cluster, pools }) => {
                 self.set_cluster(cluster);
                 match pools {
                     Ok(pools) => self.facts.inventory.aks_pools = pools,
                     Err(error) if arguments.azure == AzureMode::Always => return Err(error),
                     Err(error) => {
-                        self.facts
-                            .warnings
-                            .push(format!("AKS pools were not read: {}", error.text()));
+                        let warning = format!("AKS pools were not read: {}", error.text());
+                        self.facts.warnings.push(warning);
                     }
                 }
-                let (state, source) = (SourceState::Read, Source::new(SourceName::Azure));
-                self.set_source(Source { state, at: Some(self.facts.now), seconds, ..source });
-                return Ok(add(&mut self.facts.inventory, found));
+                let (state, at) = (SourceState::Read, Some(self.facts.now));
+                self.set_source(Source { state, at, ..source });
+                Ok(add(&mut self.facts.inventory, found))
             }
-            Err(error) => error,
-        };
-        if arguments.azure == AzureMode::Always || request.run_command {
-            return Err(error);
+            Err(error) if arguments.azure == AzureMode::Always || request.run_command => Err(error),
+            Err(error) => {
+                self.facts.warnings.push(format!("Azure was not read: {}", error.text()));
+                let first = error.text().lines().next().unwrap_or_default().to_owned();
+                let state = SourceState::Failed;
+                self.set_source(Source { state, error: Some(first), ..source });
+                Ok(Reports::new())
+            }
         }
-        let (state, failed) = (SourceState::Failed, Source::new(SourceName::Azure));
-        let text = error.text().to_owned();
-        self.facts.warnings.push(format!("Azure was not read: {text}"));
-        let first = text.lines().next().unwrap_or_default().to_owned();
-        self.set_source(Source { state, seconds, error: Some(first), ..failed });
-        Ok(Reports::new())
     }
 
     async fn read_azure(
@@ -176,7 +185,7 @@ impl ConnectedCluster {
                 }
                 Ok(report) => {
                     any_read = true;
-                    found.extend(report.map(|report| Found { uid: Some(uid.clone()), report }));
+                    found.extend(report.map(|report| (Some(uid.clone()), report)));
                 }
                 Err(error) if self.is_known(&error) => {}
                 Err(error) => last_error = Some(error),
@@ -194,7 +203,7 @@ impl ConnectedCluster {
                 read => read.map_err(|error| CommandFailure::query(&error))?,
             };
         }
-        found.extend(named.into_iter().map(|report| Found { uid: None, report }));
+        found.extend(named.into_iter().map(|report| (None, report)));
         match last_error {
             Some(error) if !any_read => Err(CommandFailure::query(&error)),
             _ => Ok(AzureRead { found, cluster, pools }),
@@ -235,11 +244,9 @@ impl ConnectedCluster {
     /// Sets the cluster that Azure shows for the nodes.
     fn set_cluster(&mut self, cluster: Option<ResourceId>) {
         let Some(id) = cluster else { return };
-        let warning = two_clusters(&self.named, &id);
-        if self.named.differs(&id)
-            && !self.facts.warnings.iter().any(|one| one.contains("belong to"))
-        {
-            self.facts.warnings.push(warning);
+        let is_known = self.facts.warnings.iter().any(|one| one.contains("belong to"));
+        if self.named.differs(&id) && !is_known {
+            self.facts.warnings.push(about_the_nodes(&conflict(&self.named, &id)));
         }
         self.facts.identity.name = Some(id.name().to_owned());
         self.facts.identity.id = Some(id.as_str().to_owned());
@@ -252,7 +259,8 @@ impl ConnectedCluster {
 }
 
 struct AzureRead {
-    found: Vec<Found>,
+    /// Reports with the uid of their node; without it if it was found by another name.
+    found: Vec<(Option<String>, NodeReport)>,
     cluster: Option<ResourceId>,
     pools: Result<Vec<AksPool>, CommandFailure>,
 }
@@ -272,15 +280,9 @@ fn aks_pool(text: &str) -> Option<AksPool> {
     })
 }
 
-/// A report of Azure; without a uid if it was found by another name.
-struct Found {
-    uid: Option<String>,
-    report: NodeReport,
-}
-
-fn add(inventory: &mut Inventory, found: Vec<Found>) -> Reports {
+fn add(inventory: &mut Inventory, found: Vec<(Option<String>, NodeReport)>) -> Reports {
     let mut reports = Reports::new();
-    for Found { uid, report } in found {
+    for (uid, report) in found {
         let uid = match uid {
             Some(uid) => {
                 inventory.add_report(&uid, &report);

@@ -28,12 +28,12 @@ impl FoundCluster {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 }
+
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Row {
     id: String,
-    #[serde(default)]
     fqdn: Option<String>,
-    #[serde(default, rename = "privateFqdn")]
     private_fqdn: Option<String>,
 }
 
@@ -183,12 +183,7 @@ pub(crate) fn conflict(named: &NamedCluster, nodes: &ResourceId) -> String {
     )
 }
 
-/// Returns the warning of a command that reads, which uses the cluster of the kubeconfig.
-pub(crate) fn two_clusters(named: &NamedCluster, nodes: &ResourceId) -> String {
-    about_the_nodes(&conflict(named, nodes))
-}
-
-/// Returns the warning about a conflict of a command that reads.
+/// Returns the warning about a conflict of a command that reads, which uses the cluster of the kubeconfig.
 pub(crate) fn about_the_nodes(conflict: &str) -> String {
     format!("{conflict}; this is about the cluster of the nodes")
 }

@@ -1,7 +1,6 @@
 //! Lists that a watch keeps current, for commands that show the cluster again and again.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::{AsyncBufReadExt as _, StreamExt as _};
@@ -11,7 +10,7 @@ use mooring_controller::run::{Api, ApiError};
 use mooring_inventory::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::list::{self, VersionedList};
@@ -62,7 +61,7 @@ impl Lists {
 }
 
 /// An object that can be listed and watched.
-pub(crate) trait Listable: Clone + Send + 'static {
+pub(crate) trait Listable: Clone + Send + Sync + 'static {
     const PATH: &'static str;
 
     /// Lists all objects; none if the resource does not exist.
@@ -118,26 +117,9 @@ enum Items<T> {
     Failed(ApiError),
 }
 
-struct Shared<T> {
-    state: Mutex<Items<T>>,
-    /// Notified of the end of `Starting`.
-    started: Notify,
-}
-
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, Items<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, state: Items<T>) {
-        *self.lock() = state;
-        self.started.notify_waiters();
-    }
-}
-
 /// A list that a task keeps current.
 pub(crate) struct Followed<T> {
-    shared: Arc<Shared<T>>,
+    items: watch::Receiver<Items<T>>,
     task: JoinHandle<()>,
 }
 
@@ -149,60 +131,48 @@ impl<T> Drop for Followed<T> {
 
 impl<T: Listable> Followed<T> {
     fn start(client: &kube::Client) -> Self {
-        let state = Mutex::new(Items::Starting);
-        let shared = Arc::new(Shared { state, started: Notify::new() });
-        let task = tokio::spawn(follow(client.clone(), Arc::clone(&shared)));
-        Self { shared, task }
+        let (sender, items) = watch::channel(Items::Starting);
+        let task = tokio::spawn(follow(client.clone(), sender));
+        Self { items, task }
     }
 
     /// Returns the items, after the first list; an error while the server cannot be read.
     async fn current(&self) -> Result<Option<Vec<T>>, ApiError> {
-        loop {
-            let started = self.shared.started.notified();
-            match &*self.shared.lock() {
-                Items::Starting => {}
-                Items::Absent => return Ok(None),
-                Items::Current(items) => return Ok(Some(items.values().cloned().collect())),
-                Items::Failed(error) => return Err(error.clone()),
-            }
-            started.await;
+        let mut items = self.items.clone();
+        let started = items.wait_for(|items| !matches!(items, Items::Starting)).await;
+        match started.as_deref() {
+            Ok(Items::Current(items)) => Ok(Some(items.values().cloned().collect())),
+            Ok(Items::Failed(error)) => Err(error.clone()),
+            Ok(Items::Absent | Items::Starting) | Err(_) => Ok(None),
         }
     }
 }
 
 /// Lists and watches, endlessly.
-async fn follow<T: Listable>(client: kube::Client, shared: Arc<Shared<T>>) {
+async fn follow<T: Listable>(client: kube::Client, list: watch::Sender<Items<T>>) {
     let api = Api::new(client.clone());
     loop {
         let pause = match T::list(&api).await {
             Ok(Some(VersionedList { items, mut version })) => {
                 let by_uid = |item: T| (item.uid().to_owned(), item);
-                shared.set(Items::Current(items.into_iter().map(by_uid).collect()));
+                list.send_replace(Items::Current(items.into_iter().map(by_uid).collect()));
                 // The server ends a watch every few minutes; the next one continues it.
-                while let Ended::Continue = watch(&client, &shared, &mut version).await {
+                while apply_events(&client, &list, &mut version).await.is_some() {
                     tokio::time::sleep(PAUSE).await;
                 }
                 PAUSE
             }
             Ok(None) => {
-                shared.set(Items::Absent);
+                list.send_replace(Items::Absent);
                 ABSENT_PAUSE
             }
             Err(error) => {
-                shared.set(Items::Failed(error));
+                list.send_replace(Items::Failed(error));
                 PAUSE
             }
         };
         tokio::time::sleep(pause).await;
     }
-}
-
-/// How a watch ended.
-enum Ended {
-    /// By the server; the next continues from the last version.
-    Continue,
-    /// With an error: the list must be read again.
-    ListAgain,
 }
 
 #[derive(Deserialize)]
@@ -226,32 +196,26 @@ struct Metadata {
     resource_version: String,
 }
 
-async fn watch<T: Listable>(
+/// Applies events until the server ends the watch; none after an error, whose reason another list finds.
+async fn apply_events<T: Listable>(
     client: &kube::Client,
-    shared: &Shared<T>,
+    list: &watch::Sender<Items<T>>,
     version: &mut String,
-) -> Ended {
+) -> Option<()> {
     let path = T::PATH;
     let request = http::Request::get(format!(
         "{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={version}"
     ));
-    let Ok(request) = request.body(Vec::new()) else { return Ended::ListAgain };
-    let lines = match tokio::time::timeout(IDLE_LIMIT, client.request_stream(request)).await {
-        Ok(Ok(stream)) => stream.lines(),
-        // Listing again finds the reason.
-        _ => return Ended::ListAgain,
-    };
-    let mut lines = std::pin::pin!(lines);
-    loop {
-        match tokio::time::timeout(IDLE_LIMIT, lines.next()).await {
-            Ok(None) => return Ended::Continue,
-            Ok(Some(Ok(line))) => match apply(&mut shared.lock(), &line) {
-                Some(seen) => *version = seen,
-                None => return Ended::ListAgain,
-            },
-            Ok(Some(Err(_))) | Err(_) => return Ended::ListAgain,
-        }
+    let stream = client.request_stream(request.body(Vec::new()).ok()?);
+    let stream = tokio::time::timeout(IDLE_LIMIT, stream).await.ok()?.ok()?;
+    let mut lines = std::pin::pin!(stream.lines());
+    while let Some(line) = tokio::time::timeout(IDLE_LIMIT, lines.next()).await.ok()? {
+        let line = line.ok()?;
+        let mut seen = None;
+        list.send_modify(|items| seen = apply(items, &line));
+        *version = seen?;
     }
+    Some(())
 }
 
 /// Applies an event and returns its version; none for an error.

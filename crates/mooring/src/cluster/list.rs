@@ -24,10 +24,11 @@ struct Page<'a> {
 }
 
 #[derive(Default, Deserialize)]
+#[serde(default)]
 struct Metadata {
-    #[serde(default, rename = "continue")]
+    #[serde(rename = "continue")]
     follow: String,
-    #[serde(default, rename = "resourceVersion")]
+    #[serde(rename = "resourceVersion")]
     version: String,
 }
 
@@ -77,10 +78,8 @@ async fn list_by<T>(
             }
             Err(error) => return Err(error),
         };
-        let read: Page = serde_json::from_str(&text).map_err(|_| ApiError {
-            status: None,
-            what: "the list is not valid JSON".to_owned(),
-        })?;
+        let read: Page =
+            serde_json::from_str(&text).map_err(|_| invalid("the list is not valid JSON"))?;
         items.extend(read.items.into_iter().filter_map(&mut item));
         if read.metadata.follow.is_empty() {
             return Ok(Some(VersionedList { items, version: read.metadata.version }));
@@ -104,10 +103,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<VersionedList<NodeIte
             Err(error) => return Err(error),
         };
         let read = NodePage::decode(&response).or_else(|| json_page(&response));
-        let read = read.ok_or_else(|| ApiError {
-            status: None,
-            what: "the list of nodes is not valid".to_owned(),
-        })?;
+        let read = read.ok_or_else(|| invalid("the list of nodes is not valid"))?;
         nodes.extend(read.nodes.into_iter().map(|mut node| {
             node.intern(&mut labels);
             node
@@ -117,6 +113,10 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<VersionedList<NodeIte
         }
         page = format!("{PAGES}&continue={}", query_value(&read.next));
     }
+}
+
+fn invalid(what: &str) -> ApiError {
+    ApiError { status: None, what: what.to_owned() }
 }
 
 fn json_page(response: &[u8]) -> Option<NodePage> {

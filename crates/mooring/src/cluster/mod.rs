@@ -2,26 +2,26 @@
 
 mod azure;
 mod azure_limit;
+mod azure_results;
 mod cache;
 pub(crate) mod config;
 pub(crate) mod connect;
 mod controller_state;
 mod discovery;
-mod facts;
 mod follow;
 mod list;
 mod read;
 mod waiting;
 
-pub(crate) use azure::{Reports, VmRequest};
+pub(crate) use azure::{ConnectedCluster, Reports, VmRequest};
 pub(crate) use azure_limit::AzureLimit;
+pub(crate) use azure_results::AzureResults;
 pub(crate) use cache::find_known_cluster;
 pub(crate) use controller_state::{NAMESPACE, read_controller};
 pub(crate) use discovery::{
     FoundCluster, NamedCluster, NodesCluster, about_the_nodes, by_group_name, conflict,
     find_cluster, find_scope,
 };
-pub(crate) use facts::ConnectedCluster;
 pub(crate) use follow::Lists;
 pub(crate) use list::{NODES, list, list_nodes};
 pub(crate) use read::{read, read_cluster, read_connected, read_followed};

@@ -153,8 +153,7 @@ impl Feed {
         }
         if known.version.is_none() {
             let version = self.get("/version").await.ok().flatten();
-            let version = version.and_then(|found| found["gitVersion"].as_str().map(str::to_owned));
-            known.version = version;
+            known.version = version.and_then(|one| one["gitVersion"].as_str().map(str::to_owned));
         }
     }
 
@@ -163,11 +162,9 @@ impl Feed {
         let view = known.view.as_ref()?;
         let now = (self.clock)();
         let controller = self.controller(known, now);
-        let region =
-            |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
         let facts = ClusterFacts {
             identity: self.identity.clone(),
-            region: known.nodes.iter().find_map(region),
+            region: known.nodes.iter().find_map(NodeItem::region),
             version: known.version.clone(),
             inventory: Inventory {
                 counts: known.counts.clone(),

@@ -6,13 +6,12 @@ use std::time::Duration;
 use mooring_inventory::ClusterFacts;
 use mooring_kube::kubeconfig::Connection;
 use mooring_page::{Live, PageMode, Snapshot};
-use mooring_workflow::published::Source;
 use mooring_workflow::status::RunStatus;
 use tokio::time::Instant;
 
 use super::runs;
-use crate::arguments::{AzureMode, SourceArguments};
-use crate::cluster::{Lists, Reports, VmRequest, read_connected};
+use crate::arguments::SourceArguments;
+use crate::cluster::{AzureResults, Lists, VmRequest, read_connected};
 use crate::output::failure::CommandFailure;
 
 /// Pause between reads; longer if a read takes long, since large lists cost the API server much.
@@ -26,11 +25,7 @@ struct Reader {
     connection: Connection,
     lists: Lists,
     arguments: SourceArguments,
-    /// Mode of the flag; between reads of Azure, `arguments` has `never`.
-    azure: AzureMode,
-    azure_at: Option<Instant>,
-    azure_source: Option<Source>,
-    reports: Reports,
+    azure: AzureResults,
     runs: Option<Vec<RunStatus>>,
     runs_at: Option<Instant>,
 }
@@ -52,57 +47,30 @@ pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: S
 
 impl Reader {
     fn new(connection: Connection, lists: Lists, arguments: SourceArguments) -> Self {
-        Self {
-            connection,
-            lists,
-            azure: arguments.azure,
-            arguments,
-            azure_at: None,
-            azure_source: None,
-            reports: Reports::new(),
-            runs: None,
-            runs_at: None,
-        }
+        let azure = AzureResults::default();
+        Self { connection, lists, arguments, azure, runs: None, runs_at: None }
     }
 
     async fn read(&mut self) -> Result<Snapshot, CommandFailure> {
-        let is_due = self.azure_at.is_none_or(|at| at.elapsed() >= AZURE_PAUSE);
-        self.arguments.azure = if is_due { self.azure } else { AzureMode::Never };
         let limit = self.arguments.timeout;
         let read = async {
             let read = read_connected(&self.connection, &self.lists, &self.arguments);
-            let mut read = Box::pin(read).await?;
-            let request = VmRequest::unknown(&read.facts.inventory.nodes, read.facts.now);
-            let reports = read.ask_azure(&self.arguments, &request).await?;
-            Ok::<_, CommandFailure>((read.facts, reports))
+            let mut cluster = Box::pin(read).await?;
+            let request =
+                |facts: &ClusterFacts| VmRequest::unknown(&facts.inventory.nodes, facts.now);
+            self.azure.refresh(&mut cluster, &self.arguments, request, AZURE_PAUSE).await?;
+            Ok::<_, CommandFailure>(cluster.facts)
         };
         let read = tokio::time::timeout(limit, read);
-        let (mut facts, reports) = read.await.map_err(|_| {
+        let facts = read.await.map_err(|_| {
             CommandFailure::io(format!(
                 "the Kubernetes API did not respond within {}s",
                 limit.as_secs()
             ))
         })??;
-        if is_due {
-            self.azure_at = Some(Instant::now());
-            self.azure_source = facts.sources.last().cloned();
-            self.reports = reports;
-        } else {
-            self.restore(&mut facts);
-        }
         self.read_runs(&facts).await;
         let runs = self.runs.clone();
         Ok(Snapshot { facts, runs, mode: PageMode::Local, details: None })
-    }
-
-    /// Adds the results of the last read of Azure.
-    fn restore(&self, facts: &mut ClusterFacts) {
-        for (uid, report) in &self.reports {
-            facts.inventory.add_report(uid, report);
-        }
-        if let (Some(last), Some(source)) = (facts.sources.last_mut(), &self.azure_source) {
-            *last = source.clone();
-        }
     }
 
     async fn read_runs(&mut self, facts: &ClusterFacts) {
@@ -119,9 +87,10 @@ impl Reader {
 mod tests {
     use mooring_controller::ConditionReason;
     use mooring_inventory::JoinState;
-    use mooring_workflow::published::{SourceName, SourceState};
+    use mooring_workflow::published::{Source, SourceName, SourceState};
 
     use super::*;
+    use crate::cluster::Reports;
     use crate::fixtures::{Server, facts, node, report, source_arguments};
 
     fn reader(server: &Server) -> Reader {
@@ -140,9 +109,9 @@ mod tests {
         let mut reader = reader(&Server::default());
         let first = reader.read().await.unwrap();
         assert_eq!(first.facts.sources.last().unwrap().state, SourceState::NotAsked);
-        assert!(reader.azure_at.is_some());
+        assert!(reader.azure.read_at.is_some());
         let read = Source { state: SourceState::Read, ..Source::new(SourceName::Azure) };
-        reader.azure_source = Some(read);
+        reader.azure.source = Some(read);
         let again = reader.read().await.unwrap();
         assert_eq!(again.facts.sources.last().unwrap().state, SourceState::Read);
         let failed = report("aks-a", None, ConditionReason::CseTimedOut);
@@ -160,9 +129,9 @@ mod tests {
         };
         let verdict = mooring_controller::Verdict { failure: Some(failure), ..failed.verdict };
         let failed = mooring_controller::query::NodeReport { verdict, ..failed };
-        reader.reports = Reports::from([("uid-a".to_owned(), failed)]);
+        reader.azure.reports = Reports::from([("uid-a".to_owned(), failed)]);
         let mut facts = facts([node("a", JoinState::Joining)]);
-        reader.restore(&mut facts);
+        reader.azure.restore(&mut facts);
         assert!(facts.inventory.nodes.first().unwrap().is_failed());
     }
 

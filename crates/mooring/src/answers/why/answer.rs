@@ -1,7 +1,5 @@
 //! The facts of an answer, as in schema `mooring.why/v2`.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use mooring_codes::Os;
 use mooring_controller::claim::image;
@@ -10,8 +8,8 @@ use mooring_controller::record::FailureRecord;
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::LostNode;
 use mooring_inventory::{
-    ClusterFacts, FailureGroup, Fleet, FleetRow, FleetVerdict, Inventory, JoinState, Node, Share,
-    groups,
+    ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, FleetVerdict, Inventory, JoinState, Node,
+    PoolKind, Share, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;
@@ -19,7 +17,7 @@ use serde::Serialize;
 
 use super::subject::WhySubject;
 use crate::answers::arguments::ReadArguments;
-use crate::answers::common::{filter, short_image};
+use crate::answers::common::filter;
 use crate::cluster::{ConnectedCluster, Reports};
 
 #[derive(Debug, Serialize)]
@@ -98,14 +96,10 @@ impl WhyAnswer {
         arguments: &ReadArguments,
     ) -> Self {
         let facts = &cluster.facts;
-        let filter = filter(arguments, facts);
-        let all = facts.inventory.filtered(&mooring_inventory::Filter {
-            since: filter.since,
-            ..mooring_inventory::Filter::default()
-        });
-        let fleet = Fleet::of(&all, filter.since);
+        let since = filter(arguments, facts).since;
+        let all = facts.inventory.filtered(&Filter { since, ..Filter::default() });
+        let fleet = Fleet::of(&all, since);
         let is_single = matches!(subject, WhySubject::Node(_));
-        let count = |is: fn(&Node) -> bool| selected.nodes.iter().filter(|node| is(node)).count();
         let is_listed = |node: &&Node| is_single || node.is_failed() || !node.has_joined();
         let listed = selected.nodes.iter().filter(is_listed);
         let nodes: Vec<NodeEntry> =
@@ -122,9 +116,9 @@ impl WhyAnswer {
         let joined = || selected.nodes.iter().filter(|node| node.has_joined() && !node.is_failed());
         Self {
             subject: SubjectName::new(subject, selected),
-            since: filter.since.filter(|_| !is_single),
+            since: since.filter(|_| !is_single),
             failed: selected.failed(),
-            joining: count(|node| node.state == JoinState::Joining),
+            joining: selected.count(JoinState::Joining),
             joined: joined().count(),
             next: next(subject, &nodes, &diagnoses, reports, cluster),
             diagnoses,
@@ -166,7 +160,7 @@ impl SubjectName {
     fn new(subject: &WhySubject, selected: &Inventory) -> Self {
         let (name, kind) = match subject {
             WhySubject::Cluster | WhySubject::Unknown(_) => (None, "cluster"),
-            WhySubject::Pool { name, kind: mooring_inventory::PoolKind::NodePool } => {
+            WhySubject::Pool { name, kind: PoolKind::NodePool } => {
                 (Some(name.clone()), "node-pool")
             }
             WhySubject::Pool { name, .. } => (Some(name.clone()), "aks-pool"),
@@ -251,8 +245,9 @@ fn actions(
 ) -> Vec<String> {
     let mut actions = Vec::new();
     if row.is_some_and(|row| row.verdict == FleetVerdict::Image) {
-        actions.extend(good_image(group, all).map(|(image, joined)| {
-            let version = short_image(&image);
+        let good = all.best_image(|node| node.pool == group.pool);
+        actions.extend(good.map(|(image, joined)| {
+            let version = image::version(image);
             format!("Use image {version} for new nodes: {joined} of {joined} nodes joined with it.")
         }));
     }
@@ -264,20 +259,6 @@ fn actions(
         actions.extend(row.first().map(|row| row.action.to_owned()));
     }
     actions
-}
-
-/// Returns the image of the pool with which most nodes joined and none failed.
-fn good_image(group: &FailureGroup, all: &Inventory) -> Option<(String, usize)> {
-    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for node in all.nodes.iter().filter(|node| node.pool == group.pool) {
-        let Some(image) = node.image.as_deref() else { continue };
-        let (joined, failed) = counts.entry(image).or_default();
-        *joined += usize::from(node.has_joined() && !node.is_failed());
-        *failed += usize::from(node.is_failed());
-    }
-    let good = counts.into_iter().filter(|(_, (joined, failed))| *joined > 0 && *failed == 0);
-    good.max_by_key(|(_, (joined, _))| *joined)
-        .map(|(image, (joined, _))| (image.to_owned(), joined))
 }
 
 /// Returns the command that explains a code or a cause. An image that is not a plain word is omitted.

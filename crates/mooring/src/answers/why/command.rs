@@ -7,7 +7,7 @@ use mooring_terminal::{Mark, Screen};
 use serde_json::Value;
 
 use super::answer::WhyAnswer;
-use super::request::{ask, read, select};
+use super::request::{ask, select};
 use super::{groups, markdown};
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::{ReadArguments, WhyArguments};
@@ -15,7 +15,7 @@ use crate::answers::common::{add_sources, names, print_warnings};
 use crate::answers::filters::ensure_known;
 use crate::answers::schemas::WHY;
 use crate::arguments::SourceArguments;
-use crate::cluster::ConnectedCluster;
+use crate::cluster::{ConnectedCluster, read_cluster};
 use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
@@ -28,8 +28,11 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, CommandFailure> 
     if is_former(arguments.schema.as_deref(), WHY) {
         return crate::answers::former::why(arguments);
     }
-    let runtime = build_runtime()?;
-    let (cluster, subject, reports) = runtime.block_on(read(arguments))?;
+    let (cluster, subject, reports) = build_runtime()?.block_on(async {
+        let mut cluster = read_cluster(&arguments.read.sources).await?;
+        let (subject, reports) = ask(arguments, &mut cluster).await?;
+        Ok::<_, CommandFailure>((cluster, subject, reports))
+    })?;
     let facts = &cluster.facts;
     ensure_known(&arguments.read, facts, "why")?;
     let selected = select(arguments, facts, &subject);

@@ -4,12 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use mooring_controller::claim::image::version;
 use mooring_inventory::{ClusterFacts, FailureGroup, JoinState, REGISTRATION_LIMIT};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
+use mooring_workflow::published::Next;
 
 use super::answer::{Diagnosis, WhyAnswer};
-use crate::answers::common::{caveat, clock, moment, short_duration, short_image};
+use crate::answers::common::{caveat, clock, moment, short_duration};
+
+/// Source of failures that are not confirmed.
+pub(super) const UNCONFIRMED: &str = "events only; neither Azure nor the API server shows it";
 
 /// Names in a group; `-o wide` has all.
 const NAMES: usize = 3;
@@ -45,6 +50,7 @@ pub(super) fn sentence(facts: &ClusterFacts, answer: &WhyAnswer) -> (Mark, Strin
 pub(super) fn add(screen: &mut Screen, facts: &ClusterFacts, answer: &WhyAnswer, is_wide: bool) {
     let (mark, text) = sentence(facts, answer);
     screen.sentence(mark, text);
+    let first = answer.diagnoses.iter().filter_map(|one| one.group.first_at).min();
     let counts = [answer.failed, answer.joining, answer.joined];
     let width = counts.map(|count| count.to_string().len()).into_iter().max().unwrap_or(1).max(2);
     if counts.iter().any(|count| *count > 0) {
@@ -62,22 +68,15 @@ pub(super) fn add(screen: &mut Screen, facts: &ClusterFacts, answer: &WhyAnswer,
                 short_duration(seconds)
             )
         });
-        screen.hanging(
-            0,
-            width + 2,
-            Text::new(format!("{:>width$}  joining{oldest}", answer.joining)),
-        );
+        let text = format!("{:>width$}  joining{oldest}", answer.joining);
+        screen.hanging(0, width + 2, Text::new(text));
     }
     if answer.joined > 0 {
-        let first = answer.diagnoses.iter().filter_map(|one| one.group.first_at).min();
         let before = first.filter(|first| answer.last_joined_at.is_some_and(|last| last < *first));
         let before =
             before.map_or_else(String::new, |at| format!(" before {}", moment(at, facts.now)));
-        screen.hanging(
-            0,
-            width + 2,
-            Text::new(format!("{:>width$}  joined{before}", answer.joined)),
-        );
+        let text = format!("{:>width$}  joined{before}", answer.joined);
+        screen.hanging(0, width + 2, Text::new(text));
     }
     let next = answer.next.iter().map(|next| (next.command.as_str(), next.purpose.as_str()));
     screen.commands("Next", next);
@@ -115,13 +114,13 @@ fn add_group(
         rows.prose("image", image);
     }
     for evidence in &group.evidence {
-        rows.prose("evidence", evidence.line.clone());
+        rows.prose("evidence", &evidence.line);
     }
     if let Some(owner) = owner(group.owner.as_deref(), group.confidence.as_deref()) {
         rows.prose("owner", owner);
     }
     if !group.is_confirmed {
-        rows.prose("source", "events only; neither Azure nor the API server shows it".to_owned());
+        rows.prose("source", UNCONFIRMED);
     }
     rows.prose("when", when(group, facts.now));
     if is_wide {
@@ -131,11 +130,9 @@ fn add_group(
         rows.prose("nodes", nodes(group));
     }
     if let Some(action) = diagnosis.actions.first() {
-        rows.prose("do first", action.clone());
+        rows.prose("do first", action);
     }
-    for (at, next) in diagnosis.next.iter().enumerate() {
-        rows.literal(if at == 0 { "next" } else { "" }, &next.command);
-    }
+    rows.commands(&diagnosis.next);
 }
 
 /// Labeled lines at an indent.
@@ -147,7 +144,7 @@ pub(super) struct Rows<'a> {
 impl Rows<'_> {
     const LABEL: usize = 10;
 
-    pub(super) fn prose(&mut self, label: &str, text: String) {
+    pub(super) fn prose(&mut self, label: &str, text: impl AsRef<str>) {
         self.text(label, Text::new(text));
     }
 
@@ -155,30 +152,30 @@ impl Rows<'_> {
         self.screen.labeled(self.indent, Self::LABEL, label, [text]);
     }
 
-    /// Adds a line that is never wrapped: a command.
-    pub(super) fn literal(&mut self, label: &str, text: &str) {
+    /// Adds lines that are never wrapped.
+    pub(super) fn commands(&mut self, next: &[Next]) {
         let (indent, width) = (self.indent, Self::LABEL);
-        self.screen.line(Text::new(format!("{:indent$}{label:<width$}", "")).plain(text));
+        for (at, next) in next.iter().enumerate() {
+            let label = if at == 0 { "next" } else { "" };
+            let text = Text::new(format!("{:indent$}{label:<width$}", ""));
+            self.screen.line(text.plain(&next.command));
+        }
     }
 }
 
 /// Returns `232 ERR_ORAS_BINARY_NOT_FOUND (reported as 211)`.
 pub(super) fn code(group: &FailureGroup) -> Option<String> {
-    let shown = |code: &mooring_inventory::Code| match &code.name {
-        Some(name) => format!("{} {name}", code.code),
-        None => code.code.to_string(),
-    };
     match (&group.effective, &group.reported) {
         (Some(effective), Some(reported)) => {
-            Some(format!("{} (reported as {})", shown(effective), reported.code))
+            Some(format!("{effective} (reported as {})", reported.code))
         }
-        (Some(code), None) | (None, Some(code)) => Some(shown(code)),
+        (Some(code), None) | (None, Some(code)) => Some(code.to_string()),
         (None, None) => None,
     }
 }
 
 fn image(diagnosis: &Diagnosis) -> Option<String> {
-    let image = short_image(diagnosis.group.image.as_deref()?);
+    let image = version(diagnosis.group.image.as_deref()?);
     Some(match (diagnosis.here, diagnosis.others) {
         (Some(here), Some(others)) => format!(
             "{image}: {} of {} failed; other images: {} of {}",

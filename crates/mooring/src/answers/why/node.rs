@@ -1,14 +1,15 @@
 //! The screen of one node.
 
 use jiff::Timestamp;
+use mooring_controller::claim::image::version;
 use mooring_inventory::{ClusterFacts, JoinState, Node, NodeFailure, PoolKind, groups};
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::ClusterIdentity;
 
 use super::answer::{NodeEntry, WhyAnswer};
-use super::groups::{Rows, code, owner};
-use crate::answers::common::{pools_portal, portal, seconds_clock, short_duration, short_image};
+use super::groups::{Rows, UNCONFIRMED, code, owner};
+use crate::answers::common::{pools_portal, portal, seconds_clock, short_duration};
 
 /// Returns the first line: the answer.
 pub(super) fn sentence(facts: &ClusterFacts, entry: &NodeEntry) -> (Mark, String) {
@@ -53,13 +54,10 @@ pub(super) fn add(
         let code = code(&diagnosis.group).map_or_else(String::new, |code| format!(", {code}"));
         rows.prose("cause", format!("{}{code}", failure.cause));
         for evidence in &failure.evidence {
-            rows.prose("evidence", evidence.line.clone());
+            rows.prose("evidence", &evidence.line);
         }
         if !failure.is_confirmed {
-            rows.prose(
-                "source",
-                "events only; neither Azure nor the API server shows it".to_owned(),
-            );
+            rows.prose("source", UNCONFIRMED);
         }
     }
     rows.text("where", place(node, Some(&facts.identity)));
@@ -73,15 +71,13 @@ pub(super) fn add(
         }
         let action = answer.diagnoses.iter().find_map(|one| one.actions.first());
         if let Some(action) = action {
-            rows.prose("do first", action.clone());
+            rows.prose("do first", action);
         }
     }
     if let Some(earlier) = &entry.earlier {
         rows.prose("earlier", earlier_attempt(earlier));
     }
-    for (at, next) in answer.next.iter().enumerate() {
-        rows.literal(if at == 0 { "next" } else { "" }, &next.command);
-    }
+    rows.commands(&answer.next);
     if !node.exists {
         screen.label(
             "Deleted",
@@ -113,7 +109,7 @@ pub(super) fn place(node: &Node, identity: Option<&ClusterIdentity>) -> Text {
         let url = identity.and_then(|identity| portal(identity, node.vm_id.as_deref()));
         parts.push(linked("node ", name, url));
     }
-    let image = node.image.as_deref().map(|image| format!("image {}", short_image(image)));
+    let image = node.image.as_deref().map(|image| format!("image {}", version(image)));
     parts.extend(image.map(Text::new));
     let others = [&node.instance_type, &node.zone];
     parts.extend(others.into_iter().flatten().map(|one| Text::new(&**one)));

@@ -6,17 +6,8 @@ use super::subject::{self, WhySubject};
 use crate::answers::arguments::WhyArguments;
 use crate::answers::common::filter;
 use crate::arguments::without_kind;
-use crate::cluster::{ConnectedCluster, Reports, VmRequest, read_cluster};
+use crate::cluster::{ConnectedCluster, Reports, VmRequest};
 use crate::output::failure::CommandFailure;
-
-/// Reads the cluster and the record, and from Azure only what they lack.
-pub(super) async fn read(
-    arguments: &WhyArguments,
-) -> Result<(ConnectedCluster, WhySubject, Reports), CommandFailure> {
-    let mut cluster = read_cluster(&arguments.read.sources).await?;
-    let (subject, reports) = ask(arguments, &mut cluster).await?;
-    Ok((cluster, subject, reports))
-}
 
 /// Finds the subject, and reads from Azure only what the cluster lacks.
 pub(super) async fn ask(

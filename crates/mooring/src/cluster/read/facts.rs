@@ -18,12 +18,11 @@ use tokio::time::Instant;
 
 use super::record::{legacy_warning, parse_counts, parse_record};
 use crate::arguments::SourceArguments;
-use crate::cluster::azure::VmRequest;
+use crate::cluster::azure::{ConnectedCluster, VmRequest};
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::cluster::controller_state::read_controller;
 use crate::cluster::discovery::{self, NamedCluster, NodesCluster, about_the_nodes};
-use crate::cluster::facts::ConnectedCluster;
 use crate::cluster::follow::Lists;
 use crate::cluster::list::list;
 use crate::cluster::waiting::wait;
@@ -45,7 +44,11 @@ pub(crate) async fn read(arguments: &SourceArguments) -> Result<ConnectedCluster
 pub(crate) async fn read_cluster(
     arguments: &SourceArguments,
 ) -> Result<ConnectedCluster, CommandFailure> {
-    within(arguments, Box::pin(read_objects(arguments))).await
+    let work = async {
+        let connection = connect::connect_cluster(&arguments.cluster).await?;
+        read_connected(&connection, &Lists::Read, arguments).await
+    };
+    within(arguments, Box::pin(work)).await
 }
 
 /// Reads what is not followed, over an open connection.
@@ -70,11 +73,6 @@ async fn within(
             limit.as_secs()
         ))),
     }
-}
-
-async fn read_objects(arguments: &SourceArguments) -> Result<ConnectedCluster, CommandFailure> {
-    let connection = connect::connect_cluster(&arguments.cluster).await?;
-    Box::pin(read_connected(&connection, &Lists::Read, arguments)).await
 }
 
 /// Reads all sources but Azure over an open connection.
@@ -156,10 +154,9 @@ pub(crate) async fn read_connected(
     warnings.extend(of_nodes.conflict(&named).map(|conflict| about_the_nodes(&conflict)));
     let uid = system.ok().and_then(|text| member(&text, "/metadata/uid"));
     let identity = identity(connection, &named, of_nodes.id(), uid);
-    let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
     let facts = ClusterFacts {
         identity,
-        region: nodes.iter().find_map(region),
+        region: nodes.iter().find_map(NodeItem::region),
         version: version.ok().and_then(|text| member(&text, "/gitVersion")),
         inventory,
         node_pools: node_pools.ok().flatten().unwrap_or_default(),

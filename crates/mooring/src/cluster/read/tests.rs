@@ -9,7 +9,7 @@ use mooring_workflow::published::SourceState;
 
 use super::read_connected;
 use super::record::{legacy_warning, parse_counts, parse_record};
-use crate::cluster::facts::ConnectedCluster;
+use crate::cluster::azure::ConnectedCluster;
 use crate::cluster::follow::Lists;
 use crate::fixtures::{Server, at, facts, source_arguments};
 use crate::output::failure::CommandFailure;
