@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_controller::claim::image::version;
 use mooring_controller::record::counts;
 use mooring_inventory::{Inventory, Node};
 
@@ -86,8 +87,7 @@ impl Series {
         // Counts have whole names of images; those of an address are versions.
         let image = model.filter.image.as_deref().map(|wanted| {
             let whole = model.fleet.rows.iter().map(|row| row.image.as_str());
-            let mut same =
-                whole.filter(|name| mooring_controller::claim::image::version(name) == wanted);
+            let mut same = whole.filter(|name| version(name) == wanted);
             same.next().unwrap_or(wanted)
         });
         let filter = counts::Filter {
@@ -169,7 +169,7 @@ pub(crate) fn rollouts(inventory: &Inventory, start: Timestamp) -> Vec<Rollout> 
         .map(|((pool, image), at)| Rollout {
             at: *at,
             pool: (*pool).to_owned(),
-            image: mooring_controller::claim::image::version(image).to_owned(),
+            image: version(image).to_owned(),
         })
         .collect();
     rollouts.sort_by_key(|rollout| std::cmp::Reverse(rollout.at));

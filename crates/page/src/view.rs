@@ -141,11 +141,6 @@ impl PageView {
         }
     }
 
-    /// Returns the address of the same page for another time.
-    pub fn with_since(&self, since: TimeRange) -> String {
-        Self { since, ..self.clone() }.address()
-    }
-
     /// Returns the address of this view.
     pub fn address(&self) -> String {
         let mut address = match &self.route {

@@ -30,7 +30,7 @@ pub(super) fn header(model: &PageModel<'_>, name: &str) -> String {
     let mut range = String::new();
     for since in TimeRange::ALL {
         let current = if since == model.view.since { " aria-current=\"true\"" } else { "" };
-        let address = escape(&model.view.with_since(since));
+        let address = escape(&PageView { since, ..model.view.clone() }.address());
         let _ = write!(range, "<a href=\"{address}\"{current}>{}</a>", since.label());
     }
     let (state, live) = match (&model.snapshot.mode, &model.facts.record) {

@@ -255,10 +255,7 @@ fn runs(model: &PageModel<'_>) -> Vec<String> {
     let runs = model.snapshot.runs.iter().flatten();
     let current = runs.filter_map(|run| run.step.as_ref().map(|step| (run, step)));
     let text = current.map(|(run, step)| {
-        let state = match run.state {
-            "stopped" => "was stopped",
-            _ => "is in progress",
-        };
+        let state = if run.is_stopped() { "was stopped" } else { "is in progress" };
         let html = format!(
             "The repair of pool <b>{}</b> {state}: step {} of {}, {}, {}.",
             escape(run.subject.name()),

@@ -21,8 +21,7 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     if joining.is_empty() && ended.is_empty() {
         return String::new();
     }
-    let mut html = axis();
-    html.push_str("<ul class=\"waterfall\">");
+    let mut html = format!("{AXIS}<ul class=\"waterfall\">");
     for node in joining.iter().take(MAX_ROWS).chain(&ended) {
         html.push_str(&row(model, node));
     }
@@ -66,6 +65,8 @@ fn end(node: &Node) -> Option<Timestamp> {
     Some(ready.unwrap_or(joined))
 }
 
+const AXIS: &str = "<div class=\"wrow waxis\" aria-hidden=\"true\"><div></div><svg width=\"100%\" height=\"16\"><text x=\"0\" y=\"12\">0 min</text><text class=\"opt\" x=\"20%\" y=\"12\" text-anchor=\"middle\">3 min</text><text x=\"40%\" y=\"12\" text-anchor=\"middle\" class=\"opt3\">6 min</text><text class=\"opt\" x=\"60%\" y=\"12\" text-anchor=\"middle\">9 min</text><text class=\"lim\" x=\"100%\" y=\"12\" text-anchor=\"end\">Karpenter gives up at 15 min</text></svg><div></div></div>";
+
 /// Classes and names of the phases.
 const PHASES: [(&str, &str); 4] = [
     ("machine", "launch"),
@@ -89,10 +90,6 @@ fn phases(node: &Node, began: Timestamp, now: i64) -> Vec<(&'static str, &'stati
         }
     }
     phases
-}
-
-fn axis() -> String {
-    "<div class=\"wrow waxis\" aria-hidden=\"true\"><div></div><svg width=\"100%\" height=\"16\"><text x=\"0\" y=\"12\">0 min</text><text class=\"opt\" x=\"20%\" y=\"12\" text-anchor=\"middle\">3 min</text><text x=\"40%\" y=\"12\" text-anchor=\"middle\" class=\"opt3\">6 min</text><text class=\"opt\" x=\"60%\" y=\"12\" text-anchor=\"middle\">9 min</text><text class=\"lim\" x=\"100%\" y=\"12\" text-anchor=\"end\">Karpenter gives up at 15 min</text></svg><div></div></div>".to_owned()
 }
 
 /// Returns a time after the start, in percent of the limit.
