@@ -50,8 +50,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, CommandFailu
         }
     }
     let is_wrong = fleet.findings().next().is_some() || !facts.lost.is_empty();
-    let is_wrong = is_wrong && !arguments.read.exit_zero;
-    Ok(ExitCode::from(u8::from(is_wrong)))
+    Ok(ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)))
 }
 
 fn screen(

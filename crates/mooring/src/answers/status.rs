@@ -154,7 +154,7 @@ fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterSta
 }
 
 fn heading(facts: &ClusterFacts) -> Text {
-    let about: String = facts.about().iter().map(|part| format!(" · {part}")).collect();
+    let about = [vec![String::new()], facts.about()].concat().join(" · ");
     let portal = portal(&facts.identity, facts.identity.id.as_deref());
     Text::default().bold_link(facts.cluster_name(), portal.as_deref()).plain(about)
 }

@@ -56,11 +56,8 @@ pub(crate) fn has_sign_in() -> bool {
 
 /// Returns the ways to sign in to Azure that are tried.
 pub(crate) fn credentials() -> String {
-    let ways: Vec<String> = match IdentitySettings::from_env().choose() {
-        Ok(ways) => ways.iter().map(ToString::to_string).collect(),
-        Err(_) => Vec::new(),
-    };
-    ways.join(", then ")
+    let ways = IdentitySettings::from_env().choose().unwrap_or_default();
+    ways.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ")
 }
 
 /// Signs in to Azure. Returns the credential that succeeded; the error names each that was tried.

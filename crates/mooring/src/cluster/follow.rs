@@ -15,8 +15,6 @@ use tokio::task::JoinHandle;
 
 use super::list::{self, VersionedList};
 
-const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
-
 /// Pause after an error and between watches. Who may list but not watch gets a new list as often.
 const PAUSE: Duration = Duration::from_secs(3);
 /// Pause if the resource does not exist.
@@ -75,13 +73,13 @@ pub(crate) trait Listable: Clone + Send + Sync + 'static {
 }
 
 impl Listable for ClaimItem {
-    const PATH: &'static str = CLAIMS;
+    const PATH: &'static str = "/apis/karpenter.sh/v1/nodeclaims";
 
     async fn list(api: &Api) -> Result<Option<VersionedList<Self>>, ApiError> {
         let condition_type = Settings::default().condition_type;
         let mut interner = Interner::default();
         let claim = |item: &RawValue| Self::parse(item, &condition_type, &mut interner);
-        list::list_cached(api, CLAIMS, claim).await
+        list::list_cached(api, Self::PATH, claim).await
     }
 
     fn parse(json: &RawValue) -> Option<Self> {

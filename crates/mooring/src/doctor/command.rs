@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
+use mooring_inventory::ClusterFacts;
 use mooring_terminal::Style;
-use mooring_workflow::published::ClusterIdentity;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -44,11 +44,8 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFail
         checks.retain(|check| check.area == name.get_name());
     }
     let report = Report::new(checks, started.elapsed().as_secs_f64());
-    let identity =
-        facts.as_ref().map_or_else(ClusterIdentity::default, |facts| facts.identity.clone());
-    let name = facts
-        .as_ref()
-        .map_or_else(|| "cluster".to_owned(), mooring_inventory::ClusterFacts::cluster_name);
+    let identity = facts.as_ref().map(|facts| facts.identity.clone()).unwrap_or_default();
+    let name = facts.as_ref().map_or_else(|| "cluster".to_owned(), ClusterFacts::cluster_name);
     match output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let sources = facts.as_ref().map_or(&[][..], |facts| facts.sources.as_slice());

@@ -107,21 +107,11 @@ fn add_group(
     if let (None, Some(pool)) = (&answer.subject.name, &group.pool) {
         rows.prose("pool", format!("{pool} ({})", group.pool_kind.as_str()));
     }
-    if let Some(code) = code(group) {
-        rows.prose("code", code);
-    }
-    if let Some(image) = image(diagnosis) {
-        rows.prose("image", image);
-    }
-    for evidence in &group.evidence {
-        rows.prose("evidence", &evidence.line);
-    }
-    if let Some(owner) = owner(group.owner.as_deref(), group.confidence.as_deref()) {
-        rows.prose("owner", owner);
-    }
-    if !group.is_confirmed {
-        rows.prose("source", UNCONFIRMED);
-    }
+    rows.each("code", code(group));
+    rows.each("image", image(diagnosis));
+    rows.each("evidence", group.evidence.iter().map(|one| &one.line));
+    rows.each("owner", owner(group.owner.as_deref(), group.confidence.as_deref()));
+    rows.each("source", (!group.is_confirmed).then_some(UNCONFIRMED));
     rows.prose("when", when(group, facts.now));
     if is_wide {
         let table = table(answer, group, facts.now);
@@ -129,9 +119,7 @@ fn add_group(
     } else {
         rows.prose("nodes", nodes(group));
     }
-    if let Some(action) = diagnosis.actions.first() {
-        rows.prose("do first", action);
-    }
+    rows.each("do first", diagnosis.actions.first());
     rows.commands(&diagnosis.next);
 }
 
@@ -146,6 +134,12 @@ impl Rows<'_> {
 
     pub(super) fn prose(&mut self, label: &str, text: impl AsRef<str>) {
         self.text(label, Text::new(text));
+    }
+
+    pub(super) fn each(&mut self, label: &str, texts: impl IntoIterator<Item: AsRef<str>>) {
+        for text in texts {
+            self.prose(label, text);
+        }
     }
 
     pub(super) fn text(&mut self, label: &str, text: Text) {

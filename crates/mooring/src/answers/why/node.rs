@@ -53,30 +53,18 @@ pub(super) fn add(
     if let (Some(failure), Some(diagnosis)) = (&node.failure, answer.diagnoses.first()) {
         let code = code(&diagnosis.group).map_or_else(String::new, |code| format!(", {code}"));
         rows.prose("cause", format!("{}{code}", failure.cause));
-        for evidence in &failure.evidence {
-            rows.prose("evidence", &evidence.line);
-        }
-        if !failure.is_confirmed {
-            rows.prose("source", UNCONFIRMED);
-        }
+        rows.each("evidence", failure.evidence.iter().map(|one| &one.line));
+        rows.each("source", (!failure.is_confirmed).then_some(UNCONFIRMED));
     }
     rows.text("where", place(node, Some(&facts.identity)));
-    if let Some(when) = when(node, facts.now) {
-        rows.prose("when", when);
-    }
+    rows.each("when", when(node, facts.now));
     if let Some(failure) = &node.failure {
         rows.prose("like it", similar(facts, node, failure));
-        if let Some(owner) = owner(failure.owner.as_deref(), failure.confidence.as_deref()) {
-            rows.prose("owner", owner);
-        }
+        rows.each("owner", owner(failure.owner.as_deref(), failure.confidence.as_deref()));
         let action = answer.diagnoses.iter().find_map(|one| one.actions.first());
-        if let Some(action) = action {
-            rows.prose("do first", action);
-        }
+        rows.each("do first", action);
     }
-    if let Some(earlier) = &entry.earlier {
-        rows.prose("earlier", earlier_attempt(earlier));
-    }
+    rows.each("earlier", entry.earlier.as_ref().map(earlier_attempt));
     rows.commands(&answer.next);
     if !node.exists {
         screen.label(

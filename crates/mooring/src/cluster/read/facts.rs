@@ -46,9 +46,9 @@ pub(crate) async fn read_cluster(
 ) -> Result<ConnectedCluster, CommandFailure> {
     let work = async {
         let connection = connect::connect_cluster(&arguments.cluster).await?;
-        read_connected(&connection, &Lists::Read, arguments).await
+        Box::pin(read_connected(&connection, &Lists::Read, arguments)).await
     };
-    within(arguments, Box::pin(work)).await
+    within(arguments, work).await
 }
 
 /// Reads what is not followed, over an open connection.

@@ -31,13 +31,12 @@ pub(super) fn table(codes: &[&ExitCode], is_wide: bool) -> Table {
             Some(url) => Text::default().link(code.name, url),
             None => Text::new(code.name),
         };
-        let text = |value: &str| Text::new(value);
         table.row([
-            text(&code.number.to_string()),
-            text(code.os.as_str()),
+            Text::new(code.number.to_string()),
+            Text::new(code.os.as_str()),
             name,
-            text(code.owner.as_str()),
-            text(first_sentence(code.meaning)),
+            Text::new(code.owner.as_str()),
+            Text::new(first_sentence(code.meaning)),
         ]);
     }
     table
