@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use mooring_contract::NodeConfig;
-use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Reader, ValueKind};
+use mooring_contract::json::MAX_DEPTH;
 use mooring_contract::node_config::OrUnset as _;
 
 use super::Environment;
 use super::go::case;
+use crate::format::json;
 
 /// Name of a custom cloud, such as Azure Stack, in any letter case.
 const CUSTOM: &str = "akscustom";
@@ -66,32 +67,18 @@ fn arm_endpoint(cloud: &str) -> &'static str {
 
 /// Returns the address of Azure Resource Manager in the cloud's description, or an empty text.
 fn custom_arm_endpoint(description: &str) -> String {
-    read_arm_endpoint(description.as_bytes()).ok().flatten().unwrap_or_default()
-}
-
-fn read_arm_endpoint(description: &[u8]) -> Result<Option<String>, Error> {
-    // The whole text must be valid JSON, including other members.
-    let mut reader = Reader::new(description, Dialect::Go);
-    reader.skip(MAX_DEPTH)?;
-    reader.end()?;
-
-    let mut reader = Reader::new(description, Dialect::Go);
-    if reader.peek()? == ValueKind::Null {
-        return Ok(None);
-    }
-    let mut endpoint = None;
-    let mut members = reader.object()?;
-    while let Some(name) = members.next(&mut reader)? {
-        if !case::is_ignoring_case(&name.text, "resourceManagerEndpoint") {
-            reader.skip(MAX_DEPTH)?;
-        } else if reader.peek()? == ValueKind::Null {
-            // A later null does not remove an earlier value.
-            reader.null()?;
-        } else {
-            endpoint = Some(reader.string()?.into_owned());
-        }
-    }
-    Ok(endpoint)
+    let mut endpoint = String::new();
+    let read = json::checked(description.as_bytes()).and_then(|mut reader| {
+        json::members_or_null(&mut reader, &mut |reader, name| {
+            if case::is_ignoring_case(name, "resourceManagerEndpoint") {
+                // A later null does not remove an earlier value.
+                json::set_string(reader, &mut endpoint)
+            } else {
+                reader.skip(MAX_DEPTH)
+            }
+        })
+    });
+    if read.is_ok() { endpoint } else { String::new() }
 }
 
 #[cfg(test)]

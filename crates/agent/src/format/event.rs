@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use mooring_contract::json::{Escape, JsonLayout, Writer};
 
+use super::json::write_member;
 use super::time::TimeFormat;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +75,7 @@ impl GuestEvent<'_> {
             ("EventPid", "0"),
             ("EventTid", "0"),
         ] {
-            event.name(name);
-            event.string(value);
+            write_member(&mut event, name, value);
         }
         event.close_object();
         event.finish()

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use mooring_contract::json::{Error, Problem};
 
 use crate::world::{ChildStatus, ReadFailure};
@@ -104,6 +106,12 @@ pub(crate) fn quote(text: &str) -> String {
 fn is_printable(character: char) -> bool {
     let pair: String = ['x', character].iter().collect();
     pair.escape_debug().count() == 2
+}
+
+/// Decodes base64, with line ends passed over.
+pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    let text: Vec<u8> = text.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
+    STANDARD.decode(text).ok()
 }
 
 /// Returns the error message of Go's `encoding/json` for a text.

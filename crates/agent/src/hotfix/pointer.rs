@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use mooring_contract::json::{
-    Dialect, Error, Escape, JsonLayout, MAX_DEPTH, Reader, ValueKind, Writer,
-};
+use mooring_contract::json::{Dialect, Error, Escape, JsonLayout, MAX_DEPTH, Reader, Writer};
 
 use super::replace::replace;
 use super::version::base;
 use crate::format::go_text::{json_error, path_error, read_failure};
+use crate::format::json;
 use crate::node::agent::Agent;
 use crate::node::log::LogValue;
 use crate::node::paths::{HOTFIX_POINTER, Layout as NodeLayout};
@@ -57,15 +56,13 @@ impl Pointer {
             [("version", &self.version), ("scripts_version", &self.scripts_version)]
         {
             if !value.is_empty() {
-                writer.name(name);
-                writer.string(value);
+                json::write_member(&mut writer, name, value);
             }
         }
         writer.name("hotfixes");
         writer.open_object();
         for (base, version) in &self.hotfixes {
-            writer.name(base);
-            writer.string(version);
+            json::write_member(&mut writer, base, version);
         }
         writer.close_object();
         writer.close_object();
@@ -76,33 +73,23 @@ impl Pointer {
 fn parse(text: &[u8]) -> Result<Pointer, Error> {
     let mut reader = Reader::new(text, Dialect::Go);
     let mut pointer = Pointer::default();
-    if reader.peek()? == ValueKind::Null {
-        reader.null()?;
-        reader.end()?;
-        return Ok(pointer);
-    }
-    let mut members = reader.object()?;
-    while let Some(name) = members.next(&mut reader)? {
-        let is = |wanted: &str| name.text.eq_ignore_ascii_case(wanted);
-        if is("version") {
-            read_string(&mut reader, &mut pointer.version)?;
-        } else if is("scripts_version") {
-            read_string(&mut reader, &mut pointer.scripts_version)?;
-        } else if is("hotfixes") {
-            read_hotfixes(&mut reader, &mut pointer.hotfixes)?;
-        } else {
-            reader.skip(MAX_DEPTH)?;
-        }
-    }
+    json::members_or_null(
+        &mut reader,
+        &mut |reader, name| match name.to_ascii_lowercase().as_str() {
+            "version" => read_version(reader, &mut pointer.version),
+            "scripts_version" => read_version(reader, &mut pointer.scripts_version),
+            "hotfixes" => read_hotfixes(reader, &mut pointer.hotfixes),
+            _ => reader.skip(MAX_DEPTH),
+        },
+    )?;
     reader.end()?;
     Ok(pointer)
 }
 
-fn read_string(reader: &mut Reader<'_>, value: &mut String) -> Result<(), Error> {
-    if reader.peek()? == ValueKind::Null {
-        return reader.null();
+fn read_version(reader: &mut Reader<'_>, version: &mut String) -> Result<(), Error> {
+    if !json::is_null(reader)? {
+        reader.string()?.trim().clone_into(version);
     }
-    reader.string()?.trim().clone_into(value);
     Ok(())
 }
 
@@ -111,17 +98,16 @@ pub(super) fn read_hotfixes(
     reader: &mut Reader<'_>,
     hotfixes: &mut BTreeMap<String, String>,
 ) -> Result<(), Error> {
-    if reader.peek()? == ValueKind::Null {
+    if json::is_null(reader)? {
         hotfixes.clear();
-        return reader.null();
+        return Ok(());
     }
-    let mut members = reader.object()?;
-    while let Some(name) = members.next(reader)? {
+    json::members(reader, &mut |reader, base| {
         let mut version = String::new();
-        read_string(reader, &mut version)?;
-        hotfixes.insert(name.text.into_owned(), version);
-    }
-    Ok(())
+        read_version(reader, &mut version)?;
+        hotfixes.insert(base.to_owned(), version);
+        Ok(())
+    })
 }
 
 /// Reads the node's pointer; a missing one requests nothing.

@@ -1,8 +1,11 @@
 //! The record of hotfixes on this node, which makes many renames one step.
 
-use mooring_contract::json::{Dialect, Escape, JsonLayout, MAX_DEPTH, Reader, ValueKind, Writer};
+use std::str::FromStr;
+
+use mooring_contract::json::{Error, Escape, JsonLayout, MAX_DEPTH, Reader, ValueKind, Writer};
 
 use super::replace::replace;
+use crate::format::json;
 use crate::node::paths::{HOTFIX_RECORD, Layout};
 use crate::world::World;
 
@@ -52,8 +55,7 @@ impl HotfixRecord {
         for (name, value) in
             [("scripts", &self.scripts), ("previous", &self.previous), ("binary", &self.binary)]
         {
-            writer.name(name);
-            writer.string(value);
+            json::write_member(&mut writer, name, value);
         }
         writer.name("pending");
         writer.boolean(self.is_pending);
@@ -61,8 +63,7 @@ impl HotfixRecord {
         writer.open_array();
         for file in &self.files {
             writer.open_object();
-            writer.name("path");
-            writer.string(&file.path);
+            json::write_member(&mut writer, "path", &file.path);
             writer.name("length");
             writer.integer(i64::try_from(file.length).unwrap_or(i64::MAX));
             writer.name("checksum");
@@ -77,52 +78,46 @@ impl HotfixRecord {
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(text, Dialect::Go);
         let mut record = Self::default();
-        let mut members = reader.object().ok()?;
-        while let Some(name) = members.next(&mut reader).ok()? {
-            match (&*name.text, reader.peek().ok()?) {
-                ("scripts", ValueKind::String) => {
-                    record.scripts = reader.string().ok()?.into_owned();
-                }
-                ("previous", ValueKind::String) => {
-                    record.previous = reader.string().ok()?.into_owned();
-                }
-                ("binary", ValueKind::String) => record.binary = reader.string().ok()?.into_owned(),
-                ("pending", ValueKind::Bool) => record.is_pending = reader.boolean().ok()?,
+        let read = json::object(text, &mut |reader, name| {
+            match (name, reader.peek()?) {
+                ("scripts", ValueKind::String) => record.scripts = reader.string()?.into_owned(),
+                ("previous", ValueKind::String) => record.previous = reader.string()?.into_owned(),
+                ("binary", ValueKind::String) => record.binary = reader.string()?.into_owned(),
+                ("pending", ValueKind::Bool) => record.is_pending = reader.boolean()?,
                 ("files", ValueKind::Array) => {
-                    let mut elements = reader.array().ok()?;
-                    while elements.next(&mut reader).ok()? {
-                        record.files.push(Placed::parse(&mut reader)?);
+                    let mut elements = reader.array()?;
+                    while elements.next(reader)? {
+                        record.files.push(Placed::read(reader)?);
                     }
                 }
-                _ => reader.skip(MAX_DEPTH).ok()?,
+                _ => reader.skip(MAX_DEPTH)?,
             }
-        }
-        reader.end().ok()?;
-        Some(record)
+            Ok(())
+        });
+        read.ok().map(|()| record)
     }
 }
 
 impl Placed {
-    fn parse(reader: &mut Reader<'_>) -> Option<Self> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
         let mut placed = Self::default();
-        let mut members = reader.object().ok()?;
-        while let Some(name) = members.next(reader).ok()? {
-            match (&*name.text, reader.peek().ok()?) {
-                ("path", ValueKind::String) => placed.path = reader.string().ok()?.into_owned(),
-                ("length", ValueKind::Number) => {
-                    placed.length = reader.number().ok()?.parse().ok()?;
-                }
-                ("checksum", ValueKind::Number) => {
-                    placed.checksum = reader.number().ok()?.parse().ok()?;
-                }
-                ("replaces", ValueKind::Bool) => placed.replaces = reader.boolean().ok()?,
-                _ => reader.skip(MAX_DEPTH).ok()?,
+        json::members(reader, &mut |reader, name| {
+            match (name, reader.peek()?) {
+                ("path", ValueKind::String) => placed.path = reader.string()?.into_owned(),
+                ("length", ValueKind::Number) => placed.length = read_number(reader)?,
+                ("checksum", ValueKind::Number) => placed.checksum = read_number(reader)?,
+                ("replaces", ValueKind::Bool) => placed.replaces = reader.boolean()?,
+                _ => reader.skip(MAX_DEPTH)?,
             }
-        }
-        Some(placed)
+            Ok(())
+        })?;
+        Ok(placed)
     }
+}
+
+fn read_number<N: FromStr>(reader: &mut Reader<'_>) -> Result<N, Error> {
+    reader.number()?.parse().map_err(|_| reader.wrong_type("a smaller number"))
 }
 
 #[cfg(test)]

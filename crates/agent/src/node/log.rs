@@ -8,6 +8,7 @@ use mooring_redact::Redactor;
 
 use super::paths::{FALLBACK_LOG_FILE, LOG_FILE, Layout};
 use crate::format::go_text::path_error;
+use crate::format::json::write_member;
 use crate::format::time::TimeFormat;
 use crate::world::{Stream, World};
 
@@ -85,12 +86,9 @@ impl Log {
     ) {
         let mut record = Writer::new(JsonLayout::Compact, Escape::Log);
         record.open_object();
-        record.name("time");
-        record.string(&clock.log_stamp(world.now()));
-        record.name("level");
-        record.string(level.as_str());
-        record.name("msg");
-        record.string(&redactor.redact(message));
+        write_member(&mut record, "time", &clock.log_stamp(world.now()));
+        write_member(&mut record, "level", level.as_str());
+        write_member(&mut record, "msg", &redactor.redact(message));
         for (name, value) in attributes {
             record.name(name);
             match value {

@@ -9,6 +9,7 @@ use mooring_contract::json::{Dialect, Escape, JsonLayout, MAX_DEPTH, Reader, Val
 
 use super::paths::{Layout, RUN_DIR, RUN_LOCK, RUN_RECORD};
 use super::report;
+use crate::format::json::{members, write_member};
 use crate::world::World;
 
 /// Larger than any record: a report has at most some 100 KiB, with every byte escaped twice.
@@ -122,44 +123,39 @@ impl RunningAgent {
         let process = |record: &mut Writer, [pid, start]: [&str; 2], process: Process| {
             record.name(pid);
             record.integer(i64::from(process.pid));
-            record.name(start);
-            record.string(&process.start.to_string());
+            write_member(record, start, &process.start.to_string());
         };
         record.open_object();
         process(&mut record, ["pid", "startTime"], self.agent);
-        record.name("bootId");
-        record.string(&self.boot_id);
+        write_member(&mut record, "bootId", &self.boot_id);
         if let Some(scripts) = self.scripts {
             process(&mut record, ["scriptsPid", "scriptsStartTime"], scripts);
         }
         if let Some(report) = &self.report {
-            record.name("report");
-            record.string(report);
+            write_member(&mut record, "report", report);
         }
         record.close_object();
         record.finish() + "\n"
     }
 
     fn from_json(text: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(text, Dialect::Go);
         let (mut pid, mut start, mut boot_id) = (None, None, None);
         let (mut scripts_pid, mut scripts_start, mut report) = (None, None, None);
-        let mut members = reader.object().ok()?;
-        while let Some(name) = members.next(&mut reader).ok()? {
-            match (&*name.text, reader.peek().ok()?) {
-                ("pid", ValueKind::Number) => pid = reader.number().ok()?.parse().ok(),
-                ("startTime", ValueKind::String) => start = reader.string().ok()?.parse().ok(),
-                ("bootId", ValueKind::String) => boot_id = Some(reader.string().ok()?.into_owned()),
-                ("scriptsPid", ValueKind::Number) => {
-                    scripts_pid = reader.number().ok()?.parse().ok();
-                }
+        let read = members(&mut Reader::new(text, Dialect::Go), &mut |reader, name| {
+            match (name, reader.peek()?) {
+                ("pid", ValueKind::Number) => pid = reader.number()?.parse().ok(),
+                ("startTime", ValueKind::String) => start = reader.string()?.parse().ok(),
+                ("bootId", ValueKind::String) => boot_id = Some(reader.string()?.into_owned()),
+                ("scriptsPid", ValueKind::Number) => scripts_pid = reader.number()?.parse().ok(),
                 ("scriptsStartTime", ValueKind::String) => {
-                    scripts_start = reader.string().ok()?.parse().ok();
+                    scripts_start = reader.string()?.parse().ok();
                 }
-                ("report", ValueKind::String) => report = Some(reader.string().ok()?.into_owned()),
-                _ => reader.skip(MAX_DEPTH).ok()?,
+                ("report", ValueKind::String) => report = Some(reader.string()?.into_owned()),
+                _ => reader.skip(MAX_DEPTH)?,
             }
-        }
+            Ok(())
+        });
+        read.ok()?;
         Some(Self {
             agent: Process { pid: pid?, start: start? },
             boot_id: boot_id?,

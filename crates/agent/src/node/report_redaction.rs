@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use mooring_contract::json;
 use mooring_redact::Redactor;
 
+use crate::format::json::checked;
+
 /// Returns a report of the scripts with a mask in place of every known and every likely secret. Of a JSON document
 /// only the strings that hold one change, so that it remains valid.
 pub(crate) fn redact_report(redactor: &Redactor, report: &[u8]) -> Vec<u8> {
     let report = redactor.redact_bytes(report);
-    let mut reader = json::Reader::new(&report, json::Dialect::Go);
-    let is_json = reader.skip(json::MAX_DEPTH).and_then(|()| reader.end()).is_ok();
-    if !is_json {
+    if checked(&report).is_err() {
         return redactor.mask_likely(&json::lossy(&report)).into_bytes();
     }
     let mut out = Vec::with_capacity(report.len());

@@ -5,6 +5,7 @@ use mooring_contract::json::{Escape, JsonLayout, Writer};
 
 use super::{PreflightFinding, PreflightVerdict, Result};
 use crate::cli::PreflightStage;
+use crate::format::json::write_member;
 
 /// One line a check, and under those that are not well, what was seen and what to do.
 pub(super) fn table(results: &[Result]) -> String {
@@ -33,43 +34,38 @@ fn is_bad(finding: &PreflightFinding) -> bool {
 pub(super) fn json(stage: PreflightStage, exit_code: u8, results: &[Result]) -> String {
     let mut json = Writer::new(JsonLayout::Indented(2), Escape::Minimal);
     json.open_object();
-    member(&mut json, "schema", "mooring.preflight/v1");
-    member(&mut json, "stage", stage.as_str());
+    write_member(&mut json, "schema", "mooring.preflight/v1");
+    write_member(&mut json, "stage", stage.as_str());
     json.name("exitCode");
     json.integer(i64::from(exit_code));
     json.name("findings");
     json.open_array();
     for (check, finding) in results {
         json.open_object();
-        member(&mut json, "check", check.name);
-        member(&mut json, "about", check.about);
-        member(&mut json, "verdict", finding.verdict.as_str());
+        write_member(&mut json, "check", check.name);
+        write_member(&mut json, "about", check.about);
+        write_member(&mut json, "verdict", finding.verdict.as_str());
         if let Some(code) = check.code {
             json.name("code");
             json.integer(i64::from(code));
             if let Some(name) = code_name(code) {
-                member(&mut json, "name", name);
+                write_member(&mut json, "name", name);
             }
         }
-        member(&mut json, "audience", check.audience.as_str());
-        member(&mut json, "summary", &finding.summary);
+        write_member(&mut json, "audience", check.audience.as_str());
+        write_member(&mut json, "summary", &finding.summary);
         json.name("evidence");
         json.open_array();
         for line in &finding.evidence {
             json.string(line);
         }
         json.close_array();
-        member(&mut json, "action", finding.action);
+        write_member(&mut json, "action", finding.action);
         json.close_object();
     }
     json.close_array();
     json.close_object();
     json.finish() + "\n"
-}
-
-fn member(json: &mut Writer, name: &str, value: &str) {
-    json.name(name);
-    json.string(value);
 }
 
 /// The name that a report with this code begins its `Error` with.

@@ -1,7 +1,9 @@
 //! Bodies and headers of responses.
 
-use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Reader, ValueKind};
+use mooring_contract::json::{MAX_DEPTH, ValueKind};
 use mooring_redact::Secret;
+
+use crate::format::json::{members, object};
 
 /// Enough for a sentence of Entra ID; foreign text, so it is also made safe to print.
 const COMPLAINT_CHARS: usize = 300;
@@ -9,13 +11,14 @@ const COMPLAINT_CHARS: usize = 300;
 /// Returns the token in the member of this name; `None` if the body is not JSON or has no such token.
 pub(super) fn token(body: &[u8], name: &str) -> Option<Secret> {
     let mut found = None;
-    object(body, |reader, member| {
+    object(body, &mut |reader, member| {
         if member == name && reader.peek()? == ValueKind::String {
             found = Some(reader.string()?.into_owned());
             return Ok(());
         }
         reader.skip(MAX_DEPTH)
-    })?;
+    })
+    .ok()?;
     // A token travels in headers and forms: what could break out of them is none.
     let is_token = |text: &String| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
     found.filter(is_token).map(Secret::from)
@@ -24,20 +27,20 @@ pub(super) fn token(body: &[u8], name: &str) -> Option<Secret> {
 /// Returns true for a registry's list of repositories, which may be empty.
 pub(super) fn is_catalog(body: &[u8]) -> bool {
     let mut found = false;
-    let read = object(body, |reader, member| {
+    let read = object(body, &mut |reader, member| {
         if member == "repositories" {
             found = matches!(reader.peek()?, ValueKind::Array | ValueKind::Null);
         }
         reader.skip(MAX_DEPTH)
     });
-    read.is_some() && found
+    read.is_ok() && found
 }
 
 /// Returns the error message of a registry, IMDS or Entra ID; empty for an unknown format. Other bodies
 /// are never quoted.
 pub(super) fn complaint(body: &[u8]) -> String {
     let mut words: Vec<String> = Vec::new();
-    let understood = object(body, |reader, member| match (member, reader.peek()?) {
+    let understood = object(body, &mut |reader, member| match (member, reader.peek()?) {
         ("error" | "error_description", ValueKind::String) => {
             words.push(reader.string()?.into_owned());
             Ok(())
@@ -49,7 +52,7 @@ pub(super) fn complaint(body: &[u8]) -> String {
                     reader.skip(MAX_DEPTH)?;
                     continue;
                 }
-                members(reader, |reader, member| match (member, reader.peek()?) {
+                members(reader, &mut |reader, member| match (member, reader.peek()?) {
                     ("code" | "message", ValueKind::String) => {
                         words.push(reader.string()?.into_owned());
                         Ok(())
@@ -61,7 +64,7 @@ pub(super) fn complaint(body: &[u8]) -> String {
         }
         _ => reader.skip(MAX_DEPTH),
     });
-    if understood.is_none() {
+    if understood.is_err() {
         return String::new();
     }
     excerpt(&words.join(": "), COMPLAINT_CHARS)
@@ -105,27 +108,6 @@ pub(super) fn challenge(header: &str) -> Option<Challenge> {
         rest = behind;
     }
     Some(Challenge { realm: realm?, service, scope })
-}
-
-/// Reads the members of a document that is one object. `None` if it is not, or not whole.
-pub(super) fn object(
-    body: &[u8],
-    read: impl FnMut(&mut Reader<'_>, &str) -> Result<(), Error>,
-) -> Option<()> {
-    let mut reader = Reader::new(body, Dialect::Go);
-    members(&mut reader, read).and_then(|()| reader.end()).ok()
-}
-
-/// Reads the members of the object that comes next.
-pub(super) fn members(
-    reader: &mut Reader<'_>,
-    mut read: impl FnMut(&mut Reader<'_>, &str) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut members = reader.object()?;
-    while let Some(name) = members.next(reader)? {
-        read(reader, &name.text)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
 use mooring_contract::json::{MAX_DEPTH, ValueKind};
 use mooring_redact::Secret;
 
-use super::responses::{members, object};
+use crate::format::json::{members, object};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pull {
@@ -26,7 +26,7 @@ pub(super) fn pull(token: &Secret) -> Pull {
     let decoded = URL_SAFE_NO_PAD.decode(claims).or_else(|_| URL_SAFE.decode(claims));
     let Ok(claims) = decoded else { return Pull::NotTold };
     let mut pull = Pull::NotTold;
-    let read = object(&claims, |reader, member| {
+    let read = object(&claims, &mut |reader, member| {
         if member != "permissions" {
             return reader.skip(MAX_DEPTH);
         }
@@ -34,7 +34,7 @@ pub(super) fn pull(token: &Secret) -> Pull {
         if reader.peek()? != ValueKind::Object {
             return reader.skip(MAX_DEPTH);
         }
-        members(reader, |reader, member| {
+        members(reader, &mut |reader, member| {
             if member != "actions" || reader.peek()? != ValueKind::Array {
                 return reader.skip(MAX_DEPTH);
             }

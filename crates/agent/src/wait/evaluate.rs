@@ -1,8 +1,9 @@
 //! Evaluation of a report, with the rules and messages of the upstream Go agent.
 
-use mooring_contract::json::{Dialect, MAX_DEPTH, Reader, ValueKind};
+use mooring_contract::json::{Error, MAX_DEPTH, ValueKind};
 
 use crate::format::go_text::{json_error, quote};
+use crate::format::json::{checked, members, set_string};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
@@ -51,18 +52,12 @@ struct Members {
 /// Reads string members only: a number is not an exit code, as in the upstream Go agent. Names match in any
 /// case, the last one wins, null keeps the earlier value.
 fn read_members(report: &[u8]) -> Result<Members, String> {
-    // Go validates the whole text before it checks types.
-    let mut reader = Reader::new(report, Dialect::Go);
-    reader
-        .skip(MAX_DEPTH)
-        .and_then(|()| reader.end())
-        .map_err(|error| json_error(report, &error))?;
-
-    let mut reader = Reader::new(report, Dialect::Go);
-    let mut members = Members::default();
-    match reader.peek().map_err(|error| json_error(report, &error))? {
+    let go_error = |error: Error| json_error(report, &error);
+    let mut reader = checked(report).map_err(go_error)?;
+    let mut read = Members::default();
+    match reader.peek().map_err(go_error)? {
         ValueKind::Object => {}
-        ValueKind::Null => return Ok(members),
+        ValueKind::Null => return Ok(read),
         other => {
             let found = go_kind(other);
             return Err(format!(
@@ -71,30 +66,26 @@ fn read_members(report: &[u8]) -> Result<Members, String> {
         }
     }
     let mut wrong_type = None;
-    let mut read = || {
-        let mut object = reader.object()?;
-        while let Some(name) = object.next(&mut reader)? {
-            let named = [
-                ("ExitCode", &mut members.exit_code),
-                ("Error", &mut members.error),
-                ("Output", &mut members.output),
-            ]
-            .into_iter()
-            .find(|(wanted, _)| name.text.eq_ignore_ascii_case(wanted));
-            match (named, reader.peek()?) {
-                (Some((_, member)), ValueKind::String) => *member = reader.string()?.into_owned(),
-                (Some((wanted, _)), kind) if kind != ValueKind::Null => {
-                    wrong_type.get_or_insert((wanted, kind));
-                    reader.skip(MAX_DEPTH)?;
-                }
-                _ => reader.skip(MAX_DEPTH)?,
+    members(&mut reader, &mut |reader, name| {
+        let named = [
+            ("ExitCode", &mut read.exit_code),
+            ("Error", &mut read.error),
+            ("Output", &mut read.output),
+        ]
+        .into_iter()
+        .find(|(wanted, _)| name.eq_ignore_ascii_case(wanted));
+        match (named, reader.peek()?) {
+            (Some((_, member)), ValueKind::String) => return set_string(reader, member),
+            (Some((wanted, _)), kind) if kind != ValueKind::Null => {
+                wrong_type.get_or_insert((wanted, kind));
             }
+            _ => {}
         }
-        Ok(())
-    };
-    read().map_err(|error| json_error(report, &error))?;
+        reader.skip(MAX_DEPTH)
+    })
+    .map_err(go_error)?;
     match wrong_type {
-        None => Ok(members),
+        None => Ok(read),
         Some((wanted, kind)) => Err(format!(
             "json: cannot unmarshal {} into Go struct field ProvisionResult.{wanted} of type string",
             go_kind(kind)

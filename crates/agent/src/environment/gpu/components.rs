@@ -1,9 +1,10 @@
 //! The GPU images that the node image brings, as `components.json` lists them.
 
-use mooring_contract::json::{self, Dialect, MAX_DEPTH, Reader, ValueKind};
+use mooring_contract::json::{Error, MAX_DEPTH, Reader};
 
 use crate::environment::go::case;
 use crate::format::go_text::json_error;
+use crate::format::json;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GpuImage {
@@ -68,19 +69,14 @@ struct Component {
     latest_version: String,
 }
 
-fn read(document: &[u8]) -> Result<Vec<Component>, json::Error> {
-    // The whole text must be good, also where it is of no interest.
-    let mut reader = Reader::new(document, Dialect::Go);
-    reader.skip(MAX_DEPTH)?;
-    reader.end()?;
-
+fn read(document: &[u8]) -> Result<Vec<Component>, Error> {
     let mut entries = Vec::new();
-    members(&mut Reader::new(document, Dialect::Go), |reader, name| {
+    json::members_or_null(&mut json::checked(document)?, &mut |reader, name| {
         if !case::is_ignoring_case(name, "GPUContainerImages") {
             return reader.skip(MAX_DEPTH);
         }
         entries.clear();
-        if is_null(reader)? {
+        if json::is_null(reader)? {
             return Ok(());
         }
         let mut elements = reader.array()?;
@@ -92,18 +88,18 @@ fn read(document: &[u8]) -> Result<Vec<Component>, json::Error> {
     Ok(entries)
 }
 
-fn read_entry(reader: &mut Reader<'_>) -> Result<Component, json::Error> {
+fn read_entry(reader: &mut Reader<'_>) -> Result<Component, Error> {
     let mut entry = Component::default();
-    members(reader, |reader, name| {
+    json::members_or_null(reader, &mut |reader, name| {
         if case::is_ignoring_case(name, "downloadURL") {
-            set_text(reader, &mut entry.download_url)
+            json::set_string(reader, &mut entry.download_url)
         } else if case::is_ignoring_case(name, "gpuVersion") {
-            members(reader, |reader, name| {
+            json::members_or_null(reader, &mut |reader, name| {
                 if case::is_ignoring_case(name, "latestVersion") {
-                    set_text(reader, &mut entry.latest_version)
+                    json::set_string(reader, &mut entry.latest_version)
                 } else if case::is_ignoring_case(name, "renovateTag") {
                     // Not needed, but a text or nothing.
-                    set_text(reader, &mut String::new())
+                    json::set_string(reader, &mut String::new())
                 } else {
                     reader.skip(MAX_DEPTH)
                 }
@@ -113,38 +109,6 @@ fn read_entry(reader: &mut Reader<'_>) -> Result<Component, json::Error> {
         }
     })?;
     Ok(entry)
-}
-
-/// Calls `each` with the reader before the value of each member; null has none.
-fn members(
-    reader: &mut Reader<'_>,
-    mut each: impl FnMut(&mut Reader<'_>, &str) -> Result<(), json::Error>,
-) -> Result<(), json::Error> {
-    if is_null(reader)? {
-        return Ok(());
-    }
-    let mut members = reader.object()?;
-    while let Some(name) = members.next(reader)? {
-        each(reader, &name.text)?;
-    }
-    Ok(())
-}
-
-/// Null leaves the text as it is.
-fn set_text(reader: &mut Reader<'_>, text: &mut String) -> Result<(), json::Error> {
-    if !is_null(reader)? {
-        *text = reader.string()?.into_owned();
-    }
-    Ok(())
-}
-
-/// Passes over a null, if that is what comes next.
-fn is_null(reader: &mut Reader<'_>) -> Result<bool, json::Error> {
-    let is_null = reader.peek()? == ValueKind::Null;
-    if is_null {
-        reader.null()?;
-    }
-    Ok(is_null)
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use mooring_contract::json::{Dialect, MAX_DEPTH, Reader, ValueKind};
+use mooring_contract::json::MAX_DEPTH;
 use mooring_redact::Secret;
 
 use super::grpc::{self, CallFailure, GrpcCall, GrpcStatus};
 use super::target::{self, ServiceTarget};
+use crate::format::json;
 use crate::node::agent::Agent;
 use crate::node::log::LogValue;
 use crate::world::{Dial, HttpRequest, Roots, Url};
@@ -147,20 +148,15 @@ fn ask_imds(agent: &mut Agent<'_>) -> Result<Secret, String> {
 
 /// The document's `signature`, empty if there is none; `None` if it is not a document.
 fn read_member(text: &[u8]) -> Option<String> {
-    let mut reader = Reader::new(text, Dialect::Go);
     let mut signature = String::new();
-    let mut members = reader.object().ok()?;
-    while let Some(name) = members.next(&mut reader).ok()? {
-        let is_signature = name.text.eq_ignore_ascii_case("signature");
-        match reader.peek().ok()? {
-            ValueKind::String if is_signature => signature = reader.string().ok()?.into_owned(),
-            ValueKind::Null if is_signature => reader.null().ok()?,
-            _ if is_signature => return None,
-            _ => reader.skip(MAX_DEPTH).ok()?,
+    let read = json::object(text, &mut |reader, name| {
+        if name.eq_ignore_ascii_case("signature") {
+            json::set_string(reader, &mut signature)
+        } else {
+            reader.skip(MAX_DEPTH)
         }
-    }
-    reader.end().ok()?;
-    Some(signature)
+    });
+    read.ok().map(|()| signature)
 }
 
 #[cfg(test)]

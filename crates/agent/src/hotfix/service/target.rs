@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Reader, ValueKind};
+use mooring_contract::json::{Error, MAX_DEPTH, Reader, ValueKind};
 
-use crate::format::go_text::{json_error, read_failure};
+use crate::format::go_text::{decode_base64, json_error, read_failure};
+use crate::format::json;
 use crate::hotfix::pointer::read_hotfixes;
 use crate::node::agent::Agent;
 use crate::node::log::LogValue;
@@ -107,43 +106,36 @@ fn read_config(agent: &mut Agent<'_>) -> Result<Option<Excerpt>, String> {
 }
 
 fn read_members(text: &[u8], excerpt: &mut Excerpt) -> Result<(), Error> {
-    let mut reader = Reader::new(text, Dialect::Go);
-    let mut members = reader.object()?;
-    while let Some(name) = members.next(&mut reader)? {
-        match (&*name.text, reader.peek()?) {
+    json::object(text, &mut |reader, name| {
+        match (name, reader.peek()?) {
             ("api_server_config" | "apiServerConfig", ValueKind::Object) => {
-                read_api_server(&mut reader, &mut excerpt.api_server)?;
+                read_api_server(reader, &mut excerpt.api_server)?;
             }
             ("kubernetes_ca_cert" | "kubernetesCaCert", ValueKind::String) => {
                 excerpt.ca = reader.string()?.into_owned();
             }
             (name, _) if name.eq_ignore_ascii_case("hotfixes") => {
-                read_hotfixes(&mut reader, &mut excerpt.hotfixes)?;
+                read_hotfixes(reader, &mut excerpt.hotfixes)?;
             }
             _ => reader.skip(MAX_DEPTH)?,
         }
-    }
-    reader.end()
+        Ok(())
+    })
 }
 
 fn read_api_server(reader: &mut Reader<'_>, api_server: &mut String) -> Result<(), Error> {
-    let mut members = reader.object()?;
-    while let Some(name) = members.next(reader)? {
-        match (&*name.text, reader.peek()?) {
-            ("api_server_name" | "apiServerName", ValueKind::String) => {
-                *api_server = reader.string()?.into_owned();
-            }
-            _ => reader.skip(MAX_DEPTH)?,
+    json::members(reader, &mut |reader, name| match (name, reader.peek()?) {
+        ("api_server_name" | "apiServerName", ValueKind::String) => {
+            json::set_string(reader, api_server)
         }
-    }
-    Ok(())
+        _ => reader.skip(MAX_DEPTH),
+    })
 }
 
 /// `None` if the CA is not base64.
 fn target(api_server: &str, ca: &[u8]) -> Option<ServiceTarget> {
-    // Go's decoder passes over line ends.
-    let ca: Vec<u8> = ca.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
-    Some(ServiceTarget { host: without_port(api_server).to_owned(), ca: STANDARD.decode(ca).ok()? })
+    let host = without_port(api_server).to_owned();
+    Some(ServiceTarget { host, ca: decode_base64(ca)? })
 }
 
 /// A host without its port and brackets. The service listens where the API server does, on 443.

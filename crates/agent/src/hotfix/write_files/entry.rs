@@ -1,10 +1,9 @@
 //! An entry of the list: a file.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use mooring_redact::identifier;
 
 use super::lines::{Chomp, Lines, at, indent};
+use crate::format::go_text::decode_base64;
 use crate::hotfix::gzip::decompress_all;
 
 /// The largest real script is below 100 KiB.
@@ -104,12 +103,6 @@ fn scalar(value: &str) -> Option<String> {
         && !word.ends_with(':');
     let is_null = matches!(word, "~" | "null" | "Null" | "NULL");
     is_plain.then(|| if is_null { String::new() } else { word.to_owned() })
-}
-
-/// Base64, with line ends passed over.
-fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
-    let text: Vec<u8> = text.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
-    STANDARD.decode(text).ok()
 }
 
 impl FileFields {
