@@ -13,7 +13,7 @@
 //! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
 //! | `node` | the node's paths, programs and inputs ([`nbc`], [`compare`]), [`secrets`], log, and files that pass results between processes |
-//! | `format` | formats that other tools read: events, times, and the texts of Go |
+//! | `format` | formats that other tools read: events, times, JSON, and the texts of Go |
 //! | [`world`] | I/O of the process |
 
 mod cli;
@@ -34,9 +34,8 @@ pub use format::time::parse_duration;
 pub use node::{compare, nbc, secrets};
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use cli::{Command, Invocation, Topic, UsageError};
+use cli::{Command, Invocation, UsageError};
 use node::agent::Agent;
 use node::log::Log;
 use node::paths::Layout;
@@ -55,7 +54,8 @@ pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
 #[doc(hidden)] // For tests of what depends on the version.
 pub fn run_as(version: &'static str, words: &[OsString], world: &mut dyn World) -> u8 {
     let Invocation { root, command } = cli::read(words, world.variable(ROOT_VARIABLE));
-    let layout = Layout::new(root.map(absolute));
+    // Absolute, since children may change their directory.
+    let layout = Layout::new(root.map(|root| std::path::absolute(&root).unwrap_or(root)));
     // Read-only commands write nothing, not even a log.
     match &command {
         Ok(Command::Render(flags)) => return render::render(world, &layout, flags),
@@ -94,7 +94,7 @@ fn dispatch(agent: &mut Agent<'_>, command: &Command) -> u8 {
         Command::ProvisionWait { timeout } => wait::provision_wait(agent, *timeout),
         Command::Version => print(agent, &[VERSION, "\n"].concat()),
         Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),
-        Command::Help(topic) => print(agent, &cli::help_text(*topic)),
+        Command::Help(text) => print(agent, text),
         Command::CheckHotfix { has_extra_words } => hotfix::check_hotfix(agent, *has_extra_words),
         Command::DownloadHotfix => hotfix::download_hotfix(agent),
         Command::ApplyEmbeddedHotfix => hotfix::apply_embedded_hotfix(agent),
@@ -121,7 +121,7 @@ fn leave_result_on_panic(agent: &mut Agent<'_>) {
 fn refuse(world: &mut dyn World, layout: &Layout, error: &UsageError) -> u8 {
     world.print(Stream::Err, error.text.as_bytes());
     if error.with_help {
-        world.print(Stream::Out, cli::help_text(Topic::General).as_bytes());
+        world.print(Stream::Out, cli::general_help().as_bytes());
     }
     if error.of_provision {
         provision::leave_early_result(world, layout, error.text.trim_end());
@@ -134,9 +134,4 @@ fn asks_for_provision(command: &Result<Command, UsageError>) -> bool {
         Ok(command) => matches!(command, Command::Provision(_)),
         Err(error) => error.of_provision,
     }
-}
-
-/// Makes a root absolute, since children may change their directory.
-fn absolute(root: PathBuf) -> PathBuf {
-    std::path::absolute(&root).unwrap_or(root)
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use mooring_contract::custom_data::CustomDataForm;
 
-use super::help::Topic;
 use crate::registry::LoginFlags;
 use crate::world::Url;
 
@@ -18,7 +17,8 @@ pub(crate) enum Command {
     Version,
     /// `--version`: with the program's name.
     VersionFlag,
-    Help(Topic),
+    /// The text to print.
+    Help(String),
     CheckHotfix {
         has_extra_words: bool,
     },

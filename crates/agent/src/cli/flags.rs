@@ -9,17 +9,13 @@ use mooring_redact::{MASK, ProxyUrl, identifier};
 
 use crate::format::time::parse_duration;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
-    Value,
-    /// Nothing, or `=true` and the like.
-    Switch,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Flag {
-    pub(super) name: &'static str,
-    pub(super) takes: Takes,
+/// The flags of a command; all commands have `help` and `h`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Flags {
+    /// With a value.
+    pub(super) values: &'static [&'static str],
+    /// With nothing, or `=true` and the like.
+    pub(super) switches: &'static [&'static str],
 }
 
 /// Arguments after the command.
@@ -43,7 +39,7 @@ impl Args {
 }
 
 /// Splits arguments into flags and others. The error is for users.
-pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Args, String> {
+pub(super) fn read(words: &[OsString], known: Flags) -> Result<Args, String> {
     let mut read = Args::default();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -55,24 +51,21 @@ pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Args, String> {
             read.others.push(word.clone());
             continue;
         };
-        let Some(flag) = known.iter().find(|flag| flag.name.as_bytes() == name) else {
+        let is_named = |flag: &&&str| flag.as_bytes() == name;
+        if let Some(flag) = known.values.iter().find(is_named) {
+            let value = value.or_else(|| rest.next().cloned()).ok_or_else(|| {
+                format!("flag needs an argument: {}", identifier(&word.to_string_lossy()))
+            })?;
+            read.values.push((flag, value));
+        } else if let Some(flag) = known.switches.iter().chain(&["help", "h"]).find(is_named) {
+            let on = value.map_or(Ok(true), |value| {
+                boolean(&value)
+                    .ok_or_else(|| invalid(flag, &value.to_string_lossy(), "parse error"))
+            })?;
+            read.switches.push((flag, on));
+        } else {
             let name = identifier(&String::from_utf8_lossy(name));
             return Err(format!("flag provided but not defined: -{name}"));
-        };
-        match (flag.takes, value) {
-            (Takes::Value, Some(value)) => read.values.push((flag.name, value)),
-            (Takes::Value, None) => {
-                let next = rest.next().ok_or_else(|| {
-                    format!("flag needs an argument: {}", identifier(&word.to_string_lossy()))
-                })?;
-                read.values.push((flag.name, next.clone()));
-            }
-            (Takes::Switch, None) => read.switches.push((flag.name, true)),
-            (Takes::Switch, Some(value)) => {
-                let on = boolean(&value)
-                    .ok_or_else(|| invalid(flag.name, &value.to_string_lossy(), "parse error"))?;
-                read.switches.push((flag.name, on));
-            }
         }
     }
     Ok(read)
@@ -125,8 +118,7 @@ fn boolean(value: &OsStr) -> Option<bool> {
 mod tests {
     use super::*;
 
-    const KNOWN: &[Flag] =
-        &[Flag { name: "config", takes: Takes::Value }, Flag { name: "dry", takes: Takes::Switch }];
+    const KNOWN: Flags = Flags { values: &["config"], switches: &["dry"] };
 
     fn read_words(words: &[&str]) -> Result<Args, String> {
         read(&words.iter().map(OsString::from).collect::<Vec<_>>(), KNOWN)

@@ -2,51 +2,26 @@
 
 use crate::version::VERSION;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Topic {
-    General,
-    Provision,
-    ProvisionWait,
-    Version,
-    Render,
-    Preflight,
-    RegistryLogin,
-    CheckHotfix,
-    DownloadHotfix,
-    ApplyEmbeddedHotfix,
+/// The help of a command, if there is one of this name.
+pub(crate) fn of_command(name: &str) -> Option<String> {
+    let text = match name {
+        "provision" => PROVISION,
+        "provision-wait" => PROVISION_WAIT,
+        "version" => VERSION_HELP,
+        "render" => RENDER,
+        "preflight" => PREFLIGHT,
+        "registry-login" => return Some(crate::registry::help()),
+        "check-hotfix" => CHECK_HOTFIX,
+        "download-hotfix" => DOWNLOAD_HOTFIX,
+        "apply-embedded-hotfix" => APPLY_EMBEDDED_HOTFIX,
+        "help" | "h" => return Some(general()),
+        _ => return None,
+    };
+    Some(text.to_owned())
 }
 
-impl Topic {
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "provision" => Self::Provision,
-            "provision-wait" => Self::ProvisionWait,
-            "version" => Self::Version,
-            "render" => Self::Render,
-            "preflight" => Self::Preflight,
-            "registry-login" => Self::RegistryLogin,
-            "check-hotfix" => Self::CheckHotfix,
-            "download-hotfix" => Self::DownloadHotfix,
-            "apply-embedded-hotfix" => Self::ApplyEmbeddedHotfix,
-            "help" | "h" => Self::General,
-            _ => return None,
-        })
-    }
-}
-
-pub(crate) fn text(topic: Topic) -> String {
-    match topic {
-        Topic::General => format!("{GENERAL_BEFORE}{VERSION}{GENERAL_AFTER}"),
-        Topic::Provision => PROVISION.to_owned(),
-        Topic::ProvisionWait => PROVISION_WAIT.to_owned(),
-        Topic::Version => VERSION_HELP.to_owned(),
-        Topic::Render => RENDER.to_owned(),
-        Topic::Preflight => PREFLIGHT.to_owned(),
-        Topic::RegistryLogin => crate::registry::help(),
-        Topic::CheckHotfix => CHECK_HOTFIX.to_owned(),
-        Topic::DownloadHotfix => DOWNLOAD_HOTFIX.to_owned(),
-        Topic::ApplyEmbeddedHotfix => APPLY_EMBEDDED_HOTFIX.to_owned(),
-    }
+pub(crate) fn general() -> String {
+    format!("{GENERAL_BEFORE}{VERSION}{GENERAL_AFTER}")
 }
 
 const GENERAL_BEFORE: &str = "\
@@ -247,14 +222,14 @@ mod tests {
             "download-hotfix",
             "apply-embedded-hotfix",
         ] {
-            let help = text(Topic::named(name).unwrap());
+            let help = of_command(name).unwrap();
             let begin = format!("NAME:\n   aks-node-controller {name} - ");
             assert!(help.starts_with(&begin), "{name}: {help}");
-            assert!(text(Topic::General).contains(&format!("\n   {name} ")), "{name}");
+            assert!(general().contains(&format!("\n   {name} ")), "{name}");
         }
         for name in ["help", "h"] {
-            assert_eq!(Topic::named(name), Some(Topic::General));
+            assert_eq!(of_command(name), Some(general()));
         }
-        assert_eq!(Topic::named("nosuch"), None);
+        assert_eq!(of_command("nosuch"), None);
     }
 }

@@ -10,5 +10,5 @@ pub(crate) use command::{
     Command, Invocation, OutputFormat, PreflightFlags, PreflightStage, ProvisionFlags, RenderFlags,
     Rendered, UsageError,
 };
-pub(crate) use help::{Topic, text as help_text};
+pub(crate) use help::general as general_help;
 pub(crate) use parser::read;

@@ -10,33 +10,17 @@ use super::command::{
     Command, Invocation, OutputFormat, PreflightFlags, PreflightStage, ProvisionFlags, RenderFlags,
     Rendered, UsageError,
 };
-use super::flags::{self, Args, Flag, Takes, invalid, read_duration};
-use super::help::Topic;
-use super::registry_login;
+use super::flags::{self, Args, Flags, invalid, read_duration};
+use super::{help, registry_login};
 
-const PROVISION: &[Flag] = &[
-    Flag { name: "provision-config", takes: Takes::Value },
-    Flag { name: "nbc-cmd", takes: Takes::Value },
-    Flag { name: "dry-run", takes: Takes::Switch },
-];
-const PROVISION_WAIT: &[Flag] = &[Flag { name: "timeout", takes: Takes::Value }];
-const RENDER: &[Flag] = &[
-    Flag { name: "provision-config", takes: Takes::Value },
-    Flag { name: "components", takes: Takes::Value },
-    Flag { name: "format", takes: Takes::Value },
-    Flag { name: "validate", takes: Takes::Switch },
-    Flag { name: "show-secrets", takes: Takes::Switch },
-    Flag { name: "0", takes: Takes::Switch },
-];
-const PREFLIGHT: &[Flag] = &[
-    Flag { name: "stage", takes: Takes::Value },
-    Flag { name: "provision-config", takes: Takes::Value },
-    Flag { name: "network", takes: Takes::Switch },
-    Flag { name: "imds-endpoint", takes: Takes::Value },
-    Flag { name: "o", takes: Takes::Value },
-];
-const HELP: &[Flag] =
-    &[Flag { name: "help", takes: Takes::Switch }, Flag { name: "h", takes: Takes::Switch }];
+const PROVISION: Flags = Flags { values: &["provision-config", "nbc-cmd"], switches: &["dry-run"] };
+const PROVISION_WAIT: Flags = Flags { values: &["timeout"], switches: &[] };
+const RENDER: Flags = Flags {
+    values: &["provision-config", "components", "format"],
+    switches: &["validate", "show-secrets", "0"],
+};
+const PREFLIGHT: Flags =
+    Flags { values: &["stage", "provision-config", "imds-endpoint", "o"], switches: &["network"] };
 
 /// Parses the arguments. `root` comes from the environment.
 pub(crate) fn read(words: &[OsString], root: Option<OsString>) -> Invocation {
@@ -80,32 +64,30 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
         "--help" | "-h" | "-help" | "--h" | "help" | "h" => read_help(behind),
         "--version" | "-v" | "-version" | "--v" => Ok(Command::VersionFlag),
         "version" => Ok(Command::Version),
-        "provision" => with_flags(words, Topic::Provision, PROVISION, |words| {
+        "provision" => with_flags(words, PROVISION, |words| {
             Ok(Command::Provision(ProvisionFlags {
                 config: words.value("provision-config").map(PathBuf::from),
                 nbc_command: words.value("nbc-cmd").map(PathBuf::from),
                 dry_run: words.switch("dry-run"),
             }))
         }),
-        "provision-wait" => with_flags(words, Topic::ProvisionWait, PROVISION_WAIT, read_wait),
-        "render" => with_flags(words, Topic::Render, RENDER, read_render),
-        "preflight" => with_flags(words, Topic::Preflight, PREFLIGHT, read_preflight),
-        "registry-login" => {
-            with_flags(words, Topic::RegistryLogin, registry_login::FLAGS, |words| {
-                registry_login::read(words).map(|flags| Command::RegistryLogin(Box::new(flags)))
-            })
-        }
-        "check-hotfix" => with_flags(words, Topic::CheckHotfix, &[], |words| {
+        "provision-wait" => with_flags(words, PROVISION_WAIT, read_wait),
+        "render" => with_flags(words, RENDER, read_render),
+        "preflight" => with_flags(words, PREFLIGHT, read_preflight),
+        "registry-login" => with_flags(words, registry_login::FLAGS, |words| {
+            registry_login::read(words).map(|flags| Command::RegistryLogin(Box::new(flags)))
+        }),
+        "check-hotfix" => with_flags(words, Flags::default(), |words| {
             Ok(Command::CheckHotfix { has_extra_words: !words.others.is_empty() })
         }),
         "download-hotfix" => {
-            with_flags(words, Topic::DownloadHotfix, &[], |words| match words.others.first() {
+            with_flags(words, Flags::default(), |words| match words.others.first() {
                 None => Ok(Command::DownloadHotfix),
                 Some(_) => Err("download-hotfix takes no arguments".to_owned()),
             })
         }
         "apply-embedded-hotfix" => {
-            with_flags(words, Topic::ApplyEmbeddedHotfix, &[], |_| Ok(Command::ApplyEmbeddedHotfix))
+            with_flags(words, Flags::default(), |_| Ok(Command::ApplyEmbeddedHotfix))
         }
         flag if flag.starts_with('-') && flag.len() > 1 => {
             let name = flag.trim_start_matches('-');
@@ -120,24 +102,22 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
 /// Parses a command's flags, unless help is requested.
 fn with_flags(
     words: &[OsString],
-    topic: Topic,
-    known: &[Flag],
+    known: Flags,
     command: impl FnOnce(&Args) -> Result<Command, String>,
 ) -> Result<Command, UsageError> {
-    let known: Vec<Flag> = known.iter().chain(HELP).copied().collect();
-    let read = flags::read(&words[1..], &known).map_err(|text| incorrect(&text, words))?;
+    let read = flags::read(&words[1..], known).map_err(|text| incorrect(&text, words))?;
     let asks_help = read.others.first().is_some_and(|word| word == "help" || word == "h");
     if asks_help || read.switch("help") || read.switch("h") {
-        return Ok(Command::Help(topic));
+        return read_help(words);
     }
     command(&read).map_err(|text| incorrect(&text, words))
 }
 
 fn read_help(words: &[OsString]) -> Result<Command, UsageError> {
     let Some(name) = words.iter().find(|word| !word.to_string_lossy().starts_with('-')) else {
-        return Ok(Command::Help(Topic::General));
+        return Ok(Command::Help(help::general()));
     };
-    Topic::named(&name.to_string_lossy()).map(Command::Help).ok_or_else(|| UsageError {
+    help::of_command(&name.to_string_lossy()).map(Command::Help).ok_or_else(|| UsageError {
         exit_code: 3,
         ..unknown(&format!("no help for `{}`", flags::word(&name.to_string_lossy())))
     })
@@ -247,9 +227,13 @@ mod tests {
             &["provision", "h"],
             &["--help", "provision"],
         ] {
-            assert_eq!(read_words(words).command, Ok(Command::Help(Topic::Provision)), "{words:?}");
+            assert_eq!(
+                read_words(words).command,
+                Ok(Command::Help(help::of_command("provision").unwrap())),
+                "{words:?}"
+            );
         }
-        assert_eq!(read_words(&["help"]).command, Ok(Command::Help(Topic::General)));
+        assert_eq!(read_words(&["help"]).command, Ok(Command::Help(help::general())));
         assert_eq!(read_words(&["help", "nosuch"]).command.unwrap_err().exit_code, 3);
     }
 

@@ -3,21 +3,24 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::flags::{self, Args, Flag, Takes, invalid, read_duration};
+use super::flags::{self, Args, Flags, invalid, read_duration};
 use crate::registry::{Identity, LoginFlags};
 use crate::world::Url;
 
-pub(super) const FLAGS: &[Flag] = &[
-    Flag { name: "registry", takes: Takes::Value },
-    Flag { name: "client-id", takes: Takes::Value },
-    Flag { name: "tenant-id", takes: Takes::Value },
-    Flag { name: "ca-file", takes: Takes::Value },
-    Flag { name: "registry-config", takes: Takes::Value },
-    Flag { name: "budget", takes: Takes::Value },
-    Flag { name: "attempt-timeout", takes: Takes::Value },
-    Flag { name: "registry-endpoint", takes: Takes::Value },
-    Flag { name: "imds-endpoint", takes: Takes::Value },
-];
+pub(super) const FLAGS: Flags = Flags {
+    values: &[
+        "registry",
+        "client-id",
+        "tenant-id",
+        "ca-file",
+        "registry-config",
+        "budget",
+        "attempt-timeout",
+        "registry-endpoint",
+        "imds-endpoint",
+    ],
+    switches: &[],
+};
 
 const BUDGET: Duration = Duration::from_mins(10);
 /// Half of upstream's minute, so that the time limit allows a retry.
