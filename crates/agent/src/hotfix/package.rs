@@ -11,7 +11,7 @@ use crate::format::go_text::{child_error, path_error, read_failure};
 use crate::node::agent::Agent;
 use crate::node::log::LogValue;
 use crate::registry::{TimeBudget, cse_left};
-use crate::world::{ChildStatus, FileKind, Tool};
+use crate::world::{ChildStatus, EntryKind, Tool};
 
 /// The package, and the name of what it installs.
 const PACKAGE: &str = "aks-node-controller";
@@ -113,7 +113,7 @@ fn owned(words: &[&str]) -> Vec<String> {
 fn is_on_path(agent: &mut Agent<'_>, program: &str) -> bool {
     let path = agent.world.variable("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| {
-        agent.world.kind(&folder.join(program)).is_ok_and(|kind| kind == FileKind::File)
+        agent.world.kind(&folder.join(program)).is_ok_and(|kind| kind == EntryKind::File)
     })
 }
 

@@ -17,7 +17,7 @@ use crate::node::log::LogValue;
 use crate::node::paths::COMPONENTS;
 use crate::node::secrets::{self, MAX_FILE_BYTES};
 use crate::preflight;
-use crate::world::{ChildSpec, FileKind, World};
+use crate::world::{ChildSpec, EntryKind, World};
 
 /// Something ready to be run.
 pub(super) struct Prepared {
@@ -69,7 +69,7 @@ fn read_nbc(world: &mut dyn World, typed: &Path) -> Result<Vec<u8>, String> {
             let error = path_error("stat", typed, &error);
             Err(format!("read NBC command file {shown}: {error}"))
         }
-        Ok(FileKind::File) => world.read(typed, MAX_FILE_BYTES).map_err(|failure| {
+        Ok(EntryKind::File) => world.read(typed, MAX_FILE_BYTES).map_err(|failure| {
             format!("read NBC command file {shown}: {}", read_failure(typed, &failure))
         }),
         Ok(_) => Err(format!("NBC command file {shown} must be a regular file")),

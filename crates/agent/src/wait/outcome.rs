@@ -13,7 +13,7 @@ use crate::node::paths::{
 };
 use crate::node::pid_file::{self, RunningAgent};
 use crate::node::secrets::MAX_FILE_BYTES;
-use crate::world::{WakeReason, Watch, WatchFailure};
+use crate::world::{Watch, WatchFailure};
 
 /// Time for which the record of a run that finished before this wait is ignored. The next run may be starting, and
 /// its result counts.
@@ -72,10 +72,9 @@ pub(super) fn wait(
                 }
             }
         };
-        match watch.wait(pid, [left, again].into_iter().flatten().min()) {
-            Ok(WakeReason::Changed | WakeReason::ProcessEnded | WakeReason::TimedOut) => {}
-            Err(error) => return Err(format!("error watching file: {}", os_error(&error))),
-        }
+        watch
+            .wait(pid, [left, again].into_iter().flatten().min())
+            .map_err(|error| format!("error watching file: {}", os_error(&error)))?;
     }
 }
 

@@ -3,13 +3,6 @@
 use std::io;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    File,
-    Folder,
-    Other,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileInfo {
     pub kind: EntryKind,
     pub mode: u32,

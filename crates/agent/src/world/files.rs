@@ -1,14 +1,14 @@
 //! The real file system.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, flock};
 use rustix::io::Errno;
 
-use super::{EntryKind, FileInfo, FileKind, ReadFailure, Replace, Space};
+use super::{EntryKind, FileInfo, ReadFailure, Replace, Space};
 
 /// Enough for the head of a program.
 const PAGE: u64 = 4096;
@@ -33,21 +33,18 @@ pub(super) fn read_at(path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-pub(super) fn kind(path: &Path) -> io::Result<FileKind> {
-    let kind = fs::metadata(path)?.file_type();
-    Ok(if kind.is_file() {
-        FileKind::File
-    } else if kind.is_dir() {
-        FileKind::Folder
-    } else {
-        FileKind::Other
-    })
+pub(super) fn kind(path: &Path) -> io::Result<EntryKind> {
+    Ok(kind_of(fs::metadata(path)?.file_type()))
 }
 
 pub(super) fn entry(path: &Path) -> io::Result<FileInfo> {
     let metadata = fs::symlink_metadata(path)?;
-    let file_type = metadata.file_type();
-    let kind = if file_type.is_file() {
+    let mode = metadata.permissions().mode() & 0o7777;
+    Ok(FileInfo { kind: kind_of(metadata.file_type()), mode, length: metadata.len() })
+}
+
+fn kind_of(file_type: FileType) -> EntryKind {
+    if file_type.is_file() {
         EntryKind::File
     } else if file_type.is_dir() {
         EntryKind::Folder
@@ -55,9 +52,7 @@ pub(super) fn entry(path: &Path) -> io::Result<FileInfo> {
         EntryKind::Link
     } else {
         EntryKind::Other
-    };
-    let mode = metadata.permissions().mode() & 0o7777;
-    Ok(FileInfo { kind, mode, length: metadata.len() })
+    }
 }
 
 pub(super) fn space(path: &Path) -> io::Result<Space> {
@@ -66,10 +61,6 @@ pub(super) fn space(path: &Path) -> io::Result<Space> {
         free_bytes: facts.f_bavail.saturating_mul(facts.f_frsize),
         free_files: (facts.f_files > 0).then_some(facts.f_favail),
     })
-}
-
-pub(super) fn create_dir_all(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o755).create(path)
 }
 
 /// Permissions of a log: its group may read it, others may not.
@@ -113,41 +104,30 @@ pub(super) fn rename(from: &Path, to: &Path, replace: Replace) -> io::Result<()>
     match replace {
         Replace::Yes => fs::rename(from, to),
         Replace::No => rename_new(from, to),
-        Replace::Exchange => exchange(from, to),
+        Replace::Exchange => rename_with(from, to, RenameFlags::EXCHANGE),
     }
 }
 
 /// Fails if `to` exists, atomically if the file system supports it.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    use rustix::fs::{RenameFlags, renameat_with};
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+    match rename_with(from, to, RenameFlags::NOREPLACE) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             if fs::symlink_metadata(to).is_ok() {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
             fs::rename(from, to)
         }
-        result => Ok(result?),
+        result => result,
     }
 }
 
-/// Lets two names change places in one instant.
-fn exchange(from: &Path, to: &Path) -> io::Result<()> {
-    use rustix::fs::{RenameFlags, renameat_with};
-    match renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE) {
+fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, flags) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             Err(io::ErrorKind::Unsupported.into())
         }
         result => Ok(result?),
     }
-}
-
-pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-pub(super) fn sync(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
 }
 
 /// Opens and locks a file; `None` if another process has the lock. Dropping the file unlocks it, and

@@ -1,13 +1,14 @@
 //! The real world.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{
-    ChildEnd, ChildSpec, Dial, Duplex, FileInfo, FileKind, HttpFailure, HttpRequest, HttpResponse,
+    ChildEnd, ChildSpec, Dial, Duplex, EntryKind, FileInfo, HttpFailure, HttpRequest, HttpResponse,
     OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure,
     World, child, files, http, process, tool, watch,
 };
@@ -66,7 +67,7 @@ impl World for Host {
         files::read_at(path, offset, count)
     }
 
-    fn kind(&mut self, path: &Path) -> io::Result<FileKind> {
+    fn kind(&mut self, path: &Path) -> io::Result<EntryKind> {
         files::kind(path)
     }
 
@@ -75,7 +76,7 @@ impl World for Host {
     }
 
     fn read_link(&mut self, path: &Path) -> io::Result<PathBuf> {
-        std::fs::read_link(path)
+        fs::read_link(path)
     }
 
     fn space(&mut self, path: &Path) -> io::Result<Space> {
@@ -83,7 +84,7 @@ impl World for Host {
     }
 
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
-        files::create_dir_all(path)
+        DirBuilder::new().recursive(true).mode(0o755).create(path)
     }
 
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -95,7 +96,7 @@ impl World for Host {
     }
 
     fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
-        files::set_mode(path, mode)
+        fs::set_permissions(path, Permissions::from_mode(mode))
     }
 
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
@@ -103,11 +104,11 @@ impl World for Host {
     }
 
     fn sync(&mut self, path: &Path) -> io::Result<()> {
-        files::sync(path)
+        File::open(path)?.sync_all()
     }
 
     fn remove(&mut self, path: &Path) -> io::Result<()> {
-        std::fs::remove_file(path)
+        fs::remove_file(path)
     }
 
     fn lock(&mut self, path: &Path) -> io::Result<bool> {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::file_info::{FileInfo, FileKind, ReadFailure, Replace, Space};
+use super::file_info::{EntryKind, FileInfo, ReadFailure, Replace, Space};
 use super::http::{Dial, Duplex, HttpFailure, HttpRequest, HttpResponse};
 use super::program::{ChildEnd, ChildSpec, OutputFilter, Signal, Stream, Tool, ToolEnd};
 use super::watch::{Watch, WatchFailure};
@@ -25,8 +25,8 @@ pub trait World {
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
     /// Bytes of a file from `offset` on: `count`, or fewer where it ends.
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>>;
-    /// Returns the metadata of a path, following links.
-    fn kind(&mut self, path: &Path) -> io::Result<FileKind>;
+    /// Returns the kind of a path, following links.
+    fn kind(&mut self, path: &Path) -> io::Result<EntryKind>;
     /// Returns the metadata of a path without following a link.
     fn entry(&mut self, path: &Path) -> io::Result<FileInfo>;
     fn read_link(&mut self, path: &Path) -> io::Result<PathBuf>;

@@ -19,7 +19,7 @@ mod tree;
 mod tree;
 mod watch;
 
-pub use file_info::{EntryKind, FileInfo, FileKind, ReadFailure, Replace, Space};
+pub use file_info::{EntryKind, FileInfo, ReadFailure, Replace, Space};
 pub use host::Host;
 #[doc(hidden)]
 pub use http::read_response;
@@ -31,4 +31,4 @@ pub use interface::World;
 pub use program::{
     ChildEnd, ChildSpec, ChildStatus, OutputFilter, Signal, Stopped, Stream, Tool, ToolEnd,
 };
-pub use watch::{WakeReason, Watch, WatchFailure};
+pub use watch::{Watch, WatchFailure};

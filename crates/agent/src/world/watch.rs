@@ -11,14 +11,7 @@ pub(super) use polling::watch;
 
 pub trait Watch {
     /// Sleeps until a name appears in a watched directory, `pid` ends, or `deadline` passes.
-    fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason>;
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WakeReason {
-    Changed,
-    ProcessEnded,
-    TimedOut,
+    fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()>;
 }
 
 #[derive(Debug)]
@@ -39,7 +32,7 @@ mod inotify {
     use rustix::io::Errno;
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-    use super::{Duration, Path, WakeReason, Watch, WatchFailure};
+    use super::{Duration, Path, Watch, WatchFailure};
 
     struct Inotify {
         queue: OwnedFd,
@@ -56,9 +49,9 @@ mod inotify {
     }
 
     impl Watch for Inotify {
-        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason> {
+        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()> {
             let process = match pid.and_then(open_process) {
-                Some(Err(Errno::SRCH)) => return Ok(WakeReason::ProcessEnded),
+                Some(Err(Errno::SRCH)) => return Ok(()),
                 // Kernels before 5.3 have no pidfd: the end of a process is noticed only with another event.
                 process => process.and_then(Result::ok),
             };
@@ -66,23 +59,20 @@ mod inotify {
             let mut ready = vec![PollFd::new(&self.queue, PollFlags::IN)];
             ready.extend(process.as_ref().map(|process| PollFd::new(process, PollFlags::IN)));
             match poll(&mut ready, timeout.as_ref()) {
-                Ok(0) => return Ok(WakeReason::TimedOut),
+                // The deadline, or a signal that did not end this process.
+                Ok(0) | Err(Errno::INTR) => return Ok(()),
                 Ok(_) => {}
-                // A signal that did not end this process.
-                Err(Errno::INTR) => return Ok(WakeReason::Changed),
                 Err(error) => return Err(error.into()),
             }
-            if ready[0].revents().is_empty() {
-                return Ok(WakeReason::ProcessEnded);
-            }
+            let is_process = ready[0].revents().is_empty();
             drop(ready);
-            self.drain()
+            if is_process { Ok(()) } else { self.drain() }
         }
     }
 
     impl Inotify {
         /// Empties the queue. Which name appeared does not matter, only that one did.
-        fn drain(&mut self) -> io::Result<WakeReason> {
+        fn drain(&mut self) -> io::Result<()> {
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut events = Reader::new(self.queue.as_fd(), &mut buffer);
             loop {
@@ -91,7 +81,7 @@ mod inotify {
                         return Err(io::Error::other("fsnotify: queue or buffer overflow"));
                     }
                     Ok(_) => {}
-                    Err(Errno::AGAIN) => return Ok(WakeReason::Changed),
+                    Err(Errno::AGAIN) => return Ok(()),
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -110,7 +100,7 @@ mod polling {
     use std::io;
 
     use super::super::process;
-    use super::{Duration, Path, WakeReason, Watch, WatchFailure};
+    use super::{Duration, Path, Watch, WatchFailure};
 
     const PERIOD: Duration = Duration::from_millis(200);
 
@@ -122,15 +112,15 @@ mod polling {
 
     impl Watch for Polling {
         #[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
-        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason> {
+        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()> {
             if pid.is_some_and(|pid| process::start(pid).is_none()) {
-                return Ok(WakeReason::ProcessEnded);
+                return Ok(());
             }
             if deadline.is_some_and(|left| left.is_zero()) {
-                return Ok(WakeReason::TimedOut);
+                return Ok(());
             }
             std::thread::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
-            Ok(WakeReason::Changed)
+            Ok(())
         }
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use mooring_agent::world::{
-    ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, FileInfo, FileKind, Host, HttpFailure,
+    ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, EntryKind, FileInfo, Host, HttpFailure,
     HttpFailureKind, HttpRequest, HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space,
     Stream, Tool, ToolEnd, Watch, WatchFailure, World,
 };
@@ -201,7 +201,7 @@ impl World for Faulty {
         self.host.read_at(path, offset, count)
     }
 
-    fn kind(&mut self, path: &Path) -> io::Result<FileKind> {
+    fn kind(&mut self, path: &Path) -> io::Result<EntryKind> {
         self.check("stat", path)?;
         self.host.kind(path)
     }

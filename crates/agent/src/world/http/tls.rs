@@ -117,19 +117,17 @@ pub struct Dial<'a> {
 
 /// Returns settings that accept only a certificate of the CA for a fixed name. An error without a CA.
 pub(super) fn pinned(dial: &Dial<'_>) -> Result<Arc<ClientConfig>, HttpFailure> {
-    let failed = |text: String| HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {text}"));
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(CertificateDer::pem_slice_iter(dial.ca).flatten());
-    let name = ServerName::try_from(dial.certificate_name.to_owned());
-    let name = name.map_err(|error| failed(error.to_string()))?;
+    let name = ServerName::try_from(dial.certificate_name).map_err(|error| failed(&error))?;
     let provider = Arc::new(ring::default_provider());
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(&provider))
             .build()
-            .map_err(|_| failed("no CA certificate to verify the server with".to_owned()))?;
+            .map_err(|_| failed(&"no CA certificate to verify the server with"))?;
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| failed(error.to_string()))?
+        .map_err(|error| failed(&error))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Pinned { verifier, name }))
         .with_no_client_auth();
@@ -143,12 +141,9 @@ pub(super) fn handshake(
     roots: &Roots,
     limits: &Limits,
 ) -> Result<Box<dyn Duplex>, HttpFailure> {
-    let Some(config) = &roots.config else {
-        let text = "TLS: no CA certificates to check the server against";
-        return Err(HttpFailure::new(HttpFailureKind::Tls, text));
-    };
-    let (connection, stream) = connect(stream, host, config, limits)?;
-    Ok(Box::new(StreamOwned::new(connection, stream)))
+    let no_roots = || failed(&"no CA certificates to check the server against");
+    let config = roots.config.as_ref().ok_or_else(no_roots)?;
+    Ok(Box::new(connect(stream, host, config, limits)?))
 }
 
 /// The same with other settings, which name the protocols to choose from; a server must choose one.
@@ -158,12 +153,11 @@ pub(super) fn handshake_with(
     config: &Arc<ClientConfig>,
     limits: &Limits,
 ) -> Result<Box<dyn Duplex>, HttpFailure> {
-    let (connection, stream) = connect(stream, host, config, limits)?;
-    if connection.alpn_protocol().is_none() {
-        let text = "TLS: the server selected no application protocol";
-        return Err(HttpFailure::new(HttpFailureKind::Tls, text));
+    let stream = connect(stream, host, config, limits)?;
+    if stream.conn.alpn_protocol().is_none() {
+        return Err(failed(&"the server selected no application protocol"));
     }
-    Ok(Box::new(StreamOwned::new(connection, stream)))
+    Ok(Box::new(stream))
 }
 
 fn connect(
@@ -171,16 +165,19 @@ fn connect(
     host: &str,
     config: &Arc<ClientConfig>,
     limits: &Limits,
-) -> Result<(ClientConnection, Box<dyn Duplex>), HttpFailure> {
-    let failed = |text: String| HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {text}"));
-    let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
-    let mut connection = ClientConnection::new(Arc::clone(config), name)
-        .map_err(|error| failed(error.to_string()))?;
+) -> Result<StreamOwned<ClientConnection, Box<dyn Duplex>>, HttpFailure> {
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(&error))?;
+    let mut connection =
+        ClientConnection::new(Arc::clone(config), name).map_err(|error| failed(&error))?;
     limits.phase(HANDSHAKE);
     while connection.is_handshaking() {
         connection.complete_io(&mut stream).map_err(|error| failure(Phase::Tls, &error))?;
     }
-    Ok((connection, stream))
+    Ok(StreamOwned::new(connection, stream))
+}
+
+fn failed(reason: &dyn fmt::Display) -> HttpFailure {
+    HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {reason}"))
 }
 
 /// Classifies an error of a connection, with TLS or without.
@@ -191,11 +188,10 @@ pub(super) fn failure(phase: Phase, error: &io::Error) -> HttpFailure {
             let text = format!("TLS: invalid peer certificate: {}", describe(problem));
             HttpFailure::new(HttpFailureKind::Certificate, text)
         }
-        (Some(error), _) => HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {error}")),
+        (Some(error), _) => failed(error),
         (None, io::ErrorKind::TimedOut) => HttpFailure::timed_out(phase),
         (None, _) if phase == Phase::Tls => {
-            let text = format!("TLS: the connection ended in the handshake ({error})");
-            HttpFailure::new(HttpFailureKind::Tls, text)
+            failed(&format!("the connection ended in the handshake ({error})"))
         }
         (None, _) => {
             let text = format!("the connection was cut {} ({error})", phase.doing());
