@@ -217,11 +217,10 @@ fn stop(party: Service, endpoint: &str, trouble: &LoginError, why: Option<String
 }
 
 fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> TimeBudget {
-    let variables = agent.world.environment();
-    let started = variables.iter().find(|(name, _)| name == CSE_START);
-    let started = started.map(|(_, value)| value.to_string_lossy().into_owned());
+    let started = agent.world.variable(CSE_START);
     let now = agent.world.now();
-    let cse_left = started.as_deref().and_then(|started| budget::cse_left(started, now));
+    let cse_left =
+        started.as_ref().and_then(|started| budget::cse_left(&started.to_string_lossy(), now));
     if started.is_some() && cse_left.is_none() {
         // Without its value, which may be a secret.
         let attributes = [("name", LogValue::Text(CSE_START))];

@@ -6,7 +6,7 @@
 use mooring_redact::Secret;
 
 use super::oras;
-use crate::registry::error::{LoginError, RegistryStop, Service};
+use crate::registry::error::{LoginError, RegistryErrorKind, RegistryStop, Service};
 use crate::registry::responses::{self, Challenge};
 use crate::registry::session::{Question, RegistrySession, StepResult};
 use crate::registry::{ca_certs, form};
@@ -101,9 +101,5 @@ fn anonymous_token(
 /// Denied anonymous access is a result, not a failure.
 fn closed_or_error<T>(response: &HttpResponse, closed: T) -> Result<T, LoginError> {
     let trouble = LoginError::of_status(Service::Registry, response);
-    if trouble.kind == crate::registry::error::RegistryErrorKind::Refused {
-        Ok(closed)
-    } else {
-        Err(trouble)
-    }
+    if trouble.kind == RegistryErrorKind::Refused { Ok(closed) } else { Err(trouble) }
 }

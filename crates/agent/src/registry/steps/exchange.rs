@@ -2,10 +2,10 @@
 
 use mooring_redact::Secret;
 
-use super::identity;
-use crate::registry::error::{LoginError, RegistryStop, Service};
+use super::identity::ask_token;
+use crate::registry::error::{RegistryStop, Service};
+use crate::registry::form;
 use crate::registry::session::{Question, RegistrySession, StepResult};
-use crate::registry::{form, responses};
 
 const PATH: &str = "/oauth2/exchange";
 
@@ -20,17 +20,6 @@ pub(super) fn exchange(session: &mut RegistrySession<'_, '_>) -> Result<StepResu
     let url = session.flags.registry_url.with_target(PATH);
     let question =
         Question { party: Service::Registry, url: &url, headers: &[], form: Some(&form) };
-    let token = session.ask(&question, |response| match response.status {
-        200 => responses::token(&response.body, "refresh_token")
-            .ok_or_else(|| LoginError::nonsense("no refresh token in it")),
-        _ => Err(LoginError::of_status(Service::Registry, response)),
-    });
-    match token {
-        Ok(token) => {
-            session.keep_secret(&token);
-            session.refresh_token = token;
-            Ok(StepResult::Next("the registry gave a refresh token"))
-        }
-        Err(stop) => Err(stop.with_audience(identity::AUDIENCE)),
-    }
+    session.refresh_token = ask_token(session, &question, "refresh_token")?;
+    Ok(StepResult::Next("the registry gave a refresh token"))
 }

@@ -130,34 +130,20 @@ fn classify(status: Option<ChildStatus>, output: &str) -> Result<(), LoginError>
         return Err(LoginError::new(RegistryErrorKind::TimedOut, Retry::WhileTimeLasts, text));
     };
     let Some(error) = child_error(status) else { return Ok(()) };
-    let text = format!("{error}: {}", excerpt(output, QUOTED));
     let words = output.to_ascii_lowercase();
     let contains = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
-    Err(if contains(&REFUSALS) {
-        LoginError::new(
-            RegistryErrorKind::Refused,
-            Retry::No,
-            format!("oras login was denied: {text}"),
-        )
+    let (kind, again, what) = if contains(&REFUSALS) {
+        (RegistryErrorKind::Refused, Retry::No, "oras login was denied")
     } else if contains(&["no such host"]) {
-        LoginError::new(
-            RegistryErrorKind::Dns,
-            Retry::WhileTimeLasts,
-            format!("DNS, in oras login: {text}"),
-        )
+        (RegistryErrorKind::Dns, Retry::WhileTimeLasts, "DNS, in oras login")
     } else if contains(&["x509:"]) {
-        LoginError::new(
-            RegistryErrorKind::Certificate,
-            Retry::No,
-            format!("TLS, in oras login: {text}"),
-        )
+        (RegistryErrorKind::Certificate, Retry::No, "TLS, in oras login")
     } else if contains(&NETWORK) {
-        let text = format!("the network, in oras login: {text}");
-        LoginError::new(RegistryErrorKind::Connect, Retry::WhileTimeLasts, text)
+        (RegistryErrorKind::Connect, Retry::WhileTimeLasts, "the network, in oras login")
     } else {
-        let text = format!("oras login failed: {text}");
-        LoginError::new(RegistryErrorKind::Tool, Retry::Attempts(3), text)
-    })
+        (RegistryErrorKind::Tool, Retry::Attempts(3), "oras login failed")
+    };
+    Err(LoginError::new(kind, again, format!("{what}: {error}: {}", excerpt(output, QUOTED))))
 }
 
 /// `permission denied` is not among them: that is a file's.
