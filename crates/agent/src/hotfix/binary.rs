@@ -6,6 +6,7 @@ use mooring_redact::identifier;
 
 use super::package::{Failure, install};
 use super::record;
+use super::replace::write_temporary;
 use super::version::PackageVersion;
 use crate::format::go_text::{path_error, read_failure};
 use crate::node::agent::Agent;
@@ -48,12 +49,7 @@ fn place(agent: &mut Agent<'_>, version: &str) -> Result<(), String> {
         .mode;
     let folder = agent.layout.at(CONTAINERS_DIR);
     let beside = folder.join(TEMPORARY);
-    // Left by a process that was killed.
-    let _ = world.remove(&beside);
-    let placed = world
-        .write_new(&beside, &bytes, mode)
-        .and_then(|()| world.set_mode(&beside, mode))
-        .and_then(|()| world.sync(&beside))
+    let placed = write_temporary(world, &beside, &bytes, mode)
         .map_err(|error| path_error("write", HOTFIX_AGENT.as_ref(), &error))
         .and_then(|()| examine(agent, &beside, version))
         .and_then(|()| {

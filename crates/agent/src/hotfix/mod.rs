@@ -11,12 +11,10 @@
 //! | `write_files`, `gzip` | files in custom data, decoded and bounded | |
 //! | `scripts`, `record`, `replace` | all files in place, or none, at any instant | yes |
 //! | `package`, `binary` | the agent of Microsoft's package, examined before it is left | yes |
-//! | `embedded` | scripts inside the agent: there are none | |
 //! | `state` | which agent and scripts a node has | reads it |
 
 mod binary;
 mod download;
-mod embedded;
 mod gzip;
 mod package;
 mod pointer;
@@ -30,10 +28,10 @@ mod version;
 
 pub mod write_files;
 
-pub(crate) use download::download_hotfix;
-pub(crate) use embedded::apply_embedded_hotfix;
+pub(crate) use download::{apply_embedded_hotfix, download_hotfix};
 pub use pointer::normalize_pointer;
 pub(crate) use pointer::of_node as read_pointer;
+pub(crate) use policy::NOT_APPLIED;
 pub(crate) use service::check::check_hotfix;
 pub use service::grpc;
 pub(crate) use state::{announce, find_not_taken, finish_pending, read as read_state};

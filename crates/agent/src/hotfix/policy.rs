@@ -12,7 +12,7 @@ use crate::world::World;
 /// The feature toggle, which the launcher exports. It overrides the file.
 const VARIABLE: &str = "MOORING_HOTFIX_POLICY";
 /// The parts of a binary hotfix that a node lacks without it. Only the binary itself has the list of its scripts.
-pub(super) const NOT_APPLIED: &str = "scripts embedded in it are not applied";
+pub(crate) const NOT_APPLIED: &str = "scripts embedded in it are not applied";
 /// More than any word of the policy.
 const MAX_BYTES: u64 = 256;
 
@@ -46,13 +46,9 @@ impl fmt::Display for Policy {
     }
 }
 
-struct Unknown {
-    source: &'static str,
-    word: String,
-}
-
-/// Finds the policy: the feature toggle, else the file, else the default. An unknown word counts as the default.
-fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<Unknown>) {
+/// Finds the policy: the feature toggle, else the file, else the default. An unknown word counts as the default, and is
+/// returned with its source.
+fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<(&'static str, String)>) {
     let toggle = world.variable(VARIABLE).map(|value| value.to_string_lossy().into_owned());
     let (source, text) = match toggle.filter(|text| !text.is_empty()) {
         Some(text) => (VARIABLE, text),
@@ -63,7 +59,7 @@ fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<Unknown>) {
     };
     match Policy::parse(&text) {
         Some(policy) => (policy, None),
-        None => (Policy::default(), Some(Unknown { source, word: identifier(text.trim()) })),
+        None => (Policy::default(), Some((source, identifier(text.trim())))),
     }
 }
 
@@ -74,7 +70,7 @@ pub(super) fn of_node(world: &mut dyn World, layout: &Layout) -> Policy {
 /// Reads the policy, with a warning for an unknown word.
 pub(super) fn read(agent: &mut Agent<'_>) -> Policy {
     let (policy, unknown) = find(agent.world, &agent.layout);
-    if let Some(Unknown { source, word }) = unknown {
+    if let Some((source, word)) = unknown {
         let attributes = [
             ("source", LogValue::Text(source)),
             ("value", LogValue::Text(&word)),

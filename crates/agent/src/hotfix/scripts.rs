@@ -11,6 +11,7 @@ use mooring_redact::identifier;
 
 use super::gzip::crc32;
 use super::record::{HotfixRecord, Placed, read as read_record};
+use super::replace::write_temporary;
 use super::write_files::WriteFile;
 use crate::format::go_text::path_error;
 use crate::node::paths::{AGENT, HOTFIX_AGENT, HOTFIX_POLICY, HOTFIX_RECORD, Layout};
@@ -169,13 +170,7 @@ fn stage(
         let replaces = world.entry(&target).is_ok();
         world
             .create_dir_all(folder)
-            .and_then(|()| {
-                // Left by a run that was killed.
-                let _ = world.remove(&staged);
-                world.write_new(&staged, content, *mode)
-            })
-            .and_then(|()| world.set_mode(&staged, *mode))
-            .and_then(|()| world.sync(&staged))
+            .and_then(|()| write_temporary(world, &staged, content, *mode))
             .and_then(|()| world.sync(folder))
             .map_err(|error| path_error("write", path.as_ref(), &error))?;
         placed.push(Placed {

@@ -1,7 +1,7 @@
 //! Versions of the agent and the scripts that a node is bootstrapped with.
 
 use super::pointer::Pointer;
-use super::policy::{self, NOT_APPLIED, Policy};
+use super::policy::{self, Policy};
 use super::record;
 use super::scripts::settle;
 use super::version::is_hotfix_of;
@@ -25,8 +25,6 @@ pub(crate) struct HotfixState {
 pub(crate) struct NotTaken {
     pub(crate) version: String,
     pub(crate) policy: Policy,
-    /// The parts that the node lacks without it.
-    pub(crate) lost: &'static str,
 }
 
 /// Returns the binary hotfix that the pointer requests and the policy excludes; `own` is the image's agent.
@@ -39,7 +37,7 @@ pub(crate) fn find_not_taken(
     let version = pointer.agent_version(own)?.to_owned();
     let policy = policy::of_node(world, layout);
     let is_excluded = is_hotfix_of(own, &version) == Some(true) && policy != Policy::Full;
-    is_excluded.then_some(NotTaken { version, policy, lost: NOT_APPLIED })
+    is_excluded.then_some(NotTaken { version, policy })
 }
 
 pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> HotfixState {

@@ -2,7 +2,7 @@
 
 use super::{PreflightFacts, PreflightFinding};
 use crate::cli::PreflightStage;
-use crate::hotfix::{find_not_taken, read_pointer, read_state};
+use crate::hotfix::{NOT_APPLIED, find_not_taken, read_pointer, read_state};
 use crate::node::paths::{HOTFIX_AGENT, HOTFIX_POINTER};
 use crate::world::World;
 
@@ -36,8 +36,8 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Prefl
     if let Some(hotfix) = find_not_taken(world, facts.layout, &pointer, facts.version) {
         return PreflightFinding::warning(
             format!(
-                "the binary hotfix {} is requested and not taken (policy {}), {}: {described}",
-                hotfix.version, hotfix.policy, hotfix.lost
+                "the binary hotfix {} is requested and not taken (policy {}), {NOT_APPLIED}: {described}",
+                hotfix.version, hotfix.policy
             ),
             "set the hotfix policy to full if that agent is to provision the node",
         );

@@ -11,31 +11,6 @@ use crate::node::agent::Agent;
 use crate::node::log::{Log, LogValue};
 use crate::world::Host;
 
-/// The outcome of a check, with the names of upstream's telemetry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CheckOutcome {
-    LpsRead,
-    NoHotfixForBase,
-    NoHotfixAvailable,
-    CustomDataFallback,
-    /// Hotfixes are off; upstream has no such policy.
-    DisabledByPolicy,
-    Failed,
-}
-
-impl CheckOutcome {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::LpsRead => "lpsRead",
-            Self::NoHotfixForBase => "noHotfixForBase",
-            Self::NoHotfixAvailable => "noHotfixAvailable",
-            Self::CustomDataFallback => "customDataFallback",
-            Self::DisabledByPolicy => "disabledByPolicy",
-            Self::Failed => "failed",
-        }
-    }
-}
-
 /// Runs the command; the result is always 0, also after a panic.
 pub(crate) fn check_hotfix(agent: &mut Agent<'_>, has_extra_words: bool) -> u8 {
     agent.info("aks-node-controller check-hotfix started", &[]);
@@ -44,27 +19,21 @@ pub(crate) fn check_hotfix(agent: &mut Agent<'_>, has_extra_words: bool) -> u8 {
     if has_extra_words {
         agent.warn("check-hotfix takes no arguments; ignoring them", &[]);
     }
-    let (outcome, error) = match check(agent) {
-        Ok(outcome) => (outcome, None),
-        Err(error) => (CheckOutcome::Failed, Some(error)),
-    };
-    let level = match outcome {
-        CheckOutcome::Failed => EventLevel::Error,
-        _ => EventLevel::Informational,
-    };
-    let message = match &error {
-        None => format!("check-hotfix outcome={}", outcome.as_str()),
-        Some(error) => format!("check-hotfix outcome={} error={error}", outcome.as_str()),
-    };
-    let named = ("outcome", LogValue::Text(outcome.as_str()));
-    match &error {
-        None => agent.info("check-hotfix completed", &[named]),
-        Some(error) => agent.warn(
-            "check-hotfix completed with error (fail-open)",
-            &[named, ("error", LogValue::Text(error))],
-        ),
+    match check(agent) {
+        Ok(outcome) => {
+            agent.info("check-hotfix completed", &[("outcome", LogValue::Text(outcome))]);
+            let message = format!("check-hotfix outcome={outcome}");
+            agent.event(Task::CheckHotfix, EventLevel::Informational, &message, start);
+        }
+        Err(error) => {
+            agent.warn(
+                "check-hotfix completed with error (fail-open)",
+                &[("outcome", LogValue::Text("failed")), ("error", LogValue::Text(&error))],
+            );
+            let message = format!("check-hotfix outcome=failed error={error}");
+            agent.event(Task::CheckHotfix, EventLevel::Error, &message, start);
+        }
     }
-    agent.event(Task::CheckHotfix, level, &message, start);
     0
 }
 
@@ -82,9 +51,11 @@ fn leave_event_on_panic(agent: &mut Agent<'_>, start: SystemTime) {
     agent.world.on_panic(Some(0), Box::new(last_words));
 }
 
-fn check(agent: &mut Agent<'_>) -> Result<CheckOutcome, String> {
+/// Returns the outcome with its name in upstream's telemetry.
+fn check(agent: &mut Agent<'_>) -> Result<&'static str, String> {
     if policy::read(agent) == Policy::Off {
-        return Ok(CheckOutcome::DisabledByPolicy);
+        // Upstream has no such policy.
+        return Ok("disabledByPolicy");
     }
     let text = match live::fetch(agent) {
         Ok(text) => text,
@@ -93,7 +64,7 @@ fn check(agent: &mut Agent<'_>) -> Result<CheckOutcome, String> {
                 "LPS reports no hotfix available for this node (fail-open)",
                 &[("reason", LogValue::Text(&why))],
             );
-            return Ok(CheckOutcome::NoHotfixAvailable);
+            return Ok("noHotfixAvailable");
         }
         Err(FetchError::Refused(why)) => {
             return Err(format!("LPS fetch failed with a client error, not falling back: {why}"));
@@ -104,18 +75,18 @@ fn check(agent: &mut Agent<'_>) -> Result<CheckOutcome, String> {
         Pointer::parse(&text).map_err(|error| format!("parsing LPS hotfix pointer: {error}"))?;
     if hotfixes.is_empty() {
         agent.info("LPS returned no hotfixes for this node; existing pointer left intact", &[]);
-        return Ok(CheckOutcome::NoHotfixAvailable);
+        return Ok("noHotfixAvailable");
     }
     let served = Pointer { hotfixes: hotfixes.clone(), ..Pointer::default() };
     pointer::stage(agent, hotfixes).map_err(|error| format!("writing hotfix config: {error}"))?;
     Ok(match served.agent_version(agent.version) {
-        Some(_) => CheckOutcome::LpsRead,
-        None => CheckOutcome::NoHotfixForBase,
+        Some(_) => "lpsRead",
+        None => "noHotfixForBase",
     })
 }
 
 /// Uses the map of the node config, since the service is unreachable.
-fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<CheckOutcome, String> {
+fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<&'static str, String> {
     let attributes = [("error", LogValue::Text(why))];
     agent.warn("failed to reach LPS, attempting cold-start fallback", &attributes);
     let hotfixes = target::cold_start(agent).map_err(|error| {
@@ -126,5 +97,5 @@ fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<CheckOutcome, String> {
     };
     pointer::stage(agent, hotfixes)
         .map_err(|error| format!("writing cold-start hotfix config: {error}"))?;
-    Ok(CheckOutcome::CustomDataFallback)
+    Ok("customDataFallback")
 }

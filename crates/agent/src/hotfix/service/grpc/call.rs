@@ -146,7 +146,7 @@ fn read_response(stream: &mut (impl Read + Write + ?Sized)) -> Result<Vec<u8>, C
                 }
             }
             frame::RST_STREAM if frame.stream == STREAM => {
-                return Err(GrpcStatus::of_reset(frame.number(0).unwrap_or_default()).into());
+                return Err(GrpcStatus::of_reset(frame.number().unwrap_or_default()).into());
             }
             frame::SETTINGS if frame.has(frame::ACK) => {}
             frame::SETTINGS => reply(stream, frame::SETTINGS, &[])?,
@@ -155,9 +155,7 @@ fn read_response(stream: &mut (impl Read + Write + ?Sized)) -> Result<Vec<u8>, C
                 reply(stream, frame::PING, payload)?;
             }
             // The server may still finish streams up to this one.
-            frame::GOAWAY
-                if frame.number(0).ok_or(GrpcStatus::Internal)? & 0x7fff_ffff < STREAM =>
-            {
+            frame::GOAWAY if frame.number().ok_or(GrpcStatus::Internal)? & 0x7fff_ffff < STREAM => {
                 return Err(GrpcStatus::Unavailable.into());
             }
             frame::DATA | frame::PUSH_PROMISE | frame::CONTINUATION => {

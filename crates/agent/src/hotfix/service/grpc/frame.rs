@@ -63,10 +63,9 @@ impl Frame {
         content.get(..content.len().checked_sub(padding)?)
     }
 
-    /// The four bytes from `at` on, as a number.
-    pub(super) fn number(&self, at: usize) -> Option<u32> {
-        let bytes = self.payload.get(at..at + 4)?;
-        Some(u32::from_be_bytes(bytes.try_into().ok()?))
+    /// The first four bytes as a number.
+    pub(super) fn number(&self) -> Option<u32> {
+        self.payload.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
     }
 }
 

@@ -1,5 +1,7 @@
 //! HPACK (RFC 7541) for one response: no dynamic table, which our SETTINGS forbid, and Huffman as a canonical code.
 
+use super::protobuf::append_varint;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HpackError;
 
@@ -51,8 +53,20 @@ pub fn decode(mut block: &[u8]) -> Result<Vec<Header>, HpackError> {
 pub(super) fn encode(block: &mut Vec<u8>, name: &str, value: &str, is_secret: bool) {
     block.push(if is_secret { 0x10 } else { 0 });
     for text in [name, value] {
-        encode_integer(block, 7, 0, text.len());
+        append_length(block, text.len());
         block.extend(text.as_bytes());
+    }
+}
+
+/// Appends an integer whose first 7 bits are in the first byte, as that of a string without Huffman codes.
+fn append_length(block: &mut Vec<u8>, length: usize) {
+    const PREFIX: u8 = 0x7f;
+    match u8::try_from(length) {
+        Ok(small) if small < PREFIX => block.push(small),
+        _ => {
+            block.push(PREFIX);
+            append_varint(block, length - usize::from(PREFIX));
+        }
     }
 }
 
@@ -93,22 +107,6 @@ fn integer(block: &mut &[u8], bits: u32) -> Result<usize, HpackError> {
         }
     }
     Err(HpackError)
-}
-
-fn encode_integer(block: &mut Vec<u8>, bits: u32, first: u8, value: usize) {
-    let prefix = (1_u8 << bits) - 1;
-    match u8::try_from(value) {
-        Ok(small) if small < prefix => block.push(first | small),
-        _ => {
-            block.push(first | prefix);
-            let mut rest = value - usize::from(prefix);
-            while rest >= 0x80 {
-                block.push(u8::try_from(rest & 0x7f).unwrap_or_default() | 0x80);
-                rest >>= 7;
-            }
-            block.push(u8::try_from(rest).unwrap_or_default());
-        }
-    }
 }
 
 fn string(block: &mut &[u8]) -> Result<Vec<u8>, HpackError> {
