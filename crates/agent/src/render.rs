@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use mooring_contract::NodeConfig;
 use mooring_contract::custom_data::{Boundary, CSE_COMMAND, CustomData, CustomDataForm, Features};
 use mooring_contract::node_config::{self, validate};
+use mooring_redact::Redactor;
 
 use crate::cli::{RenderFlags, Rendered};
 use crate::environment;
 use crate::format::go_text::read_failure;
 use crate::node::host_info::{probe_containerd, read_components};
 use crate::node::paths::{COMPONENTS, Layout};
-use crate::node::secrets::{self, MAX_FILE_BYTES};
+use crate::node::secrets::MAX_FILE_BYTES;
 use crate::world::{Stream, World};
 
 /// Begins what is shown in the place of custom data.
@@ -109,7 +110,7 @@ fn custom_data(
 ) -> Result<Vec<u8>, String> {
     let mut json = config.to_json_with_secrets();
     if !show_secrets {
-        json = secrets::of_config(config).redact(&json).into_owned();
+        json = Redactor::new(config.expose_secrets()).redact(&json).into_owned();
     }
     let mut random = [0; 30];
     world.random(&mut random).map_err(|error| format!("no random numbers: {error}"))?;

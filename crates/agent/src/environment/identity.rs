@@ -70,7 +70,7 @@ fn bootstrapping(config: &NodeConfig, out: &mut Environment) {
             &from.secure_tls_bootstrapping_get_credential_timeout,
         ),
     ] {
-        out.optional(name, value.as_deref());
+        out.text(name, value.as_deref().unwrap_or_default());
     }
 }
 

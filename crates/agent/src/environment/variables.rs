@@ -71,10 +71,6 @@ impl Environment {
         self.insert(name.into(), value.into(), false)
     }
 
-    pub(super) fn optional(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
-        self.text(name, value.unwrap_or_default())
-    }
-
     pub(super) fn flag(&mut self, name: &'static str, value: bool) -> &mut Self {
         self.text(name, if value { "true" } else { "false" })
     }

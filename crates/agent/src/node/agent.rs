@@ -6,7 +6,6 @@ use mooring_redact::Redactor;
 
 use super::log::{Level, Log, LogValue};
 use super::paths::{EVENTS_DIR, LOG_FILE, Layout};
-use super::secrets;
 use crate::format::event::{EventLevel, GuestEvent, Task};
 use crate::format::go_text::path_error;
 use crate::format::time::{TimeFormat, unix_nanoseconds};
@@ -33,7 +32,7 @@ impl<'w> Agent<'w> {
         log: Log,
         version: &'static str,
     ) -> Self {
-        Self { world, layout, redactor: secrets::none(), version, log, clock: None }
+        Self { world, layout, redactor: Redactor::none(), version, log, clock: None }
     }
 
     pub(crate) fn info(&mut self, message: &str, attributes: &[(&str, LogValue<'_>)]) {

@@ -27,7 +27,7 @@ pub(crate) fn leave(
     let written = if is_torn(world, layout) {
         replace(world, &path, report.as_bytes())
     } else {
-        write_if_absent(world, &path, report.as_bytes()).map(drop)
+        write_if_absent(world, &path, report.as_bytes())
     };
     failed.extend(written.err().map(|error| (REPORT, error)));
     if failed.is_empty() || is_awaited {
@@ -48,30 +48,22 @@ pub(crate) fn is_torn(world: &mut dyn World, layout: &Layout) -> bool {
     world.kind(&layout.at(REPORT)).is_ok() && read(world, layout).is_none()
 }
 
-/// Result of writing a file unless it exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WriteResult {
-    Now,
-    /// There was one already, which was not touched.
-    Before,
-}
-
 /// Mode of what only root may read.
 const PRIVATE: u32 = 0o600;
 
 /// Writes a file unless it exists, and creates missing directories. A broken link is replaced, never followed.
-fn write_if_absent(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<WriteResult> {
+fn write_if_absent(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<()> {
     if world.kind(path).is_ok() {
-        return Ok(WriteResult::Before);
+        return Ok(());
     }
     write_temporary(world, path, bytes, |world, beside| {
         match world.rename(beside, path, Replace::No) {
-            Ok(()) => Ok(WriteResult::Now),
+            Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if world.kind(path).is_ok() {
-                    return Ok(WriteResult::Before);
+                    return Ok(false);
                 }
-                world.rename(beside, path, Replace::Yes).map(|()| WriteResult::Now)
+                world.rename(beside, path, Replace::Yes).map(|()| true)
             }
             Err(error) => Err(error),
         }
@@ -81,18 +73,17 @@ fn write_if_absent(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Resu
 /// Replaces a file atomically.
 pub(crate) fn replace(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_temporary(world, path, bytes, |world, beside| {
-        world.rename(beside, path, Replace::Yes).map(|()| WriteResult::Now)
-    })?;
-    Ok(())
+        world.rename(beside, path, Replace::Yes).map(|()| true)
+    })
 }
 
-/// Writes a temporary file next to `path`, which `place` renames; it never remains.
+/// Writes a temporary file next to `path`, which `place` renames unless `path` exists; it never remains.
 fn write_temporary(
     world: &mut dyn World,
     path: &Path,
     bytes: &[u8],
-    place: impl FnOnce(&mut dyn World, &Path) -> io::Result<WriteResult>,
-) -> io::Result<WriteResult> {
+    place: impl FnOnce(&mut dyn World, &Path) -> io::Result<bool>,
+) -> io::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
@@ -104,12 +95,11 @@ fn write_temporary(
         .write_new(&beside, bytes, PRIVATE)
         .and_then(|()| world.sync(&beside))
         .and_then(|()| place(world, &beside));
-    if !matches!(written, Ok(WriteResult::Now)) {
+    if !matches!(written, Ok(true)) {
         let _ = world.remove(&beside);
     }
-    let written = written?;
-    if written == WriteResult::Now {
+    if written? {
         world.sync(folder)?;
     }
-    Ok(written)
+    Ok(())
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use mooring_contract::NodeConfig;
 use mooring_contract::json::{Dialect, Reader};
 use mooring_contract::node_config::{self, MAX_BYTES};
 use mooring_redact::{MASK, ProxyUrl, Redactor, likely_secrets};
@@ -15,20 +14,8 @@ use crate::world::World;
 /// Limit for files from custom data.
 pub(crate) const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
 
-pub(crate) fn none() -> Redactor {
-    Redactor::none()
-}
-
-pub(crate) fn of_config(config: &NodeConfig) -> Redactor {
-    Redactor::new(config.expose_secrets())
-}
-
 /// The reason why a config with masked secrets is rejected.
 pub(crate) const MASKED_CONFIG: &str = "a secret in it is masked, as `render` prints it without --show-secrets; a node cannot join with that";
-
-pub(crate) fn are_masked(config: &NodeConfig) -> bool {
-    hold_mask(&config.expose_secrets())
-}
 
 pub(crate) fn hold_mask(secrets: &[impl AsRef<str>]) -> bool {
     secrets.iter().any(|secret| secret.as_ref().contains(MASK))

@@ -69,7 +69,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: image::jq,
+        find: |world, facts| image::program(world, facts, "jq"),
     },
     PreflightCheck {
         name: "systemctl",
@@ -77,7 +77,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: image::systemctl,
+        find: |world, facts| image::program(world, facts, "systemctl"),
     },
     PreflightCheck {
         name: "curl",
@@ -85,7 +85,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: image::curl,
+        find: |world, facts| image::program(world, facts, "curl"),
     },
     PreflightCheck {
         name: "config-mode",

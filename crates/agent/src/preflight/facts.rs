@@ -66,7 +66,7 @@ impl ConfigState<'_> {
             Ok(parsed) if !parsed.config.has_supported_version() => {
                 Self::Unusable(format!("unsupported version: {}", parsed.config.version))
             }
-            Ok(parsed) if secrets::are_masked(&parsed.config) => {
+            Ok(parsed) if secrets::hold_mask(&parsed.config.expose_secrets()) => {
                 Self::Unusable(format!("{}: {}", shown.display(), secrets::MASKED_CONFIG))
             }
             Ok(parsed) => Self::Read { path: path.to_owned(), config: Cow::Owned(parsed.config) },

@@ -70,20 +70,12 @@ pub(super) fn kubelet(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Pref
     program(world, facts, "kubelet")
 }
 
-pub(super) fn jq(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
-    program(world, facts, "jq")
-}
-
-pub(super) fn systemctl(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
-    program(world, facts, "systemctl")
-}
-
-pub(super) fn curl(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
-    program(world, facts, "curl")
-}
-
 /// A program that the scripts may still install or do without: never fatal.
-fn program(world: &mut dyn World, facts: &PreflightFacts<'_>, name: &str) -> PreflightFinding {
+pub(super) fn program(
+    world: &mut dyn World,
+    facts: &PreflightFacts<'_>,
+    name: &str,
+) -> PreflightFinding {
     let places = in_path(world, facts, name);
     if let Some(good) = places.iter().find(|place| place.state == ProgramState::Good) {
         return PreflightFinding::pass(format!("{name} is {}", good.path.display()));

@@ -92,12 +92,11 @@ pub(super) fn space(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Prefli
     if narrow.is_empty() {
         return PreflightFinding::pass("the disk has space for the bootstrap");
     }
-    let mut finding = PreflightFinding::warning(
+    let finding = PreflightFinding::warning(
         "the disk has too little space for the bootstrap",
         "use a larger OS disk, or an image with less on it",
     );
-    finding.evidence = narrow;
-    finding
+    PreflightFinding { evidence: narrow, ..finding }
 }
 
 pub(super) fn clock(world: &mut dyn World, _: &PreflightFacts<'_>) -> PreflightFinding {
