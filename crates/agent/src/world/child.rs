@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::clock::now;
 use super::program::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Scope, Signal, Stream};
 use super::tree::{self, Stop};
 
@@ -153,20 +154,16 @@ fn wait<O: AsFd, E: AsFd>(
         PollFd::new(&signals.interrupt, PollFlags::IN),
         PollFd::new(&signals.child_ended, PollFlags::IN),
     ];
-    let out_at = out.source.as_ref().map(|source| {
-        ready.push(PollFd::new(source, PollFlags::IN));
-        ready.len() - 1
-    });
-    let err_at = err.source.as_ref().map(|source| {
-        ready.push(PollFd::new(source, PollFlags::IN));
-        ready.len() - 1
-    });
+    ready.extend(out.source.as_ref().map(|source| PollFd::new(source, PollFlags::IN)));
+    ready.extend(err.source.as_ref().map(|source| PollFd::new(source, PollFlags::IN)));
     match poll(&mut ready, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    let is_ready = |at: Option<usize>| at.is_some_and(|at| !ready[at].revents().is_empty());
-    Ok((is_ready(out_at), is_ready(err_at)))
+    // Behind the signals.
+    let mut outputs = ready[3..].iter().map(|output| !output.revents().is_empty());
+    let mut is_ready = |is_open| is_open && outputs.next().unwrap_or_default();
+    Ok((is_ready(out.source.is_some()), is_ready(err.source.is_some())))
 }
 
 /// One stream of the program's output, until it is closed.
@@ -208,11 +205,6 @@ pub(super) fn child_status(status: ExitStatus) -> ChildStatus {
             core_dumped: status.core_dumped(),
         },
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::{
     ChildEnd, ChildSpec, Dial, Duplex, EntryKind, FileInfo, HttpFailure, HttpRequest, HttpResponse,
     OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure,
-    World, child, files, http, process, tool, watch,
+    World, child, clock, files, http, process, tool, watch,
 };
 
 #[derive(Debug, Default)]
@@ -168,15 +168,13 @@ impl World for Host {
         watch::watch(folders)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
     fn monotonic(&mut self) -> Duration {
-        let now = Instant::now();
+        let now = clock::now();
         now.saturating_duration_since(*self.beginning.get_or_insert(now))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
     fn sleep(&mut self, pause: Duration) {
-        std::thread::sleep(pause);
+        clock::sleep(pause);
     }
 
     fn connect(&mut self, host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {

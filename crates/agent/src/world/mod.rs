@@ -4,6 +4,7 @@
 //! disk or interrupt a write. [`Host`] is the real implementation.
 
 mod child;
+mod clock;
 mod file_info;
 mod files;
 mod host;

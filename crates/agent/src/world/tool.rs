@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::child::child_status;
+use super::clock::{now, sleep};
 use super::{Tool, ToolEnd};
 
 /// Timeout of a probe. `containerd --version` takes milliseconds, a package manager on a cold disk a second.
@@ -30,16 +31,16 @@ const INHERITED: [&str; 2] = ["PATH", "HOME"];
 pub(super) fn run(tool: &Tool<'_>) -> io::Result<ToolEnd> {
     let mut command = clean_command(tool.program.as_os_str());
     command.args(&tool.arguments).envs(tool.variables.iter().map(|(name, value)| (name, value)));
-    let Ended { status, out, err } =
-        run_within(command, tool.input.expose().as_bytes().to_vec(), tool.limit)?;
-    Ok(ToolEnd { status: status.map(child_status), output: [out, err].concat() })
+    let input = tool.input.expose().as_bytes().to_vec();
+    let (status, outputs) = run_within(command, input, tool.limit)?;
+    Ok(ToolEnd { status: status.map(child_status), output: outputs.concat() })
 }
 
 /// Returns the standard output of a command, regardless of its exit code.
 pub(super) fn probe(program: &str, arguments: &[&OsStr], timeout: Duration) -> io::Result<Vec<u8>> {
     let mut command = clean_command(program.as_ref());
     command.args(arguments);
-    let Ended { status, out, .. } = run_within(command, Vec::new(), timeout)?;
+    let (status, [out, _]) = run_within(command, Vec::new(), timeout)?;
     status.map(|_| out).ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
@@ -52,14 +53,12 @@ fn clean_command(program: &OsStr) -> Command {
     command
 }
 
-struct Ended {
-    /// `None` if its time was up.
-    status: Option<ExitStatus>,
-    out: Vec<u8>,
-    err: Vec<u8>,
-}
-
-fn run_within(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Result<Ended> {
+/// Returns the status, `None` if the time was up, and both outputs.
+fn run_within(
+    mut command: Command,
+    input: Vec<u8>,
+    limit: Duration,
+) -> io::Result<(Option<ExitStatus>, [Vec<u8>; 2])> {
     let until = now() + limit;
     let mut child = command
         .stdin(Stdio::piped())
@@ -77,10 +76,10 @@ fn run_within(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Resu
     let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
     let status = wait(&mut child, until)?;
     let until = now() + GRACE;
-    let [out, err] = outputs.map(|collected| {
+    let outputs = outputs.map(|collected| {
         collected.recv_timeout(until.saturating_duration_since(now())).unwrap_or_default()
     });
-    Ok(Ended { status, out, err })
+    Ok((status, outputs))
 }
 
 /// Waits until the program or the time ends; a program whose time is up is killed with its children.
@@ -113,16 +112,6 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
         let _ = sender.send(kept);
     });
     collected
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
-fn sleep(pause: Duration) {
-    thread::sleep(pause);
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ mod inotify {
 mod polling {
     use std::io;
 
-    use super::super::process;
+    use super::super::{clock, process};
     use super::{Duration, Path, Watch, WatchFailure};
 
     const PERIOD: Duration = Duration::from_millis(200);
@@ -111,7 +111,6 @@ mod polling {
     }
 
     impl Watch for Polling {
-        #[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
         fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()> {
             if pid.is_some_and(|pid| process::start(pid).is_none()) {
                 return Ok(());
@@ -119,7 +118,7 @@ mod polling {
             if deadline.is_some_and(|left| left.is_zero()) {
                 return Ok(());
             }
-            std::thread::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
+            clock::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
             Ok(())
         }
     }

@@ -6,6 +6,8 @@ use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use super::super::clock::now;
+
 pub trait Duplex: Read + Write {}
 
 impl<T: Read + Write> Duplex for T {}
@@ -72,11 +74,6 @@ fn as_timed_out(error: io::Error) -> io::Error {
         io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
         _ => error,
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

@@ -86,11 +86,7 @@ pub fn read_response(reader: &mut impl BufRead) -> Result<HttpResponse, HttpFail
         }
     };
     let mut response = HttpResponse { status, headers, body: Vec::new() };
-    response.body = match framing(&response)? {
-        Framing::Length(length) => read_length(reader, length)?,
-        Framing::Chunked => read_chunks(reader)?,
-        Framing::UntilClosed => read_all(reader)?,
-    };
+    response.body = read_body(reader, &response)?;
     Ok(response)
 }
 
@@ -121,31 +117,26 @@ fn status_of(line: &str) -> Option<u16> {
     digits.parse().ok().filter(|_| three)
 }
 
-enum Framing {
-    Length(usize),
-    Chunked,
-    UntilClosed,
-}
-
-fn framing(response: &HttpResponse) -> Result<Framing, HttpFailure> {
-    if matches!(response.status, 204 | 304) {
-        return Ok(Framing::Length(0));
+fn read_body(reader: &mut impl BufRead, head: &HttpResponse) -> Result<Vec<u8>, HttpFailure> {
+    if matches!(head.status, 204 | 304) {
+        return Ok(Vec::new());
     }
-    if let Some(encoding) = response.header("transfer-encoding") {
+    if let Some(encoding) = head.header("transfer-encoding") {
         if encoding.eq_ignore_ascii_case("chunked") {
-            return Ok(Framing::Chunked);
+            return read_chunks(reader);
         }
         return Err(malformed("an unsupported transfer encoding"));
     }
-    let lengths = response.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case("content-length"));
+    let lengths = head.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case("content-length"));
     let mut lengths = lengths.map(|(_, value)| value.as_str());
     match lengths.next() {
-        None => Ok(Framing::UntilClosed),
+        None => read_all(reader),
         Some(first) if lengths.any(|other| other != first) => {
             Err(malformed("two lengths that differ"))
         }
         Some(first) => {
-            first.parse().map(Framing::Length).map_err(|_| malformed("an invalid content length"))
+            let length = first.parse().map_err(|_| malformed("an invalid content length"))?;
+            read_length(reader, length)
         }
     }
 }
