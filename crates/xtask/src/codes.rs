@@ -31,7 +31,7 @@ fn document() -> String {
     ];
     lines.extend(checks().map(|check| {
         let code = check.code.map_or_else(|| "–".to_owned(), |code| code.to_string());
-        let worst = if check.can_be_fatal { "fatal" } else { "warning" };
+        let worst = if check.can_be_fatal() { "fatal" } else { "warning" };
         format!("| `{}` | {} | {code} | {worst} | {} |", check.name, check.about, check.audience)
     }));
     for (title, os, holds) in [

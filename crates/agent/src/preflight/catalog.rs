@@ -121,25 +121,16 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     },
 ];
 
-#[derive(Debug, Clone, Copy)]
-pub struct CheckFacts {
-    pub name: &'static str,
-    pub about: &'static str,
-    /// Exit code of its failure, if it has a specific one.
-    pub code: Option<i32>,
-    pub can_be_fatal: bool,
-    pub audience: Owner,
+/// Every check and probe, in the order in which fatal findings count.
+pub fn checks() -> impl Iterator<Item = &'static PreflightCheck> {
+    CHECKS.iter().chain(network::PROBES)
 }
 
-/// Every check, in the order in which fatal findings count.
-pub fn checks() -> impl Iterator<Item = CheckFacts> {
-    CHECKS.iter().chain(network::PROBES).map(|check| CheckFacts {
-        name: check.name,
-        about: check.about,
-        code: check.code,
-        can_be_fatal: CHECKS.iter().any(|fatal| fatal.name == check.name) && check.code.is_some(),
-        audience: check.audience,
-    })
+impl PreflightCheck {
+    /// True for a check with a code that is not a probe.
+    pub fn can_be_fatal(&self) -> bool {
+        self.code.is_some() && CHECKS.iter().any(|check| check.name == self.name)
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +140,7 @@ mod tests {
     #[test]
     fn checks_with_a_code_are_fatal_and_probes_are_not() {
         let fatal: Vec<_> =
-            checks().filter(|check| check.can_be_fatal).map(|check| check.name).collect();
+            checks().filter(|check| check.can_be_fatal()).map(|check| check.name).collect();
         assert_eq!(fatal, ["left-over", "config", "oras", "start-script", "components"]);
         let probes: Vec<_> = checks().skip(CHECKS.len()).map(|check| check.name).collect();
         assert_eq!(probes, ["imds", "registry", "api-server"]);

@@ -6,18 +6,18 @@ use super::facts::PreflightFacts;
 use crate::cli::PreflightStage;
 use crate::world::World;
 
-pub(crate) struct PreflightCheck {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) needs: CheckNeed,
+pub struct PreflightCheck {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub(super) needs: CheckNeed,
     /// Exit code of its failure, if it has a specific one.
-    pub(crate) code: Option<i32>,
-    pub(crate) audience: Owner,
+    pub code: Option<i32>,
+    pub audience: Owner,
     pub(super) find: fn(&mut dyn World, &PreflightFacts<'_>) -> PreflightFinding,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CheckNeed {
+pub(super) enum CheckNeed {
     Nothing,
     Config,
     /// A running node, not a mounted image.

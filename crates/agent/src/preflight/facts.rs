@@ -22,6 +22,16 @@ pub(crate) struct PreflightFacts<'a> {
     pub(crate) imds: Option<&'a Url>,
 }
 
+impl<'a> PreflightFacts<'a> {
+    pub(crate) fn of_node(
+        layout: &'a Layout,
+        version: &'static str,
+        config: ConfigState<'a>,
+    ) -> Self {
+        Self { stage: PreflightStage::Node, layout, version, config, imds: None }
+    }
+}
+
 /// The node config, as far as there is one.
 #[expect(clippy::large_enum_variant, reason = "there is one of these, for a moment")]
 pub(crate) enum ConfigState<'a> {

@@ -14,9 +14,10 @@ use crate::world::World;
 
 pub(super) fn start_script(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     const ACTION: &str = "use another image version: this one lacks the bootstrap scripts";
+    const SCRIPT_NAME: &[u8] = b"provision_start.sh";
     // An NBC command brings its own way to start, which may be this one.
     if let ConfigState::Nbc { text, .. } = &facts.config
-        && !contains(text, b"provision_start.sh")
+        && !text.windows(SCRIPT_NAME.len()).any(|window| window == SCRIPT_NAME)
     {
         return PreflightFinding::skipped("the NBC command does not call it");
     }
@@ -33,10 +34,6 @@ pub(super) fn start_script(world: &mut dyn World, facts: &PreflightFacts<'_>) ->
             )
         }
     }
-}
-
-fn contains(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window == word)
 }
 
 pub(super) fn components(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {

@@ -30,7 +30,8 @@ mod rooted_path;
 mod show;
 
 pub(crate) use catalog::CHECKS;
-pub use catalog::{CheckFacts, checks};
+pub use catalog::checks;
+pub use check::PreflightCheck;
 pub(crate) use check::{PreflightFinding, PreflightVerdict, Result, first_fatal, run};
 pub(crate) use command::preflight;
 pub(crate) use facts::{ConfigState, PreflightFacts};

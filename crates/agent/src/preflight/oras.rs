@@ -68,13 +68,7 @@ fn start(world: &mut dyn World, facts: &PreflightFacts<'_>, path: PathBuf) -> Pr
 /// Returns the oras that a shell would run; the error starts with the code's name and contains the evidence.
 pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
     let layout = agent.layout.clone();
-    let facts = PreflightFacts {
-        stage: PreflightStage::Node,
-        layout: &layout,
-        version: agent.version,
-        config: ConfigState::None,
-        imds: None,
-    };
+    let facts = PreflightFacts::of_node(&layout, agent.version, ConfigState::None);
     locate(agent.world, &facts).map_err(|found| {
         let finding = missing(agent.world, &facts, found, true);
         let evidence = finding.evidence.join("; ");

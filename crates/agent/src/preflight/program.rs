@@ -89,8 +89,7 @@ fn content_state(
         return ProgramState::Good;
     }
     let Some(elf) = Elf::read(&head) else {
-        let is_cut = head.starts_with(b"\x7fELF");
-        return if is_cut {
+        return if head.starts_with(b"\x7fELF") {
             ProgramState::Truncated { length, needed: HEADER_BYTES }
         } else {
             ProgramState::NotAProgram { length }
@@ -111,15 +110,13 @@ fn expected_architecture(
             let shells = ["/bin/bash", "/usr/bin/bash", "/bin/sh"];
             shells.iter().find_map(|shell| {
                 match resolve(world, facts.layout.root(), Path::new(shell)) {
-                    PathTarget::There { path, .. } => architecture(world, &path),
+                    PathTarget::There { path, .. } => {
+                        let head = world.read_at(&path, 0, HEADER_BYTES).ok()?;
+                        Elf::read(&head).map(|elf| elf.architecture())
+                    }
                     _ => None,
                 }
             })
         }
     }
-}
-
-/// Returns the architecture of a binary; `None` if it is not an ELF file.
-fn architecture(world: &mut dyn World, real: &Path) -> Option<&'static str> {
-    Elf::read(&world.read_at(real, 0, HEADER_BYTES).ok()?).map(|elf| elf.architecture())
 }
