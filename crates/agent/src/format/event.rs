@@ -38,46 +38,38 @@ pub(crate) enum EventLevel {
     Error,
 }
 
-#[derive(Debug)]
-pub(crate) struct GuestEvent<'a> {
-    pub(crate) task: Task,
-    pub(crate) level: EventLevel,
-    pub(crate) message: &'a str,
-    pub(crate) start: SystemTime,
-    pub(crate) end: SystemTime,
-}
-
-impl GuestEvent<'_> {
-    /// The event file's content: one line without a line end, keys in the guest agent's order.
-    pub(crate) fn to_json(&self, clock: &TimeFormat) -> String {
-        let start = clock.event_stamp(self.start);
-        let end = clock.event_stamp(self.end);
-        let milliseconds = self.end.duration_since(self.start).unwrap_or_default().as_millis();
-        let separator = if self.message.is_empty() { "" } else { " | " };
-        let message = format!(
-            "{}{separator}startTime={start} endTime={end} durationMs={milliseconds}",
-            self.message
-        );
-        let level = match self.level {
-            EventLevel::Informational => "Informational",
-            EventLevel::Error => "Error",
-        };
-        let task = format!("AKS.AKSNodeController.{}", self.task.as_str());
-        let mut event = Writer::new(JsonLayout::Compact, Escape::HtmlReplaced);
-        event.open_object();
-        for (name, value) in [
-            ("Timestamp", start.as_str()),
-            ("OperationId", &end),
-            ("Version", "1.23"),
-            ("TaskName", &task),
-            ("EventLevel", level),
-            ("Message", &message),
-            ("EventPid", "0"),
-            ("EventTid", "0"),
-        ] {
-            write_member(&mut event, name, value);
-        }
-        event.close_object();
-        event.finish()
+/// Returns an event file's content: one line without a line end, keys in the guest agent's order.
+pub(crate) fn event_json(
+    task: Task,
+    level: EventLevel,
+    message: &str,
+    (start, end): (SystemTime, SystemTime),
+    clock: &TimeFormat,
+) -> String {
+    let milliseconds = end.duration_since(start).unwrap_or_default().as_millis();
+    let (start, end) = (clock.event_stamp(start), clock.event_stamp(end));
+    let separator = if message.is_empty() { "" } else { " | " };
+    let message =
+        format!("{message}{separator}startTime={start} endTime={end} durationMs={milliseconds}");
+    let level = match level {
+        EventLevel::Informational => "Informational",
+        EventLevel::Error => "Error",
+    };
+    let task = format!("AKS.AKSNodeController.{}", task.as_str());
+    let mut event = Writer::new(JsonLayout::Compact, Escape::HtmlReplaced);
+    event.open_object();
+    for (name, value) in [
+        ("Timestamp", start.as_str()),
+        ("OperationId", &end),
+        ("Version", "1.23"),
+        ("TaskName", &task),
+        ("EventLevel", level),
+        ("Message", &message),
+        ("EventPid", "0"),
+        ("EventTid", "0"),
+    ] {
+        write_member(&mut event, name, value);
     }
+    event.close_object();
+    event.finish()
 }

@@ -4,9 +4,10 @@ use std::time::SystemTime;
 
 use mooring_redact::Redactor;
 
-use super::log::{Level, Log, LogValue};
+use super::log::LogValue::{self, Text};
+use super::log::{Level, Log};
 use super::paths::{EVENTS_DIR, LOG_FILE, Layout};
-use crate::format::event::{EventLevel, GuestEvent, Task};
+use crate::format::event::{EventLevel, Task, event_json};
 use crate::format::go_text::path_error;
 use crate::format::time::{TimeFormat, unix_nanoseconds};
 use crate::world::World;
@@ -68,7 +69,7 @@ impl<'w> Agent<'w> {
     ) {
         let end = self.world.now();
         let message = self.redactor.redact(message).into_owned();
-        let json = GuestEvent { task, level, message: &message, start, end }.to_json(&self.clock());
+        let json = event_json(task, level, &message, (start, end), &self.clock());
         let folder = self.layout.at(EVENTS_DIR);
         let name = format!("{}.json", unix_nanoseconds(end));
         let written = self
@@ -82,17 +83,17 @@ impl<'w> Agent<'w> {
                     .map_err(|error| path_error("open", shown.as_ref(), &error))
             });
         if let Err(error) = written {
-            self.error("failed to write event file", &[("error", LogValue::Text(&error))]);
+            self.error("failed to write event file", &[("error", Text(&error))]);
         }
     }
 
     /// The first record and event of a command.
     pub(crate) fn started(&mut self, task: Task) -> SystemTime {
-        self.info("aks-node-controller started", &[("task", LogValue::Text(task.as_str()))]);
+        self.info("aks-node-controller started", &[("task", Text(task.as_str()))]);
         if !self.log.has_file() {
             self.warn(
                 "the log file is not a regular file; logging to standard error only",
-                &[("path", LogValue::Text(LOG_FILE))],
+                &[("path", Text(LOG_FILE))],
             );
         }
         let start = self.world.now();
@@ -110,7 +111,7 @@ impl<'w> Agent<'w> {
             Some(error) => {
                 let message = format!("aks-node-controller exited with error {error}");
                 self.event(task, EventLevel::Error, &message, start);
-                self.error("aks-node-controller failed", &[("error", LogValue::Text(error))]);
+                self.error("aks-node-controller failed", &[("error", Text(error))]);
             }
         }
     }

@@ -33,11 +33,8 @@ pub enum Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LocalPortRange { range, fault } => {
-                write!(f, "{PORT_RANGE} `{}` is passed on as it is, but {fault}", identifier(range))
-            }
-        }
+        let Self::LocalPortRange { range, fault } = self;
+        write!(f, "{PORT_RANGE} `{}` is passed on as it is, but {fault}", identifier(range))
     }
 }
 
@@ -61,12 +58,9 @@ impl fmt::Display for PortRangeFault {
 
 /// The file: `key=value` by key, a line end after each.
 fn file(sysctl: &SysctlConfig) -> (String, Option<Note>) {
-    let mut lines: BTreeMap<&str, String> = BTreeMap::new();
-    for (key, value) in settings(sysctl) {
-        if let Some(value) = value {
-            lines.insert(key, value.to_string());
-        }
-    }
+    let set =
+        settings(sysctl).into_iter().filter_map(|(key, value)| Some((key, value?.to_string())));
+    let mut lines: BTreeMap<&str, String> = set.collect();
     let mut note = None;
     if let Some(range) = sysctl.net_ipv4_ip_local_port_range.as_ref().filter(|r| !r.is_empty()) {
         lines.insert(PORT_RANGE, range.clone());

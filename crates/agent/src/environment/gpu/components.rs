@@ -34,20 +34,18 @@ pub struct ComponentsError(String);
 impl GpuImages {
     /// Reads the file; other entries are ignored.
     pub fn from_components(document: &[u8]) -> Result<Self, ComponentsError> {
-        let entries =
-            read(document).map_err(|error| ComponentsError(json_error(document, &error)))?;
-        let mut images = Self::default();
-        // Of several entries for one image, the last wins.
-        for entry in entries {
-            let Some(image) = image_of(&entry.latest_version) else { continue };
-            match name_of(&entry.download_url) {
-                "aks-gpu-cuda-lts" => images.cuda_lts = image,
-                "aks-gpu-grid" => images.grid = image,
-                "aks-gpu-grid-v20" => images.grid_v20 = image,
-                _ => {}
-            }
+        read(document).map_err(|error| ComponentsError(json_error(document, &error)))
+    }
+
+    /// Takes the image of an entry. Of several entries for one image, the last wins.
+    fn take(&mut self, entry: &Component) {
+        let Some(image) = image_of(&entry.latest_version) else { return };
+        match name_of(&entry.download_url) {
+            "aks-gpu-cuda-lts" => self.cuda_lts = image,
+            "aks-gpu-grid" => self.grid = image,
+            "aks-gpu-grid-v20" => self.grid_v20 = image,
+            _ => {}
         }
-        Ok(images)
     }
 }
 
@@ -69,23 +67,23 @@ struct Component {
     latest_version: String,
 }
 
-fn read(document: &[u8]) -> Result<Vec<Component>, Error> {
-    let mut entries = Vec::new();
+fn read(document: &[u8]) -> Result<GpuImages, Error> {
+    let mut images = GpuImages::default();
     json::members_or_null(&mut json::checked(document)?, &mut |reader, name| {
         if !case::is_ignoring_case(name, "GPUContainerImages") {
             return reader.skip(MAX_DEPTH);
         }
-        entries.clear();
+        images = GpuImages::default();
         if json::is_null(reader)? {
             return Ok(());
         }
         let mut elements = reader.array()?;
         while elements.next(reader)? {
-            entries.push(read_entry(reader)?);
+            images.take(&read_entry(reader)?);
         }
         Ok(())
     })?;
-    Ok(entries)
+    Ok(images)
 }
 
 fn read_entry(reader: &mut Reader<'_>) -> Result<Component, Error> {

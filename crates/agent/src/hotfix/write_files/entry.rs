@@ -18,19 +18,12 @@ pub struct WriteFile {
     pub content: Vec<u8>,
 }
 
-/// An entry's values, as they are written.
-#[derive(Default)]
-struct FileFields {
-    path: Option<Vec<u8>>,
-    permissions: Option<Vec<u8>>,
-    owner: Option<Vec<u8>>,
-    encoding: Option<Vec<u8>>,
-    content: Option<Vec<u8>>,
-}
+/// The keys that an entry can have.
+const KEYS: [&str; 5] = ["path", "permissions", "owner", "encoding", "content"];
 
 pub(super) fn read_entry(lines: &mut Lines<'_>, margin: usize) -> Result<WriteFile, String> {
     let depth = margin + 2;
-    let mut entry = FileFields::default();
+    let mut values = [const { None }; KEYS.len()];
     let mut first = None;
     while let Some(line) = lines.peek_significant() {
         if first.is_some() && indent(line) != depth {
@@ -40,13 +33,9 @@ pub(super) fn read_entry(lines: &mut Lines<'_>, margin: usize) -> Result<WriteFi
         first.get_or_insert(number);
         let (key, value) =
             line[depth..].split_once(':').ok_or_else(|| at(number, "expected a key"))?;
-        let slot = match key {
-            "path" => &mut entry.path,
-            "permissions" => &mut entry.permissions,
-            "owner" => &mut entry.owner,
-            "encoding" => &mut entry.encoding,
-            "content" => &mut entry.content,
-            other => return Err(at(number, &format!("unknown key {}", identifier(other)))),
+        let known = values.iter_mut().zip(KEYS).find(|(_, known)| *known == key);
+        let Some((slot, _)) = known else {
+            return Err(at(number, &format!("unknown key {}", identifier(key))));
         };
         if slot.is_some() {
             return Err(at(number, &format!("duplicate {key}")));
@@ -54,7 +43,7 @@ pub(super) fn read_entry(lines: &mut Lines<'_>, margin: usize) -> Result<WriteFi
         *slot = Some(read_value(lines, number, value, depth)?);
     }
     let number = first.unwrap_or_default();
-    entry.decode().map_err(|error| at(number, &error))
+    decode(values).map_err(|error| at(number, &error))
 }
 
 fn read_value(
@@ -105,41 +94,39 @@ fn scalar(value: &str) -> Option<String> {
     is_plain.then(|| if is_null { String::new() } else { word.to_owned() })
 }
 
-impl FileFields {
-    fn decode(self) -> Result<WriteFile, String> {
-        let text = |value: Option<Vec<u8>>, name: &str| {
-            String::from_utf8(value.unwrap_or_default()).map_err(|_| format!("{name} is not UTF-8"))
-        };
-        let path = text(self.path, "path")?;
-        if path.is_empty() {
-            return Err("path is required".to_owned());
-        }
-        let owner = text(self.owner, "owner")?;
-        if !matches!(owner.as_str(), "" | "root") {
-            return Err(format!("unsupported owner {}", identifier(&owner)));
-        }
-        let permissions = text(self.permissions, "permissions")?;
-        let mode = match permissions.as_str() {
-            "" => 0o644,
-            digits => {
-                let is_octal = digits.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
-                let mode =
-                    u32::from_str_radix(digits, 8).ok().filter(|mode| is_octal && *mode <= 0o777);
-                mode.ok_or_else(|| format!("unsupported permissions {}", identifier(digits)))?
-            }
-        };
-        let content = self.content.unwrap_or_default();
-        let content = match text(self.encoding, "encoding")?.as_str() {
-            "" => content,
-            "gzip" => {
-                decompress_all(&content, MAX_FILE_BYTES).map_err(|error| error.to_string())?
-            }
-            "base64" => decode_base64(&content).ok_or("content is not base64")?,
-            other => return Err(format!("unsupported encoding {}", identifier(other))),
-        };
-        if content.len() > MAX_FILE_BYTES {
-            return Err(format!("larger than {MAX_FILE_BYTES} bytes"));
-        }
-        Ok(WriteFile { path, mode, content })
+/// Decodes the values, which are in the order of [`KEYS`].
+fn decode(values: [Option<Vec<u8>>; KEYS.len()]) -> Result<WriteFile, String> {
+    let [path, permissions, owner, encoding, content] = values;
+    let text = |value: Option<Vec<u8>>, name: &str| {
+        String::from_utf8(value.unwrap_or_default()).map_err(|_| format!("{name} is not UTF-8"))
+    };
+    let path = text(path, "path")?;
+    if path.is_empty() {
+        return Err("path is required".to_owned());
     }
+    let owner = text(owner, "owner")?;
+    if !matches!(owner.as_str(), "" | "root") {
+        return Err(format!("unsupported owner {}", identifier(&owner)));
+    }
+    let permissions = text(permissions, "permissions")?;
+    let mode = match permissions.as_str() {
+        "" => 0o644,
+        digits => {
+            let is_octal = digits.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+            let mode =
+                u32::from_str_radix(digits, 8).ok().filter(|mode| is_octal && *mode <= 0o777);
+            mode.ok_or_else(|| format!("unsupported permissions {}", identifier(digits)))?
+        }
+    };
+    let content = content.unwrap_or_default();
+    let content = match text(encoding, "encoding")?.as_str() {
+        "" => content,
+        "gzip" => decompress_all(&content, MAX_FILE_BYTES).map_err(|error| error.to_string())?,
+        "base64" => decode_base64(&content).ok_or("content is not base64")?,
+        other => return Err(format!("unsupported encoding {}", identifier(other))),
+    };
+    if content.len() > MAX_FILE_BYTES {
+        return Err(format!("larger than {MAX_FILE_BYTES} bytes"));
+    }
+    Ok(WriteFile { path, mode, content })
 }

@@ -7,8 +7,8 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// The next line that is neither blank nor a comment.
     pub(super) fn next_significant(&mut self) -> Result<Option<(usize, &'a str)>, String> {
-        let found =
-            self.rest.find(|(_, line)| !is_blank(line) && !line.trim_start().starts_with('#'));
+        self.peek_significant();
+        let found = self.rest.next();
         if let Some((number, line)) = found
             && line.contains(['\t', '\r', '\0'])
         {
@@ -18,13 +18,9 @@ impl<'a> Lines<'a> {
     }
 
     pub(super) fn peek_significant(&mut self) -> Option<&'a str> {
-        while let Some((_, line)) = self.rest.peek() {
-            if !is_blank(line) && !line.trim_start().starts_with('#') {
-                return Some(line);
-            }
-            self.rest.next();
-        }
-        None
+        let is_passed = |line: &str| is_blank(line) || line.trim_start().starts_with('#');
+        while self.rest.next_if(|(_, line)| is_passed(line)).is_some() {}
+        self.rest.peek().map(|(_, line)| *line)
     }
 
     /// Passes over everything up to the next key at the margin.
