@@ -1,7 +1,5 @@
 //! `render`: prints the environment of the scripts, or the custom data for Azure. It runs and writes nothing.
 
-use std::path::PathBuf;
-
 use mooring_contract::NodeConfig;
 use mooring_contract::custom_data::{Boundary, CSE_COMMAND, CustomData, CustomDataForm, Features};
 use mooring_contract::node_config::{self, validate};
@@ -45,8 +43,7 @@ fn rendered(
         Rendered::CseCommand => Ok(format!("{CSE_COMMAND}\n").into_bytes()),
         Rendered::CustomData(format) => custom_data(world, &config, format, flags.show_secrets),
         Rendered::Environment { nul_separated } => {
-            let components = flags.components.clone();
-            environment_text(world, layout, &config, components, flags.show_secrets, nul_separated)
+            environment_text(world, layout, &config, flags, nul_separated)
         }
     }
 }
@@ -76,12 +73,11 @@ fn environment_text(
     world: &mut dyn World,
     layout: &Layout,
     config: &NodeConfig,
-    components: Option<PathBuf>,
-    show_secrets: bool,
+    flags: &RenderFlags,
     nul_separated: bool,
 ) -> Result<Vec<u8>, String> {
-    let gpu_images = match components {
-        Some(typed) => read_components(world, &typed, &typed.display().to_string()),
+    let gpu_images = match &flags.components {
+        Some(typed) => read_components(world, typed, &typed.display().to_string()),
         None => read_components(world, &layout.at(COMPONENTS), COMPONENTS),
     };
     let gpu_images = gpu_images.map_err(|error| {
@@ -94,7 +90,7 @@ fn environment_text(
     let built = environment::build(config, &gpu_images, containerd).map_err(|e| e.to_string())?;
     let end = if nul_separated { '\0' } else { '\n' };
     let line = |(name, value): (&str, &str)| format!("{name}={value}{end}");
-    let text: String = if show_secrets {
+    let text: String = if flags.show_secrets {
         built.environment.expose_all().map(line).collect()
     } else {
         built.environment.masked().map(line).collect()

@@ -71,7 +71,9 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
                 dry_run: words.switch("dry-run"),
             }))
         }),
-        "provision-wait" => with_flags(words, PROVISION_WAIT, read_wait),
+        "provision-wait" => with_flags(words, PROVISION_WAIT, |words| {
+            Ok(Command::ProvisionWait { timeout: read_duration(words, "timeout")? })
+        }),
         "render" => with_flags(words, RENDER, read_render),
         "preflight" => with_flags(words, PREFLIGHT, read_preflight),
         "registry-login" => with_flags(words, registry_login::FLAGS, |words| {
@@ -123,10 +125,6 @@ fn read_help(words: &[OsString]) -> Result<Command, UsageError> {
     })
 }
 
-fn read_wait(words: &Args) -> Result<Command, String> {
-    Ok(Command::ProvisionWait { timeout: read_duration(words, "timeout")? })
-}
-
 fn read_render(words: &Args) -> Result<Command, String> {
     const WHAT: &str = "missing argument: env, custom-data or cse";
     let what = match words.others.first().and_then(|word| word.to_str()) {
@@ -163,11 +161,7 @@ fn read_preflight(words: &Args) -> Result<Command, String> {
             Some(other) => return Err(invalid("o", other, "table or json")),
         },
         config: words.value("provision-config").map(PathBuf::from),
-        network: if words.switch("network") {
-            Some(registry_login::read_imds(words)?)
-        } else {
-            None
-        },
+        network: words.switch("network").then(|| registry_login::read_imds(words)).transpose()?,
     }))
 }
 

@@ -10,7 +10,7 @@ use super::replace::write_temporary;
 use super::version::PackageVersion;
 use crate::format::go_text::{path_error, read_failure};
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
 use crate::node::program::examine_program;
 use crate::world::Replace;
@@ -26,15 +26,12 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(super) fn take(agent: &mut Agent<'_>, asked: &str) -> Result<String, Failure> {
     let version = PackageVersion::parse(asked).map(|version| version.core);
     let version = version.ok_or_else(|| format!("not a version: {}", identifier(asked)))?;
-    let attributes =
-        [("current", LogValue::Text(agent.version)), ("target", LogValue::Text(&version))];
+    let attributes = [("current", Text(agent.version)), ("target", Text(&version))];
     agent.info("downloading ANC hotfix", &attributes);
     install(agent, &version)?;
     place(agent, &version)?;
-    agent.info(
-        "downloaded ANC hotfix",
-        &[("target", LogValue::Text(&version)), ("path", LogValue::Text(HOTFIX_AGENT))],
-    );
+    agent
+        .info("downloaded ANC hotfix", &[("target", Text(&version)), ("path", Text(HOTFIX_AGENT))]);
     Ok(version)
 }
 

@@ -10,7 +10,7 @@ use super::{binary, scripts, write_files};
 use crate::format::event::{EventLevel, Task};
 use crate::format::go_text::read_failure;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
@@ -32,7 +32,7 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
     finish_pending(agent);
     let policy = policy::read(agent);
     let pointer = pointer::of_node(agent.world, &agent.layout).unwrap_or_else(|error| {
-        agent.warn("failed to read the hotfix pointer", &[("error", LogValue::Text(&error))]);
+        agent.warn("failed to read the hotfix pointer", &[("error", Text(&error))]);
         Pointer::default()
     });
     let scripts = apply_scripts(agent, policy, &pointer.scripts_version);
@@ -48,10 +48,8 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
     }
     match binary.failed {
         None => agent.info("aks-node-controller hotfix download finished", &[]),
-        Some(_) => agent.error(
-            "aks-node-controller hotfix download failed",
-            &[("error", LogValue::Text(&binary.text))],
-        ),
+        Some(_) => agent
+            .error("aks-node-controller hotfix download failed", &[("error", Text(&binary.text))]),
     }
     // A failure of scripts alone is a warning, as upstream has it.
     binary.failed.unwrap_or(0)
@@ -60,7 +58,7 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
 /// Returns whether a version is a hotfix of this agent's; logs why not.
 fn applies(agent: &mut Agent<'_>, asked: &str, skipped: &str) -> bool {
     let own = agent.version;
-    let attributes = [("current", LogValue::Text(own)), ("hotfix", LogValue::Text(asked))];
+    let attributes = [("current", Text(own)), ("hotfix", Text(asked))];
     match is_hotfix_of(own, asked) {
         Some(true) => return true,
         Some(false) => agent.info(skipped, &attributes),
@@ -74,11 +72,7 @@ fn not_taken(agent: &mut Agent<'_>, what: &str, policy: Policy, version: &str, l
     let policy = policy.to_string();
     agent.warn(
         &format!("{what} hotfix not taken because of the hotfix policy"),
-        &[
-            ("version", LogValue::Text(version)),
-            ("policy", LogValue::Text(&policy)),
-            ("lost", LogValue::Text(lost)),
-        ],
+        &[("version", Text(version)), ("policy", Text(&policy)), ("lost", Text(lost))],
     );
     Part { text: format!("{version} not taken (policy {policy}): {lost}"), failed: None }
 }
@@ -96,22 +90,21 @@ fn apply_scripts(agent: &mut Agent<'_>, policy: Policy, asked: &str) -> Part {
         Ok(None) => {
             agent.warn(
                 "no nodecustomdata.yml, skipping script hotfix",
-                &[("version", LogValue::Text(asked)), ("path", LogValue::Text(NODE_CUSTOM_DATA))],
+                &[("version", Text(asked)), ("path", Text(NODE_CUSTOM_DATA))],
             );
             Part { text: format!("{asked} not applied (no nodecustomdata.yml)"), failed: None }
         }
         Ok(Some(count)) => {
-            let count_text = count.to_string();
             agent.info(
                 "applied script hotfix",
-                &[("version", LogValue::Text(asked)), ("files", LogValue::Text(&count_text))],
+                &[("version", Text(asked)), ("files", Text(&count.to_string()))],
             );
             Part { text: format!("{asked} ({count} files)"), failed: None }
         }
         Err(error) => {
             agent.warn(
                 "failed to apply script hotfix, no script was changed",
-                &[("version", LogValue::Text(asked)), ("error", LogValue::Text(&error))],
+                &[("version", Text(asked)), ("error", Text(&error))],
             );
             Part { text: format!("{asked} failed: {error}"), failed: Some(0) }
         }

@@ -9,7 +9,7 @@ use mooring_redact::Secret;
 
 use crate::format::go_text::{child_error, path_error, read_failure};
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::{Number, Text};
 use crate::registry::{TimeBudget, cse_left};
 use crate::world::{ChildStatus, EntryKind, Tool};
 
@@ -133,11 +133,11 @@ fn run(agent: &mut Agent<'_>, step: &Step, budget: &TimeBudget) -> Result<(), Fa
         agent.warn(
             "command failed, retrying",
             &[
-                ("command", LogValue::Text(program)),
-                ("args", LogValue::Text(&arguments.join(" "))),
-                ("attempt", LogValue::Number(attempt.into())),
-                ("maxRetries", LogValue::Number(ATTEMPTS.into())),
-                ("error", LogValue::Text(&last.text)),
+                ("command", Text(program)),
+                ("args", Text(&arguments.join(" "))),
+                ("attempt", Number(attempt.into())),
+                ("maxRetries", Number(ATTEMPTS.into())),
+                ("error", Text(&last.text)),
             ],
         );
         if attempt < ATTEMPTS && budget.remaining(agent.world.monotonic()) > PAUSE {

@@ -10,7 +10,7 @@ use super::version::base;
 use crate::format::go_text::{json_error, path_error, read_failure};
 use crate::format::json;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::{HOTFIX_POINTER, Layout as NodeLayout};
 use crate::world::{ReadFailure, World};
 
@@ -130,7 +130,7 @@ pub(super) fn stage(
     let old = of_node(agent.world, &agent.layout).unwrap_or_else(|error| {
         agent.warn(
             "could not read existing hotfix pointer; version/scripts_version will not be preserved",
-            &[("path", LogValue::Text(HOTFIX_POINTER)), ("error", LogValue::Text(&error))],
+            &[("path", Text(HOTFIX_POINTER)), ("error", Text(&error))],
         );
         Pointer::default()
     });
@@ -142,10 +142,7 @@ pub(super) fn stage(
     let mode = agent.world.entry(&path).map_or(PUBLIC, |entry| entry.mode & 0o777);
     replace(agent.world, &path, TEMPORARY, text.as_bytes(), mode)
         .map_err(|error| path_error("write", HOTFIX_POINTER.as_ref(), &error))?;
-    agent.info(
-        "staged hotfix pointer for download-hotfix",
-        &[("path", LogValue::Text(HOTFIX_POINTER))],
-    );
+    agent.info("staged hotfix pointer for download-hotfix", &[("path", Text(HOTFIX_POINTER))]);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use mooring_redact::identifier;
 
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::{HOTFIX_POLICY, Layout};
 use crate::world::World;
 
@@ -72,9 +72,9 @@ pub(super) fn read(agent: &mut Agent<'_>) -> Policy {
     let (policy, unknown) = find(agent.world, &agent.layout);
     if let Some((source, word)) = unknown {
         let attributes = [
-            ("source", LogValue::Text(source)),
-            ("value", LogValue::Text(&word)),
-            ("hint", LogValue::Text("use off, scripts or full")),
+            ("source", Text(source)),
+            ("value", Text(&word)),
+            ("hint", Text("use off, scripts or full")),
         ];
         agent.warn("unknown hotfix policy, using the default policy scripts", &attributes);
     }

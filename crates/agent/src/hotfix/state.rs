@@ -7,7 +7,7 @@ use super::scripts::settle;
 use super::version::is_hotfix_of;
 use crate::format::event::{EventLevel, Task};
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
 
@@ -21,23 +21,18 @@ pub(crate) struct HotfixState {
     pub(crate) is_pending: bool,
 }
 
-/// A binary hotfix that is requested for this node and excluded by its policy.
-pub(crate) struct NotTaken {
-    pub(crate) version: String,
-    pub(crate) policy: Policy,
-}
-
-/// Returns the binary hotfix that the pointer requests and the policy excludes; `own` is the image's agent.
+/// Returns the version of the binary hotfix that the pointer requests and the policy excludes, and that policy; `own` is
+/// the image's agent.
 pub(crate) fn find_not_taken(
     world: &mut dyn World,
     layout: &Layout,
     pointer: &Pointer,
     own: &str,
-) -> Option<NotTaken> {
+) -> Option<(String, Policy)> {
     let version = pointer.agent_version(own)?.to_owned();
     let policy = policy::of_node(world, layout);
     let is_excluded = is_hotfix_of(own, &version) == Some(true) && policy != Policy::Full;
-    is_excluded.then_some(NotTaken { version, policy })
+    is_excluded.then_some((version, policy))
 }
 
 pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> HotfixState {
@@ -77,11 +72,11 @@ pub(crate) fn finish_pending(agent: &mut Agent<'_>) {
     match settle(agent.world, &agent.layout, &record) {
         Ok(()) => agent.info(
             "completed the script hotfix that was interrupted",
-            &[("version", LogValue::Text(&record.scripts))],
+            &[("version", Text(&record.scripts))],
         ),
         Err(error) => agent.warn(
             "failed to complete the script hotfix that was interrupted",
-            &[("path", LogValue::Text(HOTFIX_RECORD)), ("error", LogValue::Text(&error))],
+            &[("path", Text(HOTFIX_RECORD)), ("error", Text(&error))],
         ),
     }
 }
@@ -92,7 +87,7 @@ pub(crate) fn announce(agent: &mut Agent<'_>, state: &HotfixState) {
         return;
     }
     let text = state.describe(agent.version);
-    agent.info("hotfix in effect", &[("state", LogValue::Text(&text))]);
+    agent.info("hotfix in effect", &[("state", Text(&text))]);
     let start = agent.world.now();
     agent.event(Task::Hotfix, EventLevel::Informational, &format!("hotfix {text}"), start);
 }

@@ -36,12 +36,6 @@ pub(crate) enum LogValue<'a> {
     Null,
 }
 
-impl<'a> From<Option<&'a str>> for LogValue<'a> {
-    fn from(text: Option<&'a str>) -> Self {
-        text.map_or(Self::Null, Self::Text)
-    }
-}
-
 pub(crate) struct Log {
     /// `None` if something other than a regular file has the log's name: then records go to standard error alone.
     file: Option<PathBuf>,
@@ -69,7 +63,6 @@ impl Log {
         }
     }
 
-    /// Returns whether records are written to a file.
     pub(crate) fn has_file(&self) -> bool {
         self.file.is_some()
     }

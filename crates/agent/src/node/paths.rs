@@ -31,7 +31,6 @@ pub(crate) const AGENT: &str = "/opt/azure/containers/aks-node-controller";
 pub(crate) const HOTFIX_AGENT: &str = "/opt/azure/containers/aks-node-controller-hotfix";
 /// The requested hotfix; written by custom data and `check-hotfix`.
 pub(crate) const HOTFIX_POINTER: &str = "/opt/azure/containers/aks-node-controller-hotfix.json";
-/// The record of hotfixes on this node.
 pub(crate) const HOTFIX_RECORD: &str =
     "/opt/azure/containers/aks-node-controller-hotfix-state.json";
 /// The files that custom data brings for a script hotfix.

@@ -73,15 +73,10 @@ pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<RunningAgen
 
 /// True if a process that provisions this node lives.
 pub(crate) fn is_live(world: &mut dyn World, layout: &Layout) -> bool {
-    read(world, layout).is_some_and(|running| running.is_agent_alive(world))
+    read(world, layout).is_some_and(|running| running.agent.is_alive(world))
 }
 
 impl RunningAgent {
-    /// True if the very process that wrote the record still lives.
-    pub(crate) fn is_agent_alive(&self, world: &mut dyn World) -> bool {
-        self.agent.is_alive(world)
-    }
-
     /// Returns the process to wait for; none for a finished run.
     pub(crate) fn awaited(&self, world: &mut dyn World) -> Option<Process> {
         if self.report.is_some() {
@@ -103,7 +98,6 @@ impl RunningAgent {
         self.write(world, layout)
     }
 
-    /// Records how the run ended.
     pub(crate) fn ended(
         &mut self,
         world: &mut dyn World,

@@ -33,11 +33,10 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Prefl
             "remove it if the image's agent is to be used",
         );
     }
-    if let Some(hotfix) = find_not_taken(world, facts.layout, &pointer, facts.version) {
+    if let Some((version, policy)) = find_not_taken(world, facts.layout, &pointer, facts.version) {
         return PreflightFinding::warning(
             format!(
-                "the binary hotfix {} is requested and not taken (policy {}), {NOT_APPLIED}: {described}",
-                hotfix.version, hotfix.policy
+                "the binary hotfix {version} is requested and not taken (policy {policy}), {NOT_APPLIED}: {described}"
             ),
             "set the hotfix policy to full if that agent is to provision the node",
         );

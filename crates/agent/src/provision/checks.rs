@@ -1,9 +1,8 @@
 //! Preflight as the first phase of a bootstrap.
 
 use super::failure::{Failure, NOT_STARTED};
-use crate::cli::PreflightStage;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::preflight::{self, PreflightFacts, PreflightVerdict};
 
 /// Runs the checks that `provision` does not do itself: it has read an earlier run's result, the hotfix state and
@@ -16,20 +15,14 @@ pub(super) fn check(
         .iter()
         .filter(|check| !matches!(check.name, "left-over" | "config" | "components" | "hotfix"));
     let layout = agent.layout.clone();
-    let facts = PreflightFacts {
-        stage: PreflightStage::Node,
-        layout: &layout,
-        version: agent.version,
-        config,
-        imds: None,
-    };
+    let facts = PreflightFacts::of_node(&layout, agent.version, config);
     let results = preflight::run(agent.world, &facts, checks);
     for (check, finding) in &results {
         let evidence = finding.evidence.join("; ");
         let attributes = [
-            ("check", LogValue::Text(check.name)),
-            ("evidence", LogValue::Text(&evidence)),
-            ("action", LogValue::Text(finding.action)),
+            ("check", Text(check.name)),
+            ("evidence", Text(&evidence)),
+            ("action", Text(finding.action)),
         ];
         let message = format!("preflight: {}", finding.summary);
         match finding.verdict {

@@ -13,7 +13,7 @@ use crate::environment::{self, BuildError, Built, Root, command};
 use crate::format::go_text::{path_error, read_failure};
 use crate::node::agent::Agent;
 use crate::node::host_info::{probe_containerd, read_components};
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::{Number, Text};
 use crate::node::paths::COMPONENTS;
 use crate::node::secrets::{self, MAX_FILE_BYTES};
 use crate::preflight;
@@ -48,10 +48,7 @@ fn prepare_nbc(
     agent.redactor = secrets::of_node(agent.world, &agent.layout, config, Some(typed));
     let path = clean(typed);
     let shown = path.display().to_string();
-    agent.info(
-        "Using NBC command for scriptless phase 2",
-        &[("NBCCmdFile", LogValue::Text(&shown))],
-    );
+    agent.info("Using NBC command for scriptless phase 2", &[("NBCCmdFile", Text(&shown))]);
     check(agent, preflight::ConfigState::nbc(text))?;
     let child = ChildSpec {
         program: command::PROGRAM,
@@ -127,15 +124,11 @@ pub(super) fn read_config(agent: &mut Agent<'_>, typed: &Path) -> Result<NodeCon
     let parsed = node_config::parse(&text)
         .map_err(|error| format!("parse provision file {shown}: {error}"))?;
     for warning in &parsed.warnings {
-        agent.warn(
-            "ignored in the provision config",
-            &[("field", LogValue::Text(&warning.to_string()))],
-        );
+        agent.warn("ignored in the provision config", &[("field", Text(&warning.to_string()))]);
     }
     if parsed.warnings_dropped > 0 {
         let more = i64::try_from(parsed.warnings_dropped).unwrap_or(i64::MAX);
-        agent
-            .warn("more was ignored in the provision config", &[("count", LogValue::Number(more))]);
+        agent.warn("more was ignored in the provision config", &[("count", Number(more))]);
     }
     Ok(parsed.config)
 }

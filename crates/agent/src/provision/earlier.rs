@@ -6,7 +6,7 @@
 use super::failure::{Failure, NOT_STARTED, exit_code, status};
 use crate::format::go_text::path_error;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::{PREVIOUS_REPORT, REPORT, SENTINEL};
 use crate::node::report;
 use crate::world::Replace;
@@ -50,10 +50,7 @@ fn move_report_aside(agent: &mut Agent<'_>) {
     }
     if let Err(error) = agent.world.rename(&report, &previous, Replace::Yes) {
         let error = path_error("rename", REPORT.as_ref(), &error);
-        agent.warn(
-            "failed to move a stale provision.json aside",
-            &[("error", LogValue::Text(&error))],
-        );
+        agent.warn("failed to move a stale provision.json aside", &[("error", Text(&error))]);
     }
 }
 
@@ -65,7 +62,7 @@ pub(super) fn withdraw_sentinel(agent: &mut Agent<'_>) {
     let sentinel = agent.layout.at(SENTINEL);
     if let Err(error) = agent.world.remove(&sentinel) {
         let error = path_error("remove", SENTINEL.as_ref(), &error);
-        let attributes = [("path", LogValue::Text(SENTINEL)), ("error", LogValue::Text(&error))];
+        let attributes = [("path", Text(SENTINEL)), ("error", Text(&error))];
         return agent.error("failed to remove provision.complete of a stopped run", &attributes);
     }
     move_report_aside(agent);

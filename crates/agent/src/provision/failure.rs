@@ -36,6 +36,6 @@ pub(super) fn exit_code(code: i32) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-pub(super) fn status(code: i32, error: String, output: String) -> CseStatus {
+pub(crate) fn status(code: i32, error: String, output: String) -> CseStatus {
     CseStatus { exit_code: code.to_string(), error, output, ..CseStatus::default() }
 }

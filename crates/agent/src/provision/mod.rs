@@ -11,6 +11,6 @@ mod output;
 mod result;
 mod run;
 
-pub(crate) use failure::NOT_STARTED;
+pub(crate) use failure::{NOT_STARTED, status};
 pub(crate) use result::{leave_early_result, leave_last_result};
 pub(crate) use run::provision;

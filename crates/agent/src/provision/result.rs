@@ -6,7 +6,7 @@ use super::cause;
 use super::failure::{Failure, NOT_STARTED, status};
 use crate::format::go_text::path_error;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::{Layout, REPORT, RUN_RECORD};
 use crate::node::pid_file::{self, RunningAgent};
 use crate::node::report;
@@ -36,7 +36,7 @@ pub(super) fn leave_failure(
     for (fixed, error) in report::leave(agent.world, &agent.layout, &status, !is_recorded) {
         let name = fixed.rsplit('/').next().unwrap_or(fixed);
         let error = path_error("open", fixed.as_ref(), &error);
-        let attributes = [("path", LogValue::Text(fixed)), ("error", LogValue::Text(&error))];
+        let attributes = [("path", Text(fixed)), ("error", Text(&error))];
         agent.error(&format!("failed to write {name} file"), &attributes);
     }
 }
@@ -60,7 +60,7 @@ fn leave_record(
     let written = record.ended(agent.world, &agent.layout, status.to_json());
     if let Err(error) = &written {
         let error = path_error("open", RUN_RECORD.as_ref(), error);
-        agent.warn("failed to record the result", &[("error", LogValue::Text(&error))]);
+        agent.warn("failed to record the result", &[("error", Text(&error))]);
     }
     written.is_ok()
 }

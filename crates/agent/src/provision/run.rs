@@ -16,7 +16,7 @@ use crate::format::event::Task;
 use crate::format::go_text::path_error;
 use crate::hotfix;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::{Null, Number, Text};
 use crate::node::paths::SCRIPTS_LOG;
 use crate::node::pid_file::{self, LockResult, RunningAgent};
 use crate::node::report;
@@ -29,13 +29,18 @@ pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
     if flags.dry_run {
         return dry_run(agent, flags, start);
     }
-    catch_signals(agent);
+    // From here on a signal also ends in a report.
+    if let Err(error) = agent.world.catch_signals() {
+        agent.warn("failed to catch signals", &[("error", Text(&error.to_string()))]);
+    }
     let mut record = match claim(agent) {
         Ok(record) => record,
         Err(taken) => return finish(agent, start, Err((&taken, 1))),
     };
     let result = earlier::check(agent).and_then(|()| {
-        settle_hotfix(agent);
+        hotfix::finish_pending(agent);
+        let state = hotfix::read_state(agent.world, &agent.layout);
+        hotfix::announce(agent, &state);
         let prepared = prepare(agent, flags)?;
         run(agent, &prepared, flags, &mut record)
     });
@@ -52,17 +57,10 @@ pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
     }
 }
 
-/// Completes a hotfix that was interrupted, and names what runs where a hotfix is in effect.
-fn settle_hotfix(agent: &mut Agent<'_>) {
-    hotfix::finish_pending(agent);
-    let state = hotfix::read_state(agent.world, &agent.layout);
-    hotfix::announce(agent, &state);
-}
-
 fn dry_run(agent: &mut Agent<'_>, flags: &ProvisionFlags, start: SystemTime) -> u8 {
     match prepare(agent, flags) {
         Ok(prepared) => {
-            agent.info("dry-run", &[("cmd", LogValue::Text(&prepared.shown))]);
+            agent.info("dry-run", &[("cmd", Text(&prepared.shown))]);
             log_finished(agent, -1, ("", ""), None);
             finish(agent, start, Ok(()))
         }
@@ -81,14 +79,6 @@ fn finish(agent: &mut Agent<'_>, start: SystemTime, result: Result<(), (&str, u8
     result.err().map_or(0, |(_, exit_code)| exit_code)
 }
 
-/// From here on a signal also ends in a report.
-fn catch_signals(agent: &mut Agent<'_>) {
-    if let Err(error) = agent.world.catch_signals() {
-        let error = error.to_string();
-        agent.warn("failed to catch signals", &[("error", LogValue::Text(&error))]);
-    }
-}
-
 /// Makes this the only process that provisions. If that cannot be recorded, the node is provisioned
 /// anyway: only `provision-wait` needs the record.
 fn claim(agent: &mut Agent<'_>) -> Result<Option<RunningAgent>, String> {
@@ -99,8 +89,7 @@ fn claim(agent: &mut Agent<'_>) -> Result<Option<RunningAgent>, String> {
             Err(format!("another provision is already running{by}"))
         }
         Err(error) => {
-            let error = error.to_string();
-            agent.warn("failed to record this provision", &[("error", LogValue::Text(&error))]);
+            agent.warn("failed to record this provision", &[("error", Text(&error.to_string()))]);
             Ok(None)
         }
     }
@@ -179,10 +168,10 @@ fn log_finished(agent: &mut Agent<'_>, code: i32, (out, err): (&str, &str), erro
     agent.info(
         "CSE finished",
         &[
-            ("exitCode", LogValue::Number(i64::from(code))),
-            ("stdout", LogValue::Text(out)),
-            ("stderr", LogValue::Text(err)),
-            ("error", error.into()),
+            ("exitCode", Number(i64::from(code))),
+            ("stdout", Text(out)),
+            ("stderr", Text(err)),
+            ("error", error.map_or(Null, Text)),
         ],
     );
 }

@@ -2,7 +2,7 @@
 
 use super::error::{Code, RegistryStop};
 use super::session::RegistrySession;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::Layout;
 use crate::world::{ReadFailure, Roots, World};
 
@@ -32,7 +32,7 @@ pub(super) fn roots(session: &mut RegistrySession<'_, '_>) -> Result<Roots, Regi
     let roots = Roots::from_pem(&texts);
     if roots.count() == 0 {
         let looked = SYSTEM.join(", ");
-        session.agent.warn("no CA certificates", &[("files", LogValue::Text(&looked))]);
+        session.agent.warn("no CA certificates", &[("files", Text(&looked))]);
     }
     Ok(roots)
 }

@@ -155,11 +155,10 @@ impl LoginError {
         let (kind, again) = match failure.kind {
             HttpFailureKind::Dns => (RegistryErrorKind::Dns, Retry::WhileTimeLasts),
             HttpFailureKind::Connect => (RegistryErrorKind::Connect, Retry::WhileTimeLasts),
-            HttpFailureKind::Proxy(Some(status)) if is_final(status) => {
-                (RegistryErrorKind::Proxy, Retry::No)
+            HttpFailureKind::Proxy(Some(status)) if !is_final(status) => {
+                (RegistryErrorKind::Proxy, Retry::WhileTimeLasts)
             }
-            HttpFailureKind::Proxy(Some(_)) => (RegistryErrorKind::Proxy, Retry::WhileTimeLasts),
-            HttpFailureKind::Proxy(None) => (RegistryErrorKind::Proxy, Retry::No),
+            HttpFailureKind::Proxy(_) => (RegistryErrorKind::Proxy, Retry::No),
             HttpFailureKind::Certificate => (RegistryErrorKind::Certificate, Retry::No),
             HttpFailureKind::Tls => (RegistryErrorKind::Tls, Retry::WhileTimeLasts),
             HttpFailureKind::TimedOut => (RegistryErrorKind::TimedOut, Retry::WhileTimeLasts),

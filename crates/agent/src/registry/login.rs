@@ -6,7 +6,7 @@ use super::session::{FindOras, RegistrySession, StepResult};
 use super::steps::STEPS;
 use crate::format::event::Task;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::{Number, Text};
 use crate::world::{Host, Stream, World as _};
 
 pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindOras) -> u8 {
@@ -21,7 +21,7 @@ pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindO
     let agent = session.agent;
     match ended {
         Ok(result) => {
-            agent.info("registry-login", &[("result", LogValue::Text(result))]);
+            agent.info("registry-login", &[("result", Text(result))]);
             agent.finished(Task::RegistryLogin, start, None);
             0
         }
@@ -51,11 +51,7 @@ fn walk(session: &mut RegistrySession<'_, '_>) -> Result<&'static str, RegistryS
         };
         session.agent.info(
             "registry-login step",
-            &[
-                ("step", LogValue::Text(&shown)),
-                ("result", LogValue::Text(result)),
-                ("durationMs", LogValue::Number(took)),
-            ],
+            &[("step", Text(&shown)), ("result", Text(result)), ("durationMs", Number(took))],
         );
         match flow {
             Ok(StepResult::Next(_)) => {}

@@ -10,7 +10,7 @@ use super::error::{Code, LoginError, RegistryErrorKind, RegistryStop, Retry, Ser
 use super::flags::LoginFlags;
 use super::proxy::Proxies;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::{Null, Number, Text};
 use crate::node::secrets;
 use crate::world::{HttpRequest, HttpResponse, Roots, Url};
 
@@ -31,7 +31,6 @@ pub(super) struct RegistrySession<'s, 'w> {
     secrets: Vec<Vec<u8>>,
 }
 
-/// The result of a step.
 pub(super) enum StepResult {
     /// With the next step; what this one found.
     Next(&'static str),
@@ -192,19 +191,19 @@ impl<'s, 'w> RegistrySession<'s, 'w> {
         took: i64,
         trouble: Option<&LoginError>,
     ) {
-        let status = status.map_or(LogValue::Null, |status| LogValue::Number(status.into()));
+        let status = status.map_or(Null, |status| Number(status.into()));
         let mut attributes = vec![
-            ("step", LogValue::Text(self.step)),
-            ("endpoint", LogValue::Text(endpoint)),
-            ("attempt", LogValue::Number(number.into())),
+            ("step", Text(self.step)),
+            ("endpoint", Text(endpoint)),
+            ("attempt", Number(number.into())),
             ("status", status),
-            ("durationMs", LogValue::Number(took)),
+            ("durationMs", Number(took)),
         ];
         match trouble {
             None => self.agent.info("registry-login attempt", &attributes),
             Some(trouble) => {
-                attributes.push(("kind", LogValue::Text(trouble.kind.word())));
-                attributes.push(("error", LogValue::Text(&trouble.text)));
+                attributes.push(("kind", Text(trouble.kind.word())));
+                attributes.push(("error", Text(&trouble.text)));
                 self.agent.warn("registry-login attempt", &attributes);
             }
         }
@@ -223,7 +222,7 @@ fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> TimeBudget {
         started.as_ref().and_then(|started| budget::cse_left(&started.to_string_lossy(), now));
     if started.is_some() && cse_left.is_none() {
         // Without its value, which may be a secret.
-        let attributes = [("name", LogValue::Text(CSE_START))];
+        let attributes = [("name", Text(CSE_START))];
         agent.warn("not a number of seconds; the CSE's budget is not known", &attributes);
     }
     TimeBudget::new(agent.world.monotonic(), asked, cse_left)

@@ -12,7 +12,7 @@ use super::result::{Result, result};
 use crate::format::event::Task;
 use crate::hotfix;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::report_redaction::redact_report;
 use crate::node::secrets;
 use crate::provision::cause;
@@ -30,7 +30,7 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     // The log contains the report unchanged; the output for Azure also contains the cause.
     let shown = fit(redact_report(&agent.redactor, &printed));
     let shown = lossy(&shown).into_owned();
-    agent.info("provision-wait finished", &[("provisionOutput", LogValue::Text(&shown))]);
+    agent.info("provision-wait finished", &[("provisionOutput", Text(&shown))]);
     let report = cause::added_to(printed);
     let report = name_hotfix(agent, report);
     let printed = fit(redact_report(&agent.redactor, &report));

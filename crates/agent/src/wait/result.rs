@@ -6,11 +6,11 @@ use super::evaluate::{Verdict, evaluate};
 use super::outcome::WaitOutcome;
 use crate::format::go_text::read_failure;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::paths::{BASE_PREP_SENTINEL, REPORT};
 use crate::node::pid_file::{self, RunningAgent};
 use crate::node::secrets::MAX_FILE_BYTES;
-use crate::provision::NOT_STARTED;
+use crate::provision::{NOT_STARTED, status};
 
 /// The report's code for "the time is up", as the scripts use it.
 const TIMED_OUT: i32 = 124;
@@ -27,7 +27,7 @@ pub(super) fn result(agent: &mut Agent<'_>, outcome: &WaitOutcome) -> Result {
         WaitOutcome::Complete => complete(agent),
         WaitOutcome::BasePrepComplete => {
             let note = "base_prep.complete exists: an image was baked, no node is provisioned";
-            agent.info(note, &[("path", LogValue::Text(BASE_PREP_SENTINEL))]);
+            agent.info(note, &[("path", Text(BASE_PREP_SENTINEL))]);
             let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
             let verdict = Verdict { error: None, exit_code: 0 };
             Result { printed: report.unwrap_or_default(), verdict }
@@ -49,7 +49,7 @@ fn complete(agent: &mut Agent<'_>) -> Result {
     {
         agent.warn(
             "provision.json cannot be read; the result is that of the run directory",
-            &[("path", LogValue::Text(REPORT))],
+            &[("path", Text(REPORT))],
         );
         return evaluated(agent, recorded.into_bytes());
     }
@@ -99,8 +99,7 @@ fn ended(agent: &Agent<'_>, running: &RunningAgent) -> Result {
 
 /// Returns a result without writing a file, since the bootstrap may still finish.
 fn own_report(code: i32, error: &str) -> Result {
-    let status =
-        CseStatus { exit_code: code.to_string(), error: error.to_owned(), ..CseStatus::default() };
+    let status = status(code, error.to_owned(), String::new());
     let verdict =
         Verdict { error: Some(error.to_owned()), exit_code: u8::try_from(code).unwrap_or(1) };
     Result { printed: status.to_json().into_bytes(), verdict }

@@ -8,7 +8,8 @@ use crate::format::event::{EventLevel, Task};
 use crate::hotfix::pointer::{self, Pointer};
 use crate::hotfix::policy::{self, Policy};
 use crate::node::agent::Agent;
-use crate::node::log::{Log, LogValue};
+use crate::node::log::Log;
+use crate::node::log::LogValue::Text;
 use crate::world::Host;
 
 /// Runs the command; the result is always 0, also after a panic.
@@ -21,14 +22,14 @@ pub(crate) fn check_hotfix(agent: &mut Agent<'_>, has_extra_words: bool) -> u8 {
     }
     match check(agent) {
         Ok(outcome) => {
-            agent.info("check-hotfix completed", &[("outcome", LogValue::Text(outcome))]);
+            agent.info("check-hotfix completed", &[("outcome", Text(outcome))]);
             let message = format!("check-hotfix outcome={outcome}");
             agent.event(Task::CheckHotfix, EventLevel::Informational, &message, start);
         }
         Err(error) => {
             agent.warn(
                 "check-hotfix completed with error (fail-open)",
-                &[("outcome", LogValue::Text("failed")), ("error", LogValue::Text(&error))],
+                &[("outcome", Text("failed")), ("error", Text(&error))],
             );
             let message = format!("check-hotfix outcome=failed error={error}");
             agent.event(Task::CheckHotfix, EventLevel::Error, &message, start);
@@ -44,7 +45,7 @@ fn leave_event_on_panic(agent: &mut Agent<'_>, start: SystemTime) {
         let mut world = Host::default();
         let Ok(log) = Log::open(&mut world, &layout) else { return };
         let mut agent = Agent::new(&mut world, layout.clone(), log, version);
-        agent.error("check-hotfix panicked (fail-open)", &[("place", LogValue::Text(place))]);
+        agent.error("check-hotfix panicked (fail-open)", &[("place", Text(place))]);
         let message = format!("check-hotfix outcome=failed panic=at {place}");
         agent.event(Task::CheckHotfix, EventLevel::Error, &message, start);
     };
@@ -62,7 +63,7 @@ fn check(agent: &mut Agent<'_>) -> Result<&'static str, String> {
         Err(FetchError::NothingPublished(why)) => {
             agent.info(
                 "LPS reports no hotfix available for this node (fail-open)",
-                &[("reason", LogValue::Text(&why))],
+                &[("reason", Text(&why))],
             );
             return Ok("noHotfixAvailable");
         }
@@ -87,7 +88,7 @@ fn check(agent: &mut Agent<'_>) -> Result<&'static str, String> {
 
 /// Uses the map of the node config, since the service is unreachable.
 fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<&'static str, String> {
-    let attributes = [("error", LogValue::Text(why))];
+    let attributes = [("error", Text(why))];
     agent.warn("failed to reach LPS, attempting cold-start fallback", &attributes);
     let hotfixes = target::cold_start(agent).map_err(|error| {
         format!("LPS fetch failed ({why}) and cold-start fallback failed: {error}")

@@ -9,7 +9,7 @@ use super::grpc::{self, CallFailure, GrpcCall, GrpcStatus};
 use super::target::{self, ServiceTarget};
 use crate::format::json;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::{Number, Text};
 use crate::world::{Dial, HttpRequest, Roots, Url};
 
 /// The metadata service's address for the document whose signature is the credential.
@@ -62,9 +62,9 @@ fn call(
     agent.info(
         "check-hotfix LPS gRPC dial",
         &[
-            ("dialHost", LogValue::Text(&target.host)),
-            ("alpn", LogValue::Text(PROTOCOLS[0])),
-            ("component", LogValue::Text(COMPONENT)),
+            ("dialHost", Text(&target.host)),
+            ("alpn", Text(PROTOCOLS[0])),
+            ("component", Text(COMPONENT)),
         ],
     );
     let dial = Dial {
@@ -111,10 +111,7 @@ fn read_signature(agent: &mut Agent<'_>) -> Result<Secret, String> {
         match ask_imds(agent) {
             Ok(signature) => return Ok(signature),
             Err(error) => {
-                let attributes = [
-                    ("attempt", LogValue::Number(attempt.into())),
-                    ("error", LogValue::Text(&error)),
-                ];
+                let attributes = [("attempt", Number(attempt.into())), ("error", Text(&error))];
                 agent.warn("failed to read the IMDS attested document", &attributes);
                 last = error;
             }

@@ -9,7 +9,7 @@ use crate::format::go_text::{decode_base64, json_error, read_failure};
 use crate::format::json;
 use crate::hotfix::pointer::read_hotfixes;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::node::nbc;
 use crate::node::paths::{NBC_COMMAND, NODE_CONFIG};
 use crate::node::secrets::MAX_FILE_BYTES;
@@ -36,12 +36,12 @@ struct Excerpt {
 /// Finds the target: in the node config, or in the NBC command without a config.
 pub(super) fn find(agent: &mut Agent<'_>) -> Result<ServiceTarget, String> {
     let Some(excerpt) = read_config(agent)? else {
-        let path = ("path", LogValue::Text(NODE_CONFIG));
+        let path = ("path", Text(NODE_CONFIG));
         agent.info("node config not found, trying nbc-cmd.sh fallback", &[path]);
         return find_in_nbc_command(agent);
     };
     if let Some(error) = &excerpt.error {
-        let attributes = [("error", LogValue::Text(error))];
+        let attributes = [("error", Text(error))];
         agent.info("node config parsed with errors, continuing with partial config", &attributes);
     }
     if excerpt.api_server.is_empty() {
@@ -68,7 +68,7 @@ fn find_in_nbc_command(agent: &mut Agent<'_>) -> Result<ServiceTarget, String> {
     }
     let target = target(&api_server, assigned.expose("KUBE_CA_CRT").unwrap_or_default())
         .ok_or_else(|| "decoding nbc-cmd KUBE_CA_CRT: invalid base64".to_owned())?;
-    let attributes = [("fqdn", LogValue::Text(&api_server)), ("path", LogValue::Text(NBC_COMMAND))];
+    let attributes = [("fqdn", Text(&api_server)), ("path", Text(NBC_COMMAND))];
     agent.info("loaded LPS target from nbc-cmd.sh fallback", &attributes);
     Ok(target)
 }

@@ -14,7 +14,6 @@ use crate::world::{HttpResponse, Url};
 
 /// One repository is enough to know.
 const CATALOG: &str = "/v2/_catalog?n=1";
-/// Scope of the list of repositories.
 const CATALOG_SCOPE: &str = "registry:catalog:*";
 
 enum Access {

@@ -11,7 +11,6 @@ pub(in crate::registry) struct Step {
         fn(&mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop>,
 }
 
-/// All of them, in order.
 pub(in crate::registry) static STEPS: [Step; 6] = [
     Step { name: "oras", what: "find the oras binary (232 if it is missing)", run: oras::find },
     Step {

@@ -8,7 +8,7 @@ use mooring_contract::json::lossy;
 use mooring_redact::Secret;
 
 use crate::format::go_text::child_error;
-use crate::node::log::LogValue;
+use crate::node::log::LogValue::Text;
 use crate::registry::error::{Code, LoginError, RegistryErrorKind, RegistryStop, Retry, Service};
 use crate::registry::responses::excerpt;
 use crate::registry::session::{RegistrySession, StepResult};
@@ -83,8 +83,7 @@ pub(super) fn forget_login(session: &mut RegistrySession<'_, '_>) {
         limit: LOGOUT,
     };
     if let Err(error) = session.agent.world.run_tool(&tool) {
-        let error = error.to_string();
-        session.agent.warn("oras logout could not be run", &[("error", LogValue::Text(&error))]);
+        session.agent.warn("oras logout could not be run", &[("error", Text(&error.to_string()))]);
     }
 }
 
