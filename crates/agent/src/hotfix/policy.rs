@@ -48,7 +48,10 @@ impl fmt::Display for Policy {
 
 /// Finds the policy: the feature toggle, else the file, else the default. An unknown word counts as the default, and is
 /// returned with its source.
-fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<(&'static str, String)>) {
+pub(super) fn find(
+    world: &mut dyn World,
+    layout: &Layout,
+) -> (Policy, Option<(&'static str, String)>) {
     let toggle = world.variable(VARIABLE).map(|value| value.to_string_lossy().into_owned());
     let (source, text) = match toggle.filter(|text| !text.is_empty()) {
         Some(text) => (VARIABLE, text),
@@ -61,10 +64,6 @@ fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<(&'static str
         Some(policy) => (policy, None),
         None => (Policy::default(), Some((source, identifier(text.trim())))),
     }
-}
-
-pub(super) fn of_node(world: &mut dyn World, layout: &Layout) -> Policy {
-    find(world, layout).0
 }
 
 /// Reads the policy, with a warning for an unknown word.

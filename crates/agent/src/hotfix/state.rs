@@ -30,7 +30,7 @@ pub(crate) fn find_not_taken(
     own: &str,
 ) -> Option<(String, Policy)> {
     let version = pointer.agent_version(own)?.to_owned();
-    let policy = policy::of_node(world, layout);
+    let (policy, _) = policy::find(world, layout);
     let is_excluded = is_hotfix_of(own, &version) == Some(true) && policy != Policy::Full;
     is_excluded.then_some((version, policy))
 }

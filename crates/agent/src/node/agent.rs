@@ -70,18 +70,14 @@ impl<'w> Agent<'w> {
         let end = self.world.now();
         let message = self.redactor.redact(message).into_owned();
         let json = event_json(task, level, &message, (start, end), &self.clock());
-        let folder = self.layout.at(EVENTS_DIR);
-        let name = format!("{}.json", unix_nanoseconds(end));
-        let written = self
-            .world
-            .create_dir_all(&folder)
-            .map_err(|error| path_error("mkdir", EVENTS_DIR.as_ref(), &error))
-            .and_then(|()| {
-                let shown = format!("{EVENTS_DIR}/{name}");
-                self.world
-                    .write_new(&folder.join(&name), json.as_bytes(), PUBLIC)
-                    .map_err(|error| path_error("open", shown.as_ref(), &error))
-            });
+        let file = format!("{EVENTS_DIR}/{}.json", unix_nanoseconds(end));
+        let written = match self.world.create_dir_all(&self.layout.at(EVENTS_DIR)) {
+            Ok(()) => self
+                .world
+                .write_new(&self.layout.at(&file), json.as_bytes(), PUBLIC)
+                .map_err(|error| path_error("open", file.as_ref(), &error)),
+            Err(error) => Err(path_error("mkdir", EVENTS_DIR.as_ref(), &error)),
+        };
         if let Err(error) = written {
             self.error("failed to write event file", &[("error", Text(&error))]);
         }

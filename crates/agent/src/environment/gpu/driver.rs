@@ -12,21 +12,11 @@ pub(in crate::environment) fn variables(
     out: &mut Environment,
 ) {
     let size = case::lower(&config.vm_size);
-    let driver = Driver::of(&size);
-    let image = match driver {
-        Driver::GridV20 => &images.grid_v20,
-        Driver::Grid => &images.grid,
-        Driver::CudaLegacy | Driver::CudaLts => &images.cuda_lts,
-    };
-    let version = match driver {
-        Driver::CudaLegacy => "cuda-470.82.01",
-        _ => &image.driver,
-    };
+    let (driver, version, suffix) = driver_of(&size, images);
     let gpu = config.gpu_config.or_unset();
-    out.text("GPU_DRIVER_TYPE", driver.name())
+    out.text("GPU_DRIVER_TYPE", driver)
         .text("GPU_DRIVER_VERSION", version)
-        // Quirk kept: the oldest sizes get the suffix of an image that they do not use.
-        .text("GPU_IMAGE_SHA", &image.suffix)
+        .text("GPU_IMAGE_SHA", suffix)
         .flag("GPU_NEEDS_FABRIC_MANAGER", FABRIC_MANAGER.contains(&size.as_str()))
         .flag("GPU_NODE", gpu.enable_nvidia.unwrap_or_default())
         .flag("CONFIG_GPU_DRIVER_IF_NEEDED", gpu.config_gpu_driver)
@@ -41,40 +31,22 @@ pub(in crate::environment) fn variables(
         .text("NVIDIA_MIG_PROFILE_LAYOUT", gpu.mig_profile_layout.join(","));
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Driver {
-    GridV20,
-    Grid,
-    /// The first NC generation, whose driver is no longer built.
-    CudaLegacy,
-    /// Everything else, sizes without a GPU included.
-    CudaLts,
-}
-
-impl Driver {
-    /// Keyed by the size's name in lower case.
-    fn of(size: &str) -> Self {
-        let rtx_pro = size
-            .strip_prefix("standard_nc")
-            .and_then(|rest| rest.strip_suffix("_xl_rtxpro6000bse_v6"));
-        if rtx_pro.is_some_and(|model| RTX_PRO_6000.contains(&model)) {
-            Self::GridV20
-        } else if A10.contains(&size) {
-            Self::Grid
-        } else if size.starts_with("standard_nc") && !size.contains("_v") {
-            Self::CudaLegacy
-        } else {
-            Self::CudaLts
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::GridV20 => "grid-v20",
-            Self::Grid => "grid",
-            Self::CudaLegacy => "cuda",
-            Self::CudaLts => "cuda-lts",
-        }
+/// Returns the driver's type and version and its image's suffix; keyed by the size's name in lower case.
+fn driver_of<'i>(size: &str, images: &'i GpuImages) -> (&'static str, &'i str, &'i str) {
+    let GpuImages { cuda_lts, grid, grid_v20 } = images;
+    let rtx_pro =
+        size.strip_prefix("standard_nc").and_then(|rest| rest.strip_suffix("_xl_rtxpro6000bse_v6"));
+    if rtx_pro.is_some_and(|model| RTX_PRO_6000.contains(&model)) {
+        ("grid-v20", &grid_v20.driver, &grid_v20.suffix)
+    } else if A10.contains(&size) {
+        ("grid", &grid.driver, &grid.suffix)
+    } else if size.starts_with("standard_nc") && !size.contains("_v") {
+        // The first NC generation, whose driver is no longer built. Quirk kept: it gets the suffix of an image that it
+        // does not use.
+        ("cuda", "cuda-470.82.01", &cuda_lts.suffix)
+    } else {
+        // Sizes without a GPU included.
+        ("cuda-lts", &cuda_lts.driver, &cuda_lts.suffix)
     }
 }
 
