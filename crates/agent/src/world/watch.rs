@@ -51,6 +51,7 @@ mod inotify {
     impl Watch for Inotify {
         fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()> {
             let process = match pid.and_then(open_process) {
+                // It has ended.
                 Some(Err(Errno::SRCH)) => return Ok(()),
                 // Kernels before 5.3 have no pidfd: the end of a process is noticed only with another event.
                 process => process.and_then(Result::ok),
@@ -112,13 +113,9 @@ mod polling {
 
     impl Watch for Polling {
         fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()> {
-            if pid.is_some_and(|pid| process::start(pid).is_none()) {
-                return Ok(());
+            if pid.is_none_or(|pid| process::start(pid).is_some()) {
+                clock::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
             }
-            if deadline.is_some_and(|left| left.is_zero()) {
-                return Ok(());
-            }
-            clock::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
             Ok(())
         }
     }
