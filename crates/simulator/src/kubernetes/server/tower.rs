@@ -1,19 +1,22 @@
 //! The model as a tower service: a client in the same process needs no socket.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use futures::{FutureExt as _, Stream, StreamExt as _};
+use futures::{FutureExt as _, StreamExt as _};
 use http_body::Frame;
-use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, StreamBody};
 
 use super::model::Shell;
 use crate::exchange::{Body, Request, ServerReply};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Body of a response to a client in process.
+pub type AnswerBody = UnsyncBoxBody<Bytes, Failure>;
 
 /// A client of the model. Cheap to clone.
 #[derive(Clone)]
@@ -68,11 +71,9 @@ where
                 head.headers.insert(http::header::AUTHORIZATION, token);
             }
             match answer(&Request::from_parts(head, body)) {
-                ServerReply::Answer(response) => {
-                    Ok(response.map(|body| AnswerBody::new(body, None)))
-                }
+                ServerReply::Answer(response) => Ok(response.map(|body| answer_body(body, None))),
                 ServerReply::CutShort(response, length) => {
-                    Ok(response.map(|body| AnswerBody::new(body, Some(length))))
+                    Ok(response.map(|body| answer_body(body, Some(length))))
                 }
                 ServerReply::Dropped => Err("the connection is dropped by a fault rule".into()),
                 ServerReply::Silence => std::future::pending().await,
@@ -82,37 +83,16 @@ where
     }
 }
 
-/// Body of a response to a client in process.
-pub struct AnswerBody {
-    pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
-    breaks: bool,
-}
-
-impl AnswerBody {
-    fn new(body: Body, cut: Option<usize>) -> Self {
-        let pieces = match body {
-            Body::Full(bytes) => {
-                let length = cut.unwrap_or(bytes.len()).min(bytes.len());
-                futures::stream::iter([bytes.slice(..length)]).boxed()
-            }
-            Body::Stream(pieces) => pieces,
-        };
-        Self { pieces, breaks: cut.is_some() }
-    }
-}
-
-impl http_body::Body for AnswerBody {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        self.pieces.poll_next_unpin(context).map(|piece| match piece {
-            Some(piece) => Some(Ok(Frame::data(piece))),
-            None if self.breaks => Some(Err("the body is cut short by a fault rule".into())),
-            None => None,
-        })
-    }
+/// Returns the body of a response; after `cut` bytes it breaks.
+fn answer_body(body: Body, cut: Option<usize>) -> AnswerBody {
+    let pieces = match body {
+        Body::Full(bytes) => {
+            let length = cut.unwrap_or(bytes.len()).min(bytes.len());
+            futures::stream::iter([bytes.slice(..length)]).boxed()
+        }
+        Body::Stream(pieces) => pieces,
+    };
+    let end = cut.map(|_| Err("the body is cut short by a fault rule".into()));
+    let frames = pieces.map(|piece| Ok(Frame::data(piece))).chain(futures::stream::iter(end));
+    AnswerBody::new(StreamBody::new(frames))
 }
