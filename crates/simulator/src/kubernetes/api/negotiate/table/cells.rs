@@ -1,75 +1,49 @@
 //! The columns of built-in resources.
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::age::age;
 use crate::kubernetes::api::state::Resource;
 use crate::kubernetes::store::objects::{self, at, flag, list, number, text, time_at};
 
-type Columns = &'static [(&'static str, &'static str, i64)];
+/// The cell of one object, with the head of its column.
+pub(super) struct Cell {
+    pub(super) column: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) priority: i64,
+    pub(super) value: Value,
+}
 
-const INT: &str = "integer";
-const TEXT: &str = "string";
+impl Cell {
+    fn text(column: &'static str, value: impl Into<Value>) -> Self {
+        Self { column, kind: "string", priority: 0, value: value.into() }
+    }
 
-/// Returns name, type and priority of each column after the name.
-pub(super) fn columns(resource: &Resource) -> Columns {
-    match resource.qualified().as_str() {
-        "pods" => &[
-            ("Ready", TEXT, 0),
-            ("Status", TEXT, 0),
-            ("Restarts", TEXT, 0),
-            ("Age", TEXT, 0),
-            ("IP", TEXT, 1),
-            ("Node", TEXT, 1),
-        ],
-        "nodes" => {
-            &[("Status", TEXT, 0), ("Roles", TEXT, 0), ("Age", TEXT, 0), ("Version", TEXT, 0)]
-        }
-        "namespaces" => &[("Status", TEXT, 0), ("Age", TEXT, 0)],
-        "configmaps" => &[("Data", INT, 0), ("Age", TEXT, 0)],
-        "secrets" => &[("Type", TEXT, 0), ("Data", INT, 0), ("Age", TEXT, 0)],
-        "events" | "events.events.k8s.io" => &[
-            ("Last Seen", TEXT, 0),
-            ("Type", TEXT, 0),
-            ("Reason", TEXT, 0),
-            ("Object", TEXT, 0),
-            ("Message", TEXT, 0),
-        ],
-        "deployments.apps" => {
-            &[("Ready", TEXT, 0), ("Up-to-date", INT, 0), ("Available", INT, 0), ("Age", TEXT, 0)]
-        }
-        "statefulsets.apps" => &[("Ready", TEXT, 0), ("Age", TEXT, 0)],
-        "replicasets.apps" | "daemonsets.apps" => {
-            &[("Desired", INT, 0), ("Current", INT, 0), ("Ready", INT, 0), ("Age", TEXT, 0)]
-        }
-        "poddisruptionbudgets.policy" => &[
-            ("Min Available", TEXT, 0),
-            ("Max Unavailable", TEXT, 0),
-            ("Allowed Disruptions", INT, 0),
-            ("Age", TEXT, 0),
-        ],
-        "leases.coordination.k8s.io" => &[("Holder", TEXT, 0), ("Age", TEXT, 0)],
-        "customresourcedefinitions.apiextensions.k8s.io" => &[("Created At", "date", 0)],
-        _ => &[("Age", TEXT, 0)],
+    fn number(column: &'static str, value: impl Into<Value>) -> Self {
+        Self { kind: "integer", ..Self::text(column, value) }
+    }
+
+    /// Returns a cell that is shown only by `-o wide`.
+    fn wide(column: &'static str, value: impl Into<Value>) -> Self {
+        Self { priority: 1, ..Self::text(column, value) }
     }
 }
 
-pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Value> {
+/// Returns the cells after the name; those of null have the heads of all columns.
+pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Cell> {
     let created = time_at(value, &["metadata", "creationTimestamp"]);
-    let old: Value = created.map_or("<unknown>".to_owned(), |then| age(then, now)).into();
-    let count = |path: &[&str]| Value::from(number(value, path).unwrap_or(0));
-    let size = |member: &str| {
-        Value::from(value.get(member).and_then(Value::as_object).map_or(0, serde_json::Map::len))
-    };
+    let old = Cell::text("Age", created.map_or("<unknown>".to_owned(), |then| age(then, now)));
+    let count = |path: &[&str]| number(value, path).unwrap_or(0);
+    let size = |member: &str| value.get(member).and_then(Value::as_object).map_or(0, Map::len);
     let or = |path: &[&str], other: &str| match at(value, path) {
-        Some(Value::String(text)) if !text.is_empty() => text.clone().into(),
-        Some(Value::Number(number)) => number.to_string().into(),
-        _ => Value::from(other),
+        Some(Value::String(text)) if !text.is_empty() => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => other.to_owned(),
     };
-    let ready = |wanted: &[&str]| {
-        let of = number(value, wanted).unwrap_or(0);
-        Value::from(format!("{}/{of}", number(value, &["status", "readyReplicas"]).unwrap_or(0)))
+    let ready = || {
+        let (ready, wanted) = (count(&["status", "readyReplicas"]), count(&["spec", "replicas"]));
+        Cell::text("Ready", format!("{ready}/{wanted}"))
     };
     match resource.qualified().as_str() {
         "pods" => {
@@ -79,17 +53,17 @@ pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<V
             let restarts: i64 =
                 containers.iter().filter_map(|one| number(one, &["restartCount"])).sum();
             let status = if objects::is_being_deleted(value) {
-                "Terminating".into()
+                "Terminating".to_owned()
             } else {
                 or(&["status", "phase"], "Unknown")
             };
             vec![
-                format!("{up}/{all}").into(),
-                status,
-                restarts.to_string().into(),
+                Cell::text("Ready", format!("{up}/{all}")),
+                Cell::text("Status", status),
+                Cell::text("Restarts", restarts.to_string()),
                 old,
-                or(&["status", "podIP"], "<none>"),
-                or(&["spec", "nodeName"], "<none>"),
+                Cell::wide("IP", or(&["status", "podIP"], "<none>")),
+                Cell::wide("Node", or(&["spec", "nodeName"], "<none>")),
             ]
         }
         "nodes" => {
@@ -106,50 +80,55 @@ pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<V
                 .collect();
             let roles = if roles.is_empty() { "<none>".to_owned() } else { roles.join(",") };
             vec![
-                status.into(),
-                roles.into(),
+                Cell::text("Status", status),
+                Cell::text("Roles", roles),
                 old,
-                or(&["status", "nodeInfo", "kubeletVersion"], ""),
+                Cell::text("Version", or(&["status", "nodeInfo", "kubeletVersion"], "")),
             ]
         }
-        "namespaces" => vec![or(&["status", "phase"], ""), old],
-        "configmaps" => vec![size("data"), old],
-        "secrets" => vec![or(&["type"], ""), size("data"), old],
+        "namespaces" => vec![Cell::text("Status", or(&["status", "phase"], "")), old],
+        "configmaps" => vec![Cell::number("Data", size("data")), old],
+        "secrets" => {
+            vec![Cell::text("Type", or(&["type"], "")), Cell::number("Data", size("data")), old]
+        }
         "events" | "events.events.k8s.io" => event(value, now),
         "deployments.apps" => vec![
-            ready(&["spec", "replicas"]),
-            count(&["status", "updatedReplicas"]),
-            count(&["status", "availableReplicas"]),
+            ready(),
+            Cell::number("Up-to-date", count(&["status", "updatedReplicas"])),
+            Cell::number("Available", count(&["status", "availableReplicas"])),
             old,
         ],
-        "statefulsets.apps" => vec![ready(&["spec", "replicas"]), old],
+        "statefulsets.apps" => vec![ready(), old],
         "replicasets.apps" => vec![
-            count(&["spec", "replicas"]),
-            count(&["status", "replicas"]),
-            count(&["status", "readyReplicas"]),
+            Cell::number("Desired", count(&["spec", "replicas"])),
+            Cell::number("Current", count(&["status", "replicas"])),
+            Cell::number("Ready", count(&["status", "readyReplicas"])),
             old,
         ],
         "daemonsets.apps" => vec![
-            count(&["status", "desiredNumberScheduled"]),
-            count(&["status", "currentNumberScheduled"]),
-            count(&["status", "numberReady"]),
+            Cell::number("Desired", count(&["status", "desiredNumberScheduled"])),
+            Cell::number("Current", count(&["status", "currentNumberScheduled"])),
+            Cell::number("Ready", count(&["status", "numberReady"])),
             old,
         ],
         "poddisruptionbudgets.policy" => vec![
-            or(&["spec", "minAvailable"], "N/A"),
-            or(&["spec", "maxUnavailable"], "N/A"),
-            count(&["status", "disruptionsAllowed"]),
+            Cell::text("Min Available", or(&["spec", "minAvailable"], "N/A")),
+            Cell::text("Max Unavailable", or(&["spec", "maxUnavailable"], "N/A")),
+            Cell::number("Allowed Disruptions", count(&["status", "disruptionsAllowed"])),
             old,
         ],
-        "leases.coordination.k8s.io" => vec![or(&["spec", "holderIdentity"], ""), old],
+        "leases.coordination.k8s.io" => {
+            vec![Cell::text("Holder", or(&["spec", "holderIdentity"], "")), old]
+        }
         "customresourcedefinitions.apiextensions.k8s.io" => {
-            vec![value["metadata"]["creationTimestamp"].clone()]
+            let created = value["metadata"]["creationTimestamp"].clone();
+            vec![Cell { kind: "date", ..Cell::text("Created At", created) }]
         }
         _ => vec![old],
     }
 }
 
-fn event(value: &Value, now: Timestamp) -> Vec<Value> {
+fn event(value: &Value, now: Timestamp) -> Vec<Cell> {
     let about = if value.get("regarding").is_some() { "regarding" } else { "involvedObject" };
     let message = if value.get("note").is_some() { "note" } else { "message" };
     let seen = [
@@ -167,10 +146,10 @@ fn event(value: &Value, now: Timestamp) -> Vec<Value> {
         text(value, &[about, "name"])
     );
     vec![
-        seen.map_or("<unknown>".to_owned(), |then| age(then, now)).into(),
-        text(value, &["type"]).into(),
-        text(value, &["reason"]).into(),
-        object.into(),
-        text(value, &[message]).trim().into(),
+        Cell::text("Last Seen", seen.map_or("<unknown>".to_owned(), |then| age(then, now))),
+        Cell::text("Type", text(value, &["type"])),
+        Cell::text("Reason", text(value, &["reason"])),
+        Cell::text("Object", object),
+        Cell::text("Message", text(value, &[message]).trim()),
     ]
 }

@@ -2,17 +2,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::age;
-use super::{cells, json_path};
+use super::cells::cells;
+use super::json_path;
 use crate::kubernetes::api::state::{Resource, TableRows};
 use crate::kubernetes::store::objects;
-
-/// A column; a priority above 0 is shown only by `-o wide`.
-struct Column {
-    name: String,
-    kind: String,
-    description: String,
-    priority: i64,
-}
 
 /// Returns objects in this resource's version as a table; the first table of a watch describes its columns.
 pub(crate) fn of(
@@ -23,21 +16,10 @@ pub(crate) fn of(
     described: bool,
     metadata: &Value,
 ) -> Value {
-    let columns = columns(resource);
-    let definitions: Vec<Value> = columns
-        .iter()
-        .map(|column| {
-            json!({
-                "name": column.name, "type": column.kind,
-                "format": if column.name == "Name" { "name" } else { "" },
-                "description": column.description, "priority": column.priority,
-            })
-        })
-        .collect();
     let rows: Vec<Value> = values
         .iter()
         .map(|value| {
-            let mut row = json!({"cells": cells(resource, value, now)});
+            let mut row = json!({"cells": row(resource, value, now)});
             match format {
                 TableRows::Rows => {}
                 TableRows::WithMetadata => row["object"] = metadata_of(value),
@@ -46,7 +28,7 @@ pub(crate) fn of(
             row
         })
         .collect();
-    let definitions = if described { json!(definitions) } else { Value::Null };
+    let definitions = if described { json!(definitions(resource)) } else { Value::Null };
     json!({
         "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata,
         "columnDefinitions": definitions, "rows": rows,
@@ -59,48 +41,44 @@ pub(crate) fn metadata_of(value: &Value) -> Value {
     })
 }
 
-fn columns(resource: &Resource) -> Vec<Column> {
-    let column = |name: &str, kind: &str, priority| Column {
-        name: name.to_owned(),
-        kind: kind.to_owned(),
-        description: String::new(),
-        priority,
+fn definitions(resource: &Resource) -> Vec<Value> {
+    let definition = |name: &str, kind: &str, description: &str, priority: i64| {
+        json!({
+            "name": name, "type": kind, "format": if name == "Name" { "name" } else { "" },
+            "description": description, "priority": priority,
+        })
     };
-    let mut columns = vec![column("Name", "string", 0)];
+    let mut definitions = vec![definition("Name", "string", "", 0)];
     match resource.custom() {
         Some(custom) if !custom.columns.is_empty() => {
-            columns.extend(custom.columns.iter().map(|one| Column {
-                name: one.name.clone(),
-                kind: one.kind.clone(),
-                description: one.description.clone(),
-                priority: one.priority,
+            definitions.extend(custom.columns.iter().map(|column| {
+                definition(&column.name, &column.kind, &column.description, column.priority)
             }));
         }
-        _ => columns.extend(
-            cells::columns(resource)
-                .iter()
-                .map(|(name, kind, priority)| column(name, kind, *priority)),
-        ),
+        _ => {
+            let heads = cells(resource, &Value::Null, Timestamp::UNIX_EPOCH);
+            definitions.extend(
+                heads.iter().map(|cell| definition(cell.column, cell.kind, "", cell.priority)),
+            );
+        }
     }
-    columns
+    definitions
 }
 
-fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Value> {
-    let mut cells = vec![Value::from(objects::name(value))];
+fn row(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Value> {
+    let mut row = vec![Value::from(objects::name(value))];
     match resource.custom() {
         Some(custom) if !custom.columns.is_empty() => {
             for column in &custom.columns {
                 let found = json_path::find(value, &column.path);
-                cells.push(match column.kind.as_str() {
-                    "date" => found
-                        .as_str()
-                        .and_then(|text| text.parse().ok())
-                        .map_or_else(|| "<unknown>".into(), |then| age(then, now).into()),
+                let then = || found.as_str()?.parse().ok();
+                row.push(match column.kind.as_str() {
+                    "date" => then().map_or("<unknown>".into(), |then| age(then, now).into()),
                     _ => found,
                 });
             }
         }
-        _ => cells.extend(cells::cells(resource, value, now)),
+        _ => row.extend(cells(resource, value, now).into_iter().map(|cell| cell.value)),
     }
-    cells
+    row
 }
