@@ -130,6 +130,12 @@ impl ObjectStore {
             })
     }
 
+    /// Returns true if the changes after a revision are known.
+    fn covers(&self, table: &str, revision: u64) -> bool {
+        let compacted = self.tables.get(table).map_or(0, |table| table.compacted);
+        revision >= self.restarted.max(compacted)
+    }
+
     /// Returns the objects at a revision; none if it was compacted.
     pub(crate) fn list_at(
         &self,
@@ -141,13 +147,10 @@ impl ObjectStore {
             .list(table, namespace)
             .map(|(key, object)| (key.clone(), Arc::clone(object)))
             .collect();
-        if revision < self.restarted {
+        if !self.covers(table, revision) {
             return None;
         }
         let Some(table) = self.tables.get(table) else { return Some(objects) };
-        if revision < table.compacted {
-            return None;
-        }
         for change in table.log.iter().rev().take_while(|change| change.revision() > revision) {
             if namespace.is_some_and(|namespace| change.key.namespace != namespace) {
                 continue;
@@ -175,14 +178,10 @@ impl ObjectStore {
         table: &str,
         revision: u64,
     ) -> Option<impl Iterator<Item = &ObjectChange>> {
-        if revision < self.restarted {
+        if !self.covers(table, revision) {
             return None;
         }
-        let table = self.tables.get(table);
-        if table.is_some_and(|table| revision < table.compacted) {
-            return None;
-        }
-        let log = table.map(|table| &table.log).into_iter().flatten();
+        let log = self.tables.get(table).map(|table| &table.log).into_iter().flatten();
         Some(log.skip_while(move |change| change.revision() <= revision))
     }
 
@@ -210,14 +209,8 @@ impl ObjectStore {
         self.index.leave(table, key, &previous.value);
         self.revision += 1;
         let object = StoredObject::new(previous.value.clone(), self.revision);
-        let kind = ChangeKind::Deleted;
-        let previous = Some(previous);
-        Some(
-            self.remember(
-                table,
-                ObjectChange { at: now, kind, key: key.clone(), object, previous },
-            ),
-        )
+        let (kind, key, previous) = (ChangeKind::Deleted, key.clone(), Some(previous));
+        Some(self.remember(table, ObjectChange { at: now, kind, key, object, previous }))
     }
 
     fn remember(&mut self, table: &str, change: ObjectChange) -> ObjectChange {
@@ -259,20 +252,14 @@ impl ObjectStore {
 
     /// Estimates the bytes of the store, including its history.
     pub(crate) fn memory(&self) -> usize {
-        let weigh = |object: &StoredObject| {
-            size_of::<StoredObject>() + object.bytes.len() + objects::weight(&object.value)
-        };
         self.tables
             .values()
-            .map(|table| {
-                let live: usize = table.objects.values().map(|object| weigh(object)).sum();
-                let old: usize = table
-                    .log
-                    .iter()
-                    .filter_map(|change| change.previous.as_deref())
-                    .map(weigh)
-                    .sum();
-                live + old
+            .flat_map(|table| {
+                let old = table.log.iter().filter_map(|change| change.previous.as_ref());
+                table.objects.values().chain(old)
+            })
+            .map(|object| {
+                size_of::<StoredObject>() + object.bytes.len() + objects::weight(&object.value)
             })
             .sum()
     }
