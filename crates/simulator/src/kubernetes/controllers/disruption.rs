@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, WriteContext};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue};
 use crate::kubernetes::controllers::workloads::is_ready;
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, Key, at, number};
@@ -39,7 +39,7 @@ pub(crate) fn settle_budgets(api: &mut ApiServer, work: &ChangeQueue, now: Times
             ("expectedPods", expected),
             ("disruptionsAllowed", (healthy - desired).max(0)),
         ];
-        api.amend(BUDGETS, &budget, &WriteContext::controller(now), |value| {
+        api.amend(BUDGETS, &budget, now, |value| {
             for (name, count) in counts {
                 objects::set(value, &["status", name], count);
             }
@@ -50,7 +50,7 @@ pub(crate) fn settle_budgets(api: &mut ApiServer, work: &ChangeQueue, now: Times
 
 /// Returns the expected number of pods: by their controllers; pods without one count as one each.
 fn expected_pods(api: &ApiServer, pods: &[&Value]) -> i64 {
-    let mut controllers: Vec<(String, i64)> = Vec::new();
+    let mut controllers = BTreeSet::new();
     let mut alone = 0;
     for pod in pods {
         let owner = objects::list(pod, &["metadata", "ownerReferences"])
@@ -64,11 +64,12 @@ fn expected_pods(api: &ApiServer, pods: &[&Value]) -> i64 {
             };
             let key = Key::new(Some(objects::namespace(pod)), objects::text(owner, &["name"]));
             let replicas = number(api.get(table, &key)?, &["spec", "replicas"])?;
-            Some((objects::text(owner, &["uid"]).to_owned(), replicas))
+            Some((objects::text(owner, &["uid"]), replicas))
         });
         match scale {
-            Some(scale) if !controllers.contains(&scale) => controllers.push(scale),
-            Some(_) => {}
+            Some(scale) => {
+                controllers.insert(scale);
+            }
             None => alone += 1,
         }
     }

@@ -70,20 +70,15 @@ fn follow_owners(api: &mut ApiServer, place: &ObjectKey, now: Timestamp) {
     if references.is_empty() || objects::is_being_deleted(&dependent.value) {
         return;
     }
-    let states: Vec<Owner> = references.iter().map(|one| owner(api, one)).collect();
-    if states.contains(&Owner::Stays) {
-        if states.iter().any(|state| *state != Owner::Stays) {
-            let gone: Vec<Value> = references
-                .iter()
-                .zip(&states)
-                .filter(|(_, state)| **state != Owner::Stays)
-                .map(|(reference, _)| reference.clone())
-                .collect();
-            drop_owners(api, place, |reference| gone.contains(reference), now);
+    let (left, gone): (Vec<&Value>, Vec<&Value>) =
+        references.iter().partition(|one| owner(api, one) == Owner::Stays);
+    if !left.is_empty() {
+        if !gone.is_empty() {
+            drop_owners(api, place, |reference| gone.contains(&reference), now);
         }
         return;
     }
-    let options = if states.contains(&Owner::WaitsForDependents) {
+    let options = if gone.iter().any(|one| owner(api, one) == Owner::WaitsForDependents) {
         DeleteOptions::from_body(&json!({"propagationPolicy": "Foreground"}))
     } else {
         DeleteOptions::background()
@@ -116,7 +111,7 @@ fn drop_owners(
     let Some(object) = object_at(api, place) else { return };
     let mut left = objects::list(&object.value, &["metadata", "ownerReferences"]).to_vec();
     left.retain(|reference| !gone(reference));
-    api.amend(&place.table, &object.value, &WriteContext::controller(now), |value| {
+    api.amend(&place.table, &object.value, now, |value| {
         objects::set_list(value, &["metadata", "ownerReferences"], left);
     });
 }

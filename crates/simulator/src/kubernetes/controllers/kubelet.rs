@@ -35,7 +35,7 @@ pub(crate) fn settle_nodes(api: &mut ApiServer, work: &ChangeQueue, now: Timesta
             taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
         }
         let node = node.clone();
-        api.amend("nodes", &node, &WriteContext::controller(now), |value| {
+        api.amend("nodes", &node, now, |value| {
             objects::set_list(value, &["spec", "taints"], taints);
         });
     }
@@ -119,12 +119,11 @@ fn run_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
 /// Deletes a pod whose processes have ended, without grace, honoring finalizers.
 fn end_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
     let Some(pod) = api.get("pods", key).cloned() else { return };
-    let writer = WriteContext::controller(now);
     if objects::finalizers(&pod).next().is_none() {
-        api.erase("pods", key, &writer);
+        api.erase("pods", key, &WriteContext::controller(now));
         return;
     }
-    api.amend("pods", &pod, &writer, |value| {
+    api.amend("pods", &pod, now, |value| {
         objects::set(value, &["metadata", "deletionTimestamp"], objects::time(now));
         objects::set(value, &["metadata", "deletionGracePeriodSeconds"], 0);
     });

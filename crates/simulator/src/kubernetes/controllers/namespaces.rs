@@ -1,5 +1,7 @@
 //! Namespace deletion: contents first.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -20,12 +22,12 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
         for resource in api.catalog.namespaced_tables() {
             api.delete_all(&resource, Some(objects::name(&namespace)), now);
         }
-        let left = left_in(api, objects::name(&namespace));
+        let (contents, holders) = left_in(api, objects::name(&namespace));
         let mut value = namespace.clone();
-        if left.is_empty() {
+        if contents.is_empty() {
             objects::set(&mut value, &["spec", "finalizers"], json!([]));
         } else {
-            say_what_is_left(&mut value, &left, now);
+            say_what_is_left(&mut value, &contents, &holders, now);
         }
         if value != namespace {
             api.finish("namespaces", value, &WriteContext::cluster(now));
@@ -33,37 +35,31 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
     }
 }
 
-/// Returns the remaining objects: (resource, count, finalizers).
-fn left_in(api: &ApiServer, namespace: &str) -> Vec<(String, usize, Vec<String>)> {
-    let mut left = Vec::new();
+/// Returns the remaining objects and their finalizers, counted and in words.
+fn left_in(api: &ApiServer, namespace: &str) -> (Vec<String>, Vec<String>) {
+    let mut contents = Vec::new();
+    let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
     for resource in api.catalog.namespaced_tables() {
         let found: Vec<&Value> = api.objects(&resource.table, Some(namespace)).collect();
         if found.is_empty() {
             continue;
         }
-        let finalizers = found
-            .iter()
-            .flat_map(|object| objects::finalizers(object))
-            .map(str::to_owned)
-            .collect();
-        left.push((resource.qualified(), found.len(), finalizers));
+        contents.push(format!("{} has {} resource instances", resource.qualified(), found.len()));
+        for finalizer in found.into_iter().flat_map(objects::finalizers) {
+            *holders.entry(finalizer).or_default() += 1;
+        }
     }
-    left
+    let holders =
+        holders.iter().map(|(name, count)| format!("{name} in {count} resource instances"));
+    (contents, holders.collect())
 }
 
-fn say_what_is_left(namespace: &mut Value, left: &[(String, usize, Vec<String>)], now: Timestamp) {
-    let contents: Vec<String> = left
-        .iter()
-        .map(|(what, count, _)| format!("{what} has {count} resource instances"))
-        .collect();
-    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-    for finalizer in left.iter().flat_map(|(_, _, finalizers)| finalizers) {
-        *counts.entry(finalizer).or_default() += 1;
-    }
-    let holders: Vec<String> = counts
-        .iter()
-        .map(|(name, count)| format!("{name} in {count} resource instances"))
-        .collect();
+fn say_what_is_left(
+    namespace: &mut Value,
+    contents: &[String],
+    holders: &[String],
+    now: Timestamp,
+) {
     let remaining = format!("Some resources are remaining: {}", contents.join(", "));
     let held =
         format!("Some content in the namespace has finalizers remaining: {}", holders.join(", "));

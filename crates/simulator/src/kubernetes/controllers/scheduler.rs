@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, WriteContext};
-use crate::kubernetes::store::fits_label_selector;
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue};
 use crate::kubernetes::store::objects::{self, flag, list, text};
+use crate::kubernetes::store::{fits_label_selector, has_labels};
 
 /// Schedules pending pods when capacity may have become available.
 pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
@@ -26,35 +26,26 @@ pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Ti
     }
     let nodes: Vec<Value> =
         api.objects("nodes", None).filter(|node| is_open(node)).cloned().collect();
-    let name = |node: &Value| objects::name(node).to_owned();
-    let mut load: BTreeMap<String, usize> =
-        nodes.iter().map(|node| (name(node), index.load(objects::name(node)))).collect();
-    let writer = WriteContext::controller(now);
+    let mut load: BTreeMap<&str, usize> =
+        nodes.iter().map(objects::name).map(|name| (name, index.load(name))).collect();
     for pod in waiting {
-        let fitting = nodes.iter().filter(|node| fits(&pod, node));
-        let best = fitting.min_by_key(|node| {
-            let room = capacity(node);
-            let name = objects::name(node);
-            let pods = load.get(name).copied().unwrap_or(0);
-            (pods >= room, pods, name.to_owned())
+        let open = nodes.iter().filter(|node| {
+            fits(&pod, node)
+                && load.get(objects::name(node)).is_some_and(|pods| *pods < capacity(node))
         });
-        let best = best
-            .filter(|node| load.get(objects::name(node)).copied().unwrap_or(0) < capacity(node));
-        match best {
-            Some(node) => {
-                let name = objects::name(node).to_owned();
-                *load.entry(name.clone()).or_default() += 1;
-                api.place(&pod, &name, &writer);
+        match open.map(objects::name).min_by_key(|name| (load.get(name), *name)) {
+            Some(name) => {
+                *load.entry(name).or_default() += 1;
+                api.place(&pod, name, now);
             }
-            None => leave_unplaced(api, &pod, nodes.len(), &writer),
+            None => leave_unplaced(api, &pod, nodes.len(), now),
         }
     }
 }
 
-fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, writer: &WriteContext) {
+fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, now: Timestamp) {
     let message = format!("0/{nodes} nodes are available");
-    api.amend("pods", pod, writer, |pod| {
-        let now = writer.now;
+    api.amend("pods", pod, now, |pod| {
         objects::set_condition(pod, "PodScheduled", "False", "Unschedulable", &message, now);
     });
 }
@@ -73,12 +64,9 @@ fn is_open(node: &Value) -> bool {
 }
 
 fn fits(pod: &Value, node: &Value) -> bool {
-    let labels = objects::at(node, &["metadata", "labels"]);
-    let selected =
-        objects::pairs(objects::at(pod, &["spec", "nodeSelector"])).all(|(name, value)| {
-            labels.and_then(|labels| labels.get(name)).and_then(Value::as_str) == Some(value)
-        });
-    selected && wanted_by_affinity(pod, node) && tolerates(pod, node, false)
+    has_labels(node, objects::at(pod, &["spec", "nodeSelector"]))
+        && wanted_by_affinity(pod, node)
+        && tolerates(pod, node, false)
 }
 
 /// Matches required node affinity: any of its terms.

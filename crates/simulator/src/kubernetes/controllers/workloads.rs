@@ -51,9 +51,7 @@ fn settle_deployment(api: &mut ApiServer, deployment: &Value, now: Timestamp) {
     let current = mine.iter().find(|set| set["spec"]["template"] == *template);
     for old in mine.iter().filter(|set| set["spec"]["template"] != *template) {
         if number(old, &["spec", "replicas"]) != Some(0) {
-            let patch = json!({"spec": {"replicas": 0}});
-            // The next run retries what fails.
-            let _ = api.change("replicasets.apps", &objects::key_of(old), &patch, now);
+            scale(api, old, 0, now);
         }
     }
     match current {
@@ -70,8 +68,7 @@ fn settle_deployment(api: &mut ApiServer, deployment: &Value, now: Timestamp) {
             let _ = api.create(set, now);
         }
         Some(set) if number(set, &["spec", "replicas"]) != Some(wanted) => {
-            let patch = json!({"spec": {"replicas": wanted}});
-            let _ = api.change("replicasets.apps", &objects::key_of(set), &patch, now);
+            scale(api, set, wanted, now);
         }
         Some(set) => {
             let count = |name: &str| number(set, &["status", name]).unwrap_or(0);
@@ -83,6 +80,12 @@ fn settle_deployment(api: &mut ApiServer, deployment: &Value, now: Timestamp) {
             set_status(api, "deployments.apps", deployment, &status, now);
         }
     }
+}
+
+fn scale(api: &mut ApiServer, set: &Value, replicas: i64, now: Timestamp) {
+    let patch = json!({"spec": {"replicas": replicas}});
+    // The next run retries what fails.
+    let _ = api.change("replicasets.apps", &objects::key_of(set), &patch, now);
 }
 
 /// Creates or deletes pods of a `ReplicaSet`, or of a `StatefulSet` by number.
@@ -181,7 +184,7 @@ fn stop_pod(api: &mut ApiServer, pod: &Value, now: Timestamp) {
 }
 
 fn set_status(api: &mut ApiServer, table: &str, object: &Value, status: &Value, now: Timestamp) {
-    api.amend(table, object, &WriteContext::controller(now), |value| {
+    api.amend(table, object, now, |value| {
         for (name, status) in status.as_object().into_iter().flatten() {
             objects::set(value, &["status", name], status.clone());
         }

@@ -40,6 +40,14 @@ pub(crate) fn list<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
     at(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// Returns the strings of a list.
+pub(crate) fn texts<'a>(
+    value: &'a Value,
+    path: &[&str],
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    list(value, path).iter().filter_map(Value::as_str)
+}
+
 /// Sets a member, creating missing parents.
 pub(crate) fn set(value: &mut Value, path: &[&str], new: impl Into<Value>) {
     let Some((last, parents)) = path.split_last() else { return };
@@ -102,7 +110,7 @@ pub(crate) fn key_of(object: &Value) -> Key {
 }
 
 pub(crate) fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
-    list(object, &["metadata", "finalizers"]).iter().filter_map(Value::as_str)
+    texts(object, &["metadata", "finalizers"])
 }
 
 pub(crate) fn is_being_deleted(object: &Value) -> bool {

@@ -27,15 +27,11 @@ impl Selector {
         let labels = parse_labels(labels)?;
         let mut parsed_fields = Vec::new();
         for part in fields.split(',').filter(|part| !part.is_empty()) {
-            let (field, equal, value) = if let Some((field, value)) = part.split_once("!=") {
-                (field, false, value)
-            } else if let Some((field, value)) = part.split_once("==") {
-                (field, true, value)
-            } else if let Some((field, value)) = part.split_once('=') {
-                (field, true, value)
-            } else {
-                return Err(format!("invalid field selector: '{part}'"));
-            };
+            let equal = !part.contains("!=");
+            let (field, value) = ["!=", "==", "="]
+                .iter()
+                .find_map(|operator| part.split_once(operator))
+                .ok_or_else(|| format!("invalid field selector: '{part}'"))?;
             if !supports(field) {
                 return Err(format!("field label not supported: {field}"));
             }
@@ -75,82 +71,66 @@ impl Requirement {
 
 fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
     let mut found = Vec::new();
-    for part in split_outside_parentheses(text) {
+    let mut depth = 0_i32;
+    // Commas inside parentheses separate values.
+    let parts = text.split(|letter| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    });
+    for part in parts {
         let part = part.trim();
         if part.is_empty() {
             continue;
         }
-        let one = |key: &str, value: &str| (key.trim().to_owned(), vec![value.trim().to_owned()]);
-        if let Some(key) = part.strip_prefix('!') {
-            found.push(Requirement::Missing(key.trim().to_owned()));
+        let owned = |text: &str| text.trim().to_owned();
+        found.push(if let Some(key) = part.strip_prefix('!') {
+            Requirement::Missing(owned(key))
         } else if let Some((head, set)) = part.split_once('(') {
             let set = set.strip_suffix(')').ok_or_else(|| {
                 format!("unable to parse requirement: found '{part}', expected: ')'")
             })?;
-            let set = set.split(',').map(|value| value.trim().to_owned()).collect();
+            let set = set.split(',').map(owned).collect();
             let mut words = head.split_whitespace();
             match (words.next(), words.next(), words.next()) {
-                (Some(key), Some("in"), None) => {
-                    found.push(Requirement::In(key.to_owned(), set));
-                }
-                (Some(key), Some("notin"), None) => {
-                    found.push(Requirement::NotIn(key.to_owned(), set));
-                }
+                (Some(key), Some("in"), None) => Requirement::In(key.to_owned(), set),
+                (Some(key), Some("notin"), None) => Requirement::NotIn(key.to_owned(), set),
                 _ => return Err(format!("unable to parse requirement: '{part}'")),
             }
         } else if let Some((key, value)) = part.split_once("!=") {
-            let (key, values) = one(key, value);
-            found.push(Requirement::NotIn(key, values));
+            Requirement::NotIn(owned(key), vec![owned(value)])
         } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-            let (key, values) = one(key, value);
-            found.push(Requirement::In(key, values));
+            Requirement::In(owned(key), vec![owned(value)])
         } else if part.contains(char::is_whitespace) {
             return Err(format!("unable to parse requirement: '{part}'"));
         } else {
-            found.push(Requirement::Exists(part.to_owned()));
-        }
+            Requirement::Exists(part.to_owned())
+        });
     }
     Ok(found)
 }
 
-fn split_outside_parentheses(text: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&text[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts
+pub(crate) fn has_labels(object: &Value, wanted: Option<&Value>) -> bool {
+    objects::pairs(wanted).all(|(key, value)| {
+        objects::at(object, &["metadata", "labels", key]).and_then(Value::as_str) == Some(value)
+    })
 }
 
 /// Matches a label selector (`matchLabels`, `matchExpressions`). An empty one matches all, a missing one nothing.
 pub(crate) fn fits_label_selector(selector: Option<&Value>, object: &Value) -> bool {
     let Some(selector) = selector.filter(|selector| selector.is_object()) else { return false };
     let labels = objects::at(object, &["metadata", "labels"]);
-    let same = objects::pairs(selector.get("matchLabels")).all(|(key, value)| {
-        labels.and_then(|labels| labels.get(key)).and_then(Value::as_str) == Some(value)
-    });
-    same && objects::list(selector, &["matchExpressions"]).iter().all(|expression| {
-        let key = objects::text(expression, &["key"]).to_owned();
-        let values = objects::list(expression, &["values"])
-            .iter()
-            .filter_map(|value| value.as_str().map(str::to_owned))
-            .collect();
-        let requirement = match objects::text(expression, &["operator"]) {
-            "In" => Requirement::In(key, values),
-            "NotIn" => Requirement::NotIn(key, values),
-            "Exists" => Requirement::Exists(key),
-            _ => Requirement::Missing(key),
-        };
-        requirement.fits(labels)
-    })
+    has_labels(object, selector.get("matchLabels"))
+        && objects::list(selector, &["matchExpressions"]).iter().all(|expression| {
+            let key = objects::text(expression, &["key"]).to_owned();
+            let values = objects::texts(expression, &["values"]).map(str::to_owned).collect();
+            let requirement = match objects::text(expression, &["operator"]) {
+                "In" => Requirement::In(key, values),
+                "NotIn" => Requirement::NotIn(key, values),
+                "Exists" => Requirement::Exists(key),
+                _ => Requirement::Missing(key),
+            };
+            requirement.fits(labels)
+        })
 }
 
 fn field_value(object: &Value, field: &str) -> String {

@@ -3,6 +3,7 @@
 //! Verbs decode and find the object; `create_object`, `replace` and `delete_object` default, validate and admit; all end
 //! in [`ApiServer::finish`].
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{metadata, rules};
@@ -106,18 +107,18 @@ impl ApiServer {
         }
     }
 
-    /// Changes an object for a controller; none if nothing changes.
+    /// Stores an object as a controller changes it, if that changes anything.
     pub(crate) fn amend(
         &mut self,
         table: &str,
         object: &Value,
-        writer: &WriteContext,
+        now: Timestamp,
         change: impl FnOnce(&mut Value),
     ) {
         let mut value = object.clone();
         change(&mut value);
         if value != *object {
-            self.put(table, value, writer);
+            self.put(table, value, &WriteContext::controller(now));
         }
     }
 
@@ -135,7 +136,7 @@ impl ApiServer {
             key: change.key.clone(),
             uid: objects::uid(value).to_owned(),
             verb: writer.verb,
-            subresource: writer.subresource.clone(),
+            subresource: writer.subresource.to_owned(),
             user: writer.user.clone(),
             manager: writer.manager.clone(),
             revision: change.revision(),

@@ -1,9 +1,10 @@
 use http::{Method, StatusCode};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{ResourceRequest, success};
-use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, WriteContext};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 use crate::kubernetes::store::objects::{self, text};
 
 impl ApiServer {
@@ -17,14 +18,14 @@ impl ApiServer {
             let why = format!("pod {} is already assigned to node {node:?}", call.name());
             return Err(StatusError::conflict(call.resource(), call.name(), &why));
         }
-        self.place(&pod, text(&body, &["target", "name"]), &WriteContext::controller(call.now));
+        self.place(&pod, text(&body, &["target", "name"]), call.now);
         Ok(success(StatusCode::CREATED))
     }
 
-    pub(crate) fn place(&mut self, pod: &Value, node: &str, writer: &WriteContext) {
-        self.amend("pods", pod, writer, |pod| {
+    pub(crate) fn place(&mut self, pod: &Value, node: &str, now: Timestamp) {
+        self.amend("pods", pod, now, |pod| {
             objects::set(pod, &["spec", "nodeName"], node);
-            objects::set_condition(pod, "PodScheduled", "True", "", "", writer.now);
+            objects::set_condition(pod, "PodScheduled", "True", "", "", now);
         });
     }
 }
