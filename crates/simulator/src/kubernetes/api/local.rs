@@ -83,9 +83,7 @@ impl ApiServer {
         for (part, patch) in [(ObjectPart::Main, main), (ObjectPart::Status, status)] {
             let Some(patch) = patch else { continue };
             let part = if resource.status { part } else { ObjectPart::Main };
-            let old = self.get(&resource.table, key);
-            let mut value =
-                old.cloned().ok_or_else(|| StatusError::not_found(&resource, &key.name))?;
+            let mut value = self.stored(&resource, key)?.value.clone();
             patch::apply(PatchKind::Merge, &resource, &mut value, &patch)?;
             result = Some(self.replace(&resource, key, value, part, &writer)?);
         }
@@ -149,7 +147,7 @@ impl ApiServer {
 
     /// Restarts the API server: every watch ends, and none can resume from before.
     pub fn restart(&mut self) {
-        self.end_watches();
+        self.watches.clear();
         self.store.forget();
     }
 }

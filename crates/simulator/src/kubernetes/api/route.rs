@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::exchange::{Body, Request, Response};
 use crate::kubernetes::api::negotiate::{
-    RequestQuery, RequestTarget, ResourceRequest, discovery, error_answer, header, openapi,
+    RequestQuery, ResourceRequest, ResourceTarget, discovery, error_answer, header, openapi,
 };
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 use crate::kubernetes::api::write::pipeline;
@@ -24,7 +24,7 @@ impl ApiServer {
     fn route(&mut self, request: &Request, now: Timestamp) -> ApiResult<Response> {
         let user = self.who(request)?;
         let path = request.uri().path();
-        let RequestTarget::Resource(target) = RequestTarget::parse(&self.catalog, path)? else {
+        let Some(target) = ResourceTarget::parse(&self.catalog, path)? else {
             self.authorize_path(&user, request.method(), path)?;
             let accept = header(request, http::header::ACCEPT);
             return openapi::answer(self, path)

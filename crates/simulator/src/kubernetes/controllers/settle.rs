@@ -39,6 +39,6 @@ pub(crate) fn settle(api: &mut ApiServer, pods: &mut PodTimes, now: Timestamp) {
 }
 
 pub(crate) fn next_change(api: &ApiServer, pods: &PodTimes) -> Option<Timestamp> {
-    let now = (!api.changed.0.is_empty()).then(|| api.clock());
+    let now = (!api.changed.0.is_empty()).then(|| api.now.unwrap_or(api.options.start));
     [now, pods.next(), api.next_watch_change()].into_iter().flatten().min()
 }

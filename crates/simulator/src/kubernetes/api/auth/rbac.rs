@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::exchange::Request;
 use crate::kubernetes::api::negotiate::{ResourceRequest, header};
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, User};
-use crate::kubernetes::store::objects::{self, Key, list, text};
+use crate::kubernetes::store::objects::{self, Key, list, text, texts};
 
 const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
 const ROLES: &str = "roles.rbac.authorization.k8s.io";
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RequestAttributes<'a> {
     pub(crate) verb: &'a str,
     pub(crate) group: &'a str,
@@ -82,14 +82,7 @@ impl ApiServer {
 
     pub(crate) fn authorize_path(&self, user: &User, method: &Method, path: &str) -> ApiResult<()> {
         let verb = method.as_str().to_ascii_lowercase();
-        let attempt = RequestAttributes {
-            verb: &verb,
-            group: "",
-            resource: "",
-            namespace: "",
-            name: "",
-            path: Some(path),
-        };
+        let attempt = RequestAttributes { verb: &verb, path: Some(path), ..Default::default() };
         if is_public(path) || self.allows(user, attempt) {
             return Ok(());
         }
@@ -133,29 +126,26 @@ impl ApiServer {
         let namespace = objects::namespace(body);
         let may = |verb: &str, group: &str, what: &str| {
             let attempt =
-                RequestAttributes { verb, group, resource: what, namespace, name: "", path: None };
+                RequestAttributes { verb, group, resource: what, namespace, ..Default::default() };
             self.allows(&call.user, attempt)
         };
         if may("escalate", &resource.group, &resource.plural) {
             return Ok(());
         }
-        let texts = |rule: &'_ Value, member: &str| -> Vec<String> {
-            list(rule, &[member]).iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
+        let holds = |rule: &&Value| {
+            texts(rule, &["apiGroups"]).all(|group| {
+                texts(rule, &["resources"])
+                    .all(|what| texts(rule, &["verbs"]).all(|verb| may(verb, group, what)))
+            })
         };
-        for rule in list(body, &["rules"]) {
-            for (group, what) in texts(rule, "apiGroups").iter().flat_map(|group| {
-                texts(rule, "resources").into_iter().map(move |what| (group.clone(), what))
-            }) {
-                if !texts(rule, "verbs").iter().all(|verb| may(verb, &group, &what)) {
-                    let why = format!(
-                        "user {:?} (groups={:?}) is attempting to grant RBAC permissions not currently held:\n{rule}",
-                        call.user.name, call.user.groups
-                    );
-                    return Err(StatusError::forbidden(resource, objects::name(body), &why));
-                }
-            }
-        }
-        Ok(())
+        let Some(rule) = list(body, &["rules"]).iter().find(|rule| !holds(rule)) else {
+            return Ok(());
+        };
+        let why = format!(
+            "user {:?} (groups={:?}) is attempting to grant RBAC permissions not currently held:\n{rule}",
+            call.user.name, call.user.groups
+        );
+        Err(StatusError::forbidden(resource, objects::name(body), &why))
     }
 
     fn role_of(&self, binding: &Value) -> Option<&Value> {
@@ -198,11 +188,9 @@ fn fits(rule: &Value, attempt: RequestAttributes<'_>) -> bool {
         return false;
     }
     if let Some(path) = attempt.path {
-        return list(rule, &["nonResourceURLs"]).iter().filter_map(Value::as_str).any(|pattern| {
-            match pattern.strip_suffix('*') {
-                Some(start) => path.starts_with(start),
-                None => path == pattern,
-            }
+        return texts(rule, &["nonResourceURLs"]).any(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => path.starts_with(start),
+            None => path == pattern,
         });
     }
     let names = list(rule, &["resourceNames"]);

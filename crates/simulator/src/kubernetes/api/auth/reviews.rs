@@ -7,7 +7,7 @@ use super::rbac::RequestAttributes;
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{ResourceRequest, json_answer};
 use crate::kubernetes::api::state::{ApiServer, User};
-use crate::kubernetes::store::objects::{self, list, text};
+use crate::kubernetes::store::objects::{self, text, texts};
 
 impl ApiServer {
     pub(crate) fn review(&self, call: &ResourceRequest<'_>, mut review: Value) -> Response {
@@ -15,10 +15,7 @@ impl ApiServer {
         let user = match call.resource().kind.as_str() {
             "SubjectAccessReview" | "LocalSubjectAccessReview" => User {
                 name: text(&review, &["spec", "user"]).to_owned(),
-                groups: list(&review, &["spec", "groups"])
-                    .iter()
-                    .filter_map(|group| group.as_str().map(str::to_owned))
-                    .collect(),
+                groups: texts(&review, &["spec", "groups"]).map(str::to_owned).collect(),
             },
             _ => call.user.clone(),
         };
@@ -42,25 +39,24 @@ impl ApiServer {
             (text(attributes, &["resource"]), text(attributes, &["subresource"]));
         let resource =
             if part.is_empty() { resource.to_owned() } else { format!("{resource}/{part}") };
-        let allowed = self.allows(
-            user,
-            RequestAttributes {
-                verb,
-                group: text(attributes, &["group"]),
-                resource: &resource,
-                namespace: text(attributes, &["namespace"]),
-                name: text(attributes, &["name"]),
-                path,
-            },
-        );
-        json!({"allowed": allowed})
+        let attempt = RequestAttributes {
+            verb,
+            group: text(attributes, &["group"]),
+            resource: &resource,
+            namespace: text(attributes, &["namespace"]),
+            name: text(attributes, &["name"]),
+            path,
+        };
+        json!({"allowed": self.allows(user, attempt)})
     }
 
     fn rules_review(&self, user: &User, namespace: &str) -> Value {
-        let masters = json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);
         if user.groups.iter().any(|group| group == "system:masters") {
-            return json!({"resourceRules": masters, "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-                "incomplete": false});
+            return json!({
+                "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+                "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+                "incomplete": false,
+            });
         }
         let (paths, resources): (Vec<&Value>, Vec<&Value>) =
             self.rules_of(user, namespace).partition(|rule| rule.get("nonResourceURLs").is_some());

@@ -11,7 +11,7 @@ use crate::kubernetes::api::state::Resource;
 use crate::kubernetes::store::StoredObject;
 use crate::kubernetes::store::objects::members;
 
-/// Renamed members: (old, new).
+/// Renamed members of events: the stored name, and that in `events.k8s.io/v1`.
 const NAMES: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -22,23 +22,9 @@ const NAMES: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
 ];
 
-/// Converts the stored form to `events.k8s.io/v1`.
-fn to_new_form(event: &mut Value) {
-    rename(event, |(old, new)| (old, new));
-}
-
-/// Converts `events.k8s.io/v1` to the stored form.
-fn to_old_form(event: &mut Value) {
-    rename(event, |(old, new)| (new, old));
-}
-
-fn rename(
-    event: &mut Value,
-    direction: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str),
-) {
+fn rename(event: &mut Value, names: [(&str, &str); 7]) {
     let members = members(event);
-    for names in NAMES {
-        let (from, to) = direction(names);
+    for (from, to) in names {
         if let Some(value) = members.remove(from) {
             members.insert(to.to_owned(), value);
         }
@@ -59,7 +45,7 @@ pub(crate) fn is_stored_form(resource: &Resource) -> bool {
 pub(crate) fn converted(resource: &Resource, stored: &Value) -> Value {
     let mut value = stored.clone();
     if resource.group == "events.k8s.io" {
-        to_new_form(&mut value);
+        rename(&mut value, NAMES);
     }
     value["apiVersion"] = resource.api_version().into();
     value
@@ -68,7 +54,7 @@ pub(crate) fn converted(resource: &Resource, stored: &Value) -> Value {
 /// Converts an object of this version to the stored form.
 pub(crate) fn to_stored(resource: &Resource, mut value: Value) -> Value {
     if resource.group == "events.k8s.io" {
-        to_old_form(&mut value);
+        rename(&mut value, NAMES.map(|(old, new)| (new, old)));
     }
     value["apiVersion"] = resource.stored_as.clone().into();
     value["kind"] = resource.kind.clone().into();

@@ -17,11 +17,9 @@ pub(crate) fn answer(model: &ApiServer, accept: &str, path: &str) -> Option<Resp
         .find(|one| one.contains("as=APIGroupDiscoveryList"))
         .map(|one| if one.contains("v=v2beta1") { "v2beta1" } else { "v2" });
     match (parts.as_slice(), aggregated) {
-        (["healthz" | "livez" | "readyz", ..], _) => Some(with_type(
-            StatusCode::OK,
-            "text/plain; charset=utf-8",
-            Body::Full(Bytes::from_static(b"ok")),
-        )),
+        (["healthz" | "livez" | "readyz", ..], _) => {
+            Some(with_type(StatusCode::OK, "text/plain; charset=utf-8", Body::Full("ok".into())))
+        }
         (["version"], _) => ok(version(model)),
         (["api"], Some(version)) => Some(all_groups(model, true, version)),
         (["apis"], Some(version)) => Some(all_groups(model, false, version)),
@@ -69,17 +67,8 @@ fn group_of(group: &str, versions: &[String]) -> Value {
 }
 
 fn resources(model: &ApiServer, group: &str, version: &str) -> Option<Value> {
-    let found: Vec<&Resource> = model
-        .catalog
-        .all()
-        .filter(|one| one.group == group && one.version == version)
-        .map(AsRef::as_ref)
-        .collect();
-    if found.is_empty() {
-        return None;
-    }
     let mut listed = Vec::new();
-    for resource in found {
+    for resource in model.catalog.in_version(group, version) {
         let mut entry = json!({
             "name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced,
             "kind": resource.kind, "verbs": resource.verbs(),
@@ -103,10 +92,11 @@ fn resources(model: &ApiServer, group: &str, version: &str) -> Option<Value> {
             listed.push(entry);
         }
     }
-    Some(json!({
+    let list = json!({
         "kind": "APIResourceList", "apiVersion": "v1",
         "groupVersion": api_version(group, version), "resources": listed,
-    }))
+    });
+    (!listed.is_empty()).then_some(list)
 }
 
 type Kind<'a> = (&'a str, &'a str, &'a str);
@@ -136,11 +126,8 @@ fn all_groups(model: &ApiServer, core: bool, format: &str) -> Response {
             let versions: Vec<Value> = versions
                 .iter()
                 .map(|version| {
-                    let found = model
-                        .catalog
-                        .all()
-                        .filter(|one| one.group == group && one.version == *version);
-                    let resources: Vec<Value> = found.map(|one| aggregated(one)).collect();
+                    let resources: Vec<Value> =
+                        model.catalog.in_version(&group, version).map(aggregated).collect();
                     json!({"version": version, "freshness": "Current", "resources": resources})
                 })
                 .collect();

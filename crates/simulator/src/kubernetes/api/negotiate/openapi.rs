@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 
 use super::response::json_answer;
 use crate::exchange::Response;
-use crate::kubernetes::api::state::{ApiServer, CRDS, Resource};
+use crate::kubernetes::api::state::{ApiServer, CRDS, Resource, api_path};
 use crate::kubernetes::store::objects::{self, Key};
 
 pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
     let rest = path.strip_prefix("/openapi/")?;
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
     if rest == "v2" {
-        let everything: Vec<&Resource> = model.catalog.all().map(AsRef::as_ref).collect();
+        let everything: Vec<&Resource> = model.catalog.all().collect();
         return ok(json!({
             "swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.33.5"},
             "paths": paths(&everything, true), "definitions": definitions(model, &everything),
@@ -25,20 +25,18 @@ pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
             .catalog
             .groups()
             .iter()
-            .flat_map(|(group, versions)| versions.iter().map(move |version| root(group, version)))
-            .map(|root| {
-                let url = format!("/openapi/v3/{root}?hash={}", model.store.revision());
-                (root, json!({"serverRelativeURL": url}))
+            .flat_map(|(group, versions)| {
+                versions.iter().map(move |version| api_path(group, version))
+            })
+            .map(|path| {
+                let url = format!("/openapi/v3/{path}?hash={}", model.store.revision());
+                (path, json!({"serverRelativeURL": url}))
             })
             .collect();
         return ok(json!({"paths": paths}));
     }
-    let found: Vec<&Resource> = model
-        .catalog
-        .all()
-        .filter(|one| root(&one.group, &one.version) == rest)
-        .map(AsRef::as_ref)
-        .collect();
+    let found: Vec<&Resource> =
+        model.catalog.all().filter(|one| api_path(&one.group, &one.version) == rest).collect();
     if found.is_empty() {
         return None;
     }
@@ -48,16 +46,12 @@ pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
     }))
 }
 
-fn root(group: &str, version: &str) -> String {
-    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
-}
-
 fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
     let mut paths = Map::new();
     for resource in resources {
         let scope = if resource.namespaced { "/namespaces/{namespace}" } else { "" };
-        let base =
-            format!("/{}{scope}/{}", root(&resource.group, &resource.version), resource.plural);
+        let path = api_path(&resource.group, &resource.version);
+        let base = format!("/{path}{scope}/{}", resource.plural);
         let kind = json!({
             "group": resource.group, "version": resource.version, "kind": resource.kind,
         });

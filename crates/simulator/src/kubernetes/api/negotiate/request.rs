@@ -42,17 +42,6 @@ impl RequestQuery {
     pub(crate) fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), "true" | "1")
     }
-
-    pub(crate) fn dry_run(&self) -> bool {
-        self.get("dryRun") == "All"
-    }
-}
-
-#[derive(Debug)]
-pub(crate) enum RequestTarget {
-    Resource(ResourceTarget),
-    /// Discovery, health, version and similar: by path alone.
-    Path,
 }
 
 /// A resource, or one object of it, or a subresource.
@@ -64,8 +53,9 @@ pub(crate) struct ResourceTarget {
     pub(crate) subresource: Option<String>,
 }
 
-impl RequestTarget {
-    pub(crate) fn parse(catalog: &Catalog, path: &str) -> ApiResult<Self> {
+impl ResourceTarget {
+    /// Parses a path; none for discovery, health, version and similar.
+    pub(crate) fn parse(catalog: &Catalog, path: &str) -> ApiResult<Option<Self>> {
         let parts: Vec<String> = path
             .split('/')
             .filter(|part| !part.is_empty())
@@ -75,10 +65,10 @@ impl RequestTarget {
         let (group, version, rest) = match parts.as_slice() {
             ["api", version, rest @ ..] => ("", *version, rest),
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
-            _ => return Ok(Self::Path),
+            _ => return Ok(None),
         };
         let target = |plural: &str, namespace: Option<&str>, rest: &[&str]| {
-            let known = catalog.all().any(|one| one.group == group && one.version == version);
+            let known = catalog.in_version(group, version).next().is_some();
             let missing =
                 if known { StatusError::no_such_resource } else { StatusError::page_not_found };
             let resource = catalog.find(group, version, plural).ok_or_else(missing)?;
@@ -95,7 +85,7 @@ impl RequestTarget {
                 }
                 _ => return Err(StatusError::no_such_resource()),
             };
-            Ok(Self::Resource(ResourceTarget {
+            Ok(Some(Self {
                 resource,
                 namespace: namespace.map(str::to_owned),
                 name: name.map(str::to_owned),
@@ -103,7 +93,7 @@ impl RequestTarget {
             }))
         };
         match rest {
-            [] => Ok(Self::Path),
+            [] => Ok(None),
             // `/api/v1/namespaces/x/status` is a subresource of the namespace, not a resource in it.
             ["namespaces", name, part @ ("status" | "finalize")] if group.is_empty() => {
                 target("namespaces", None, &[name, part])
@@ -186,27 +176,24 @@ impl ResourceRequest<'_> {
     }
 
     pub(crate) fn check_method(&self, method: &Method) -> ApiResult<()> {
-        if self.request.method() == method {
-            Ok(())
-        } else {
-            Err(StatusError::method_not_allowed())
-        }
+        let same = self.request.method() == method;
+        if same { Ok(()) } else { Err(StatusError::method_not_allowed()) }
     }
 
     pub(crate) fn writer(&self, verb: &'static str) -> WriteContext {
-        let status = self.part() == ObjectPart::Status;
+        let subresource = if self.part() == ObjectPart::Status { "status" } else { "" };
         WriteContext {
             user: self.user.name.clone(),
             manager: self.manager(),
             verb,
-            subresource: if status { "status" } else { "" }.to_owned(),
-            dry_run: self.query.dry_run(),
+            subresource,
+            dry_run: self.query.get("dryRun") == "All",
             applies: false,
             now: self.now,
         }
     }
 
-    /// Parses the body as JSON or YAML.
+    /// Parses the body as JSON, YAML or protobuf.
     pub(crate) fn body(&self) -> ApiResult<Value> {
         let body = self.request.body();
         let kind = self.content_type();
@@ -221,14 +208,11 @@ impl ResourceRequest<'_> {
                 "application/yaml",
             ]));
         }
-        match serde_json::from_slice(body) {
-            Ok(value) => Ok(value),
-            Err(error) if self.content_type().contains("yaml") => std::str::from_utf8(body)
-                .ok()
-                .and_then(|text| serde_saphyr::from_str(text).ok())
-                .ok_or_else(|| unreadable(&error)),
-            Err(error) => Err(unreadable(&error)),
-        }
+        let value =
+            if kind.contains("yaml") { json_or_yaml(body) } else { serde_json::from_slice(body) };
+        value.map_err(|error| {
+            StatusError::bad_request(format!("couldn't parse the request's body: {error}"))
+        })
     }
 
     /// Rejects options that the server does not support.
@@ -269,6 +253,10 @@ impl ResourceRequest<'_> {
     }
 }
 
-fn unreadable(error: &serde_json::Error) -> StatusError {
-    StatusError::bad_request(format!("couldn't parse the request's body: {error}"))
+/// Parses JSON or YAML; the error is that of JSON.
+pub(crate) fn json_or_yaml(body: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(body).or_else(|error| {
+        let yaml = std::str::from_utf8(body).ok();
+        yaml.and_then(|yaml| serde_saphyr::from_str(yaml).ok()).ok_or(error)
+    })
 }

@@ -44,9 +44,12 @@ impl Continue {
 
 impl ApiServer {
     pub(crate) fn find(&self, call: &ResourceRequest<'_>) -> ApiResult<&Arc<StoredObject>> {
-        self.store
-            .get(&call.resource().table, &call.key())
-            .ok_or_else(|| StatusError::not_found(call.resource(), call.name()))
+        self.stored(call.resource(), &call.key())
+    }
+
+    pub(crate) fn stored(&self, resource: &Resource, key: &Key) -> ApiResult<&Arc<StoredObject>> {
+        let stored = self.store.get(&resource.table, key);
+        stored.ok_or_else(|| StatusError::not_found(resource, &key.name))
     }
 
     pub(crate) fn serve_get(&self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
@@ -75,12 +78,8 @@ impl ApiServer {
         self.check_not_ahead(asked)?;
         let token = call.query.get("continue");
         let (revision, after) = if token.is_empty() {
-            match asked {
-                Some(exact) if call.query.get("resourceVersionMatch") == "Exact" && exact > 0 => {
-                    (exact, None)
-                }
-                _ => (revision, None),
-            }
+            let exact = call.query.get("resourceVersionMatch") == "Exact";
+            (asked.filter(|asked| exact && *asked > 0).unwrap_or(revision), None)
         } else {
             if asked.is_some_and(|asked| asked > 0) {
                 return Err(StatusError::bad_request(
@@ -91,9 +90,9 @@ impl ApiServer {
             (token.revision, Some(token.after))
         };
         let namespace = call.namespace();
-        let fits = |object: &StoredObject| selector.is_everything() || selector.fits(&object.value);
+        let fits = |object: &StoredObject| selector.fits(&object.value);
         let wanted = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-        let (mut found, more) = if revision == self.store.revision() {
+        let (found, more) = if revision == self.store.revision() {
             let all = self.store.list(&resource.table, namespace);
             page(all, after.as_ref(), fits, wanted)
         } else {
@@ -109,15 +108,14 @@ impl ApiServer {
         };
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if more > 0 {
-            let after = found.last().map(|(key, _)| key.clone());
-            if let Some(after) = after {
-                metadata["continue"] = Continue { revision, after }.token().into();
+            if let Some((after, _)) = found.last() {
+                metadata["continue"] = Continue { revision, after: after.clone() }.token().into();
             }
             if selector.is_everything() {
                 metadata["remainingItemCount"] = more.into();
             }
         }
-        let objects: Vec<Arc<StoredObject>> = found.drain(..).map(|(_, object)| object).collect();
+        let objects: Vec<Arc<StoredObject>> = found.into_iter().map(|(_, object)| object).collect();
         Ok(match call.form() {
             ObjectForm::Whole => {
                 bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata))

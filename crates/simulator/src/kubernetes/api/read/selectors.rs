@@ -16,17 +16,9 @@ fn parse(resource: &Resource, labels: &str, fields: &str) -> ApiResult<Selector>
     Selector::parse(labels, fields, |field| supports(resource, field)).map_err(|detail| {
         StatusError::bad_request(format!(
             "Unable to find {:?} that match label selector {labels:?}, field selector {fields:?}: {detail}",
-            format!("{}, Resource={}", gv(resource), resource.plural)
+            format!("{}/{}, Resource={}", resource.group, resource.version, resource.plural)
         ))
     })
-}
-
-fn gv(resource: &Resource) -> String {
-    if resource.group.is_empty() {
-        format!("/{}", resource.version)
-    } else {
-        resource.api_version()
-    }
 }
 
 fn supports(resource: &Resource, field: &str) -> bool {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::exchange::{Request, Response};
 use crate::kubernetes::api::negotiate::{
-    RequestQuery, RequestTarget, ResourceRequest, bytes_answer, error_answer, shown,
+    RequestQuery, ResourceRequest, ResourceTarget, bytes_answer, error_answer, shown,
 };
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 
@@ -17,8 +17,7 @@ impl ApiServer {
         then: Timestamp,
         now: Timestamp,
     ) -> Option<Response> {
-        let parsed = RequestTarget::parse(&self.catalog, request.uri().path());
-        let Ok(RequestTarget::Resource(target)) = parsed else { return None };
+        let target = ResourceTarget::parse(&self.catalog, request.uri().path()).ok()??;
         let query = RequestQuery::parse(request.uri().query());
         let call = ResourceRequest { request, query, user: self.who(request).ok()?, target, now };
         self.authorize(&call).ok()?;

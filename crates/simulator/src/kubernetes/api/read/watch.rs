@@ -1,10 +1,12 @@
 //! Watches: changes, sent to clients as they happen.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::StreamExt as _;
-use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use futures::channel::mpsc::unbounded;
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -12,23 +14,18 @@ use serde_json::{Value, json};
 use super::list::too_old;
 use super::selectors::selector;
 use crate::exchange::{Body, Response};
-use crate::faults::{self, Fault, Faults, ServiceName};
+use crate::faults::{Fault, MatchedCall, ServiceName};
 use crate::kubernetes::api::negotiate::{ResourceRequest, converted, shown, table, with_type};
 use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, Delivery, ObjectForm, ObjectWatch, Resource, StatusError,
+    ApiResult, ApiServer, ObjectForm, ObjectWatch, StatusError, api_path,
 };
-use crate::kubernetes::store::{ObjectChange, StoredObject};
+use crate::kubernetes::store::{ChangeKind, ObjectChange, StoredObject};
 
 impl ObjectWatch {
     /// Returns the line of a change; an object that left the selector keeps its value, with the
     /// revision at which it left.
-    fn change_line(
-        &mut self,
-        change: &ObjectChange,
-        kind: &str,
-        left: bool,
-        now: Timestamp,
-    ) -> Bytes {
+    fn change_line(&mut self, change: &ObjectChange, kind: &str, now: Timestamp) -> Bytes {
+        let left = kind == "DELETED" && change.kind != ChangeKind::Deleted;
         let previous = change.previous.as_ref().filter(|_| left);
         let last = previous.map(|previous| previous.at_revision(change.revision()));
         self.line(kind, last.as_ref().unwrap_or(&change.object), now)
@@ -50,9 +47,7 @@ impl ObjectWatch {
             }
         }
     }
-}
 
-impl ObjectWatch {
     /// Returns a bookmark in this watch's form; tables have none.
     fn bookmark_line(&self, revision: u64, ends_initial: bool) -> Option<Bytes> {
         let mut object = json!({
@@ -84,8 +79,11 @@ impl ApiServer {
         let (now, target) = (call.now, &call.target);
         let selector = selector(call)?;
         let (sender, receiver) = unbounded();
-        let seconds =
-            call.query.number("timeoutSeconds").and_then(|seconds| i64::try_from(seconds).ok());
+        let seconds = call.query.number("timeoutSeconds");
+        let ends = seconds
+            .and_then(|seconds| i64::try_from(seconds).ok())
+            .and_then(|seconds| now.checked_add(SignedDuration::from_secs(seconds)).ok());
+        let interval = self.options.delays.bookmark;
         let bookmarks = call.query.flag("allowWatchBookmarks");
         let mut watch = ObjectWatch {
             resource: Arc::clone(&target.resource),
@@ -93,9 +91,9 @@ impl ApiServer {
             selector,
             form: call.form(),
             sender,
-            ends: seconds
-                .and_then(|seconds| now.checked_add(SignedDuration::from_secs(seconds)).ok()),
-            bookmark: bookmarks.then(|| self.next_bookmark(now)),
+            ends,
+            // A watch that ends soon has its last bookmark at once.
+            bookmark: bookmarks.then(|| next_bookmark(interval, ends, now).unwrap_or(now)),
             held: None,
             started: false,
         };
@@ -105,11 +103,6 @@ impl ApiServer {
                 StatusError::bad_request(format!("invalid resource version {text:?}"))
             })?),
         };
-        // The last bookmark comes shortly before the end, so that a client can resume.
-        if let (Some(ends), Some(bookmark)) = (watch.ends, watch.bookmark) {
-            let last = ends.checked_sub(SignedDuration::from_secs(2)).unwrap_or(ends);
-            watch.bookmark = Some(bookmark.min(last.max(now)));
-        }
         let initial = call.query.get("sendInitialEvents");
         let lists = if initial.is_empty() { asked.is_none() } else { initial == "true" };
         let goes_on = if lists {
@@ -119,22 +112,22 @@ impl ApiServer {
             self.send_since(&mut watch, asked.unwrap_or(self.store.revision()), now)
         };
         if goes_on {
-            self.watches.by_table.entry(target.resource.table.clone()).or_default().push(watch);
+            self.watches.entry(target.resource.table.clone()).or_default().push(watch);
         }
-        Ok(streaming(receiver))
+        Ok(with_type(StatusCode::OK, "application/json", Body::Stream(receiver.boxed())))
     }
 
     fn send_everything(&self, watch: &mut ObjectWatch, now: Timestamp, marked: bool) {
         let table = watch.resource.table.clone();
         let namespace = watch.namespace.clone();
         for (_, object) in self.store.list(&table, namespace.as_deref()) {
-            if watch.selector.is_everything() || watch.selector.fits(&object.value) {
+            if watch.selector.fits(&object.value) {
                 let line = watch.line("ADDED", object, now);
-                watch.send(line, Delivery::Once);
+                watch.send(line, None);
             }
         }
         if marked && let Some(end) = watch.bookmark_line(self.store.revision(), true) {
-            watch.send(end, Delivery::Once);
+            watch.send(end, None);
         }
     }
 
@@ -143,13 +136,13 @@ impl ApiServer {
         let table = watch.resource.table.clone();
         let Some(changes) = self.store.changes_since(&table, revision) else {
             let error = too_old(revision, self.store.revision()).object();
-            watch.send(event_line("ERROR", error.to_string().as_bytes()), Delivery::Once);
+            watch.send(event_line("ERROR", error.to_string().as_bytes()), None);
             return false;
         };
         for change in changes {
-            if let Some((kind, left)) = watch.sees(change) {
-                let line = watch.change_line(change, kind, left, now);
-                watch.send(line, Delivery::Once);
+            if let Some(kind) = watch.sees(change) {
+                let line = watch.change_line(change, kind, now);
+                watch.send(line, None);
             }
         }
         true
@@ -157,51 +150,40 @@ impl ApiServer {
 
     /// Sends a change to every matching watch. The line is serialized once for all watches of one form.
     pub(crate) fn publish(&mut self, table: &str, change: &ObjectChange, now: Timestamp) {
-        let Some(watches) = self.watches.by_table.get_mut(table) else { return };
-        let mut made: Vec<(String, &'static str, bool, Bytes)> = Vec::new();
+        let Some(watches) = self.watches.get_mut(table) else { return };
+        let mut whole: BTreeMap<(String, &str), Bytes> = BTreeMap::new();
         for watch in watches.iter_mut() {
-            let Some((kind, left)) = watch.sees(change) else { continue };
-            let delivery = next_delivery(&mut self.faults, &watch.resource, now);
-            let version = watch.resource.api_version();
-            let same = |one: &&(String, &'static str, bool, Bytes)| {
-                watch.form == ObjectForm::Whole
-                    && one.0 == version
-                    && one.1 == kind
-                    && one.2 == left
+            let Some(kind) = watch.sees(change) else { continue };
+            let resource = &watch.resource;
+            let path =
+                format!("/{}/{}", api_path(&resource.group, &resource.version), resource.plural);
+            let service = ServiceName::Kubernetes;
+            let call = MatchedCall { service, method: "WATCH", path: &path, writes: false };
+            let fault = self.faults.next_of(call, now, is_about_events);
+            let line = if watch.form == ObjectForm::Whole {
+                let form = (resource.api_version(), kind);
+                let line =
+                    whole.entry(form).or_insert_with(|| watch.change_line(change, kind, now));
+                line.clone()
+            } else {
+                watch.change_line(change, kind, now)
             };
-            let line = match made.iter().find(same) {
-                Some((.., line)) => line.clone(),
-                None => watch.change_line(change, kind, left, now),
-            };
-            if watch.form == ObjectForm::Whole {
-                made.push((version, kind, left, line.clone()));
-            }
-            watch.send(line, delivery);
+            watch.send(line, fault.as_ref());
         }
         watches.retain(|watch| !watch.sender.is_closed());
-    }
-
-    fn next_bookmark(&self, now: Timestamp) -> Timestamp {
-        now.checked_add(self.options.delays.bookmark).unwrap_or(Timestamp::MAX)
     }
 
     /// Sends the bookmarks that are due, and ends watches that timed out.
     pub(crate) fn settle_watches(&mut self, now: Timestamp) {
         let revision = self.store.revision();
-        let next = self.next_bookmark(now);
-        for watches in self.watches.by_table.values_mut() {
+        let interval = self.options.delays.bookmark;
+        for watches in self.watches.values_mut() {
             for watch in
                 watches.iter_mut().filter(|watch| watch.bookmark.is_some_and(|due| due <= now))
             {
-                let last =
-                    watch.ends.and_then(|ends| ends.checked_sub(SignedDuration::from_secs(2)).ok());
-                watch.bookmark = match last {
-                    Some(last) if last <= now => None,
-                    Some(last) => Some(next.min(last)),
-                    None => Some(next),
-                };
+                watch.bookmark = next_bookmark(interval, watch.ends, now);
                 if let Some(line) = watch.bookmark_line(revision, false) {
-                    watch.send(line, Delivery::Once);
+                    watch.send(line, None);
                 }
             }
             watches.retain(|watch| {
@@ -212,7 +194,6 @@ impl ApiServer {
 
     pub(crate) fn next_watch_change(&self) -> Option<Timestamp> {
         self.watches
-            .by_table
             .values()
             .flatten()
             .flat_map(|watch| [watch.ends, watch.bookmark])
@@ -220,43 +201,22 @@ impl ApiServer {
             .min()
     }
 
-    pub(crate) fn end_watches(&mut self) {
-        self.watches.by_table.clear();
-    }
-
-    pub(crate) fn end_watches_of(&mut self, table: &str) {
-        self.watches.by_table.remove(table);
-    }
-
     pub fn open_watches(&self) -> usize {
-        self.watches.by_table.values().flatten().filter(|watch| !watch.sender.is_closed()).count()
+        self.watches.values().flatten().filter(|watch| !watch.sender.is_closed()).count()
     }
 }
 
-fn streaming(receiver: UnboundedReceiver<Bytes>) -> Response {
-    with_type(StatusCode::OK, "application/json", Body::Stream(receiver.boxed()))
+/// Returns the time of the next bookmark. The last one comes shortly before the end, so that a client can resume.
+fn next_bookmark(interval: Duration, ends: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
+    let next = now.checked_add(interval).unwrap_or(Timestamp::MAX);
+    let last = ends.and_then(|ends| ends.checked_sub(SignedDuration::from_secs(2)).ok());
+    match last {
+        Some(last) if last <= now => None,
+        Some(last) => Some(next.min(last)),
+        None => Some(next),
+    }
 }
 
 pub(crate) fn is_about_events(fault: &Fault) -> bool {
     matches!(fault, Fault::DropWatch | Fault::DuplicateEvent | Fault::ReorderEvent)
-}
-
-fn next_delivery(faults: &mut Faults, resource: &Resource, now: Timestamp) -> Delivery {
-    let path = if resource.group.is_empty() {
-        format!("/api/{}/{}", resource.version, resource.plural)
-    } else {
-        format!("/apis/{}/{}/{}", resource.group, resource.version, resource.plural)
-    };
-    let call = faults::MatchedCall {
-        service: ServiceName::Kubernetes,
-        method: "WATCH",
-        path: &path,
-        writes: false,
-    };
-    match faults.next_of(call, now, is_about_events) {
-        Some(Fault::DropWatch) => Delivery::EndWatch,
-        Some(Fault::DuplicateEvent) => Delivery::Twice,
-        Some(Fault::ReorderEvent) => Delivery::AfterTheNext,
-        _ => Delivery::Once,
-    }
 }

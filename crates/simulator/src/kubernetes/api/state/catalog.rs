@@ -100,6 +100,11 @@ pub(crate) fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
+/// Returns the path of a version of a group: `api/v1` or `apis/apps/v1`.
+pub(crate) fn api_path(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+}
+
 fn dotted(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
@@ -206,8 +211,13 @@ impl Catalog {
         Self { resources }
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Resource>> {
-        self.resources.iter()
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Resource> {
+        self.resources.iter().map(AsRef::as_ref)
+    }
+
+    /// Returns the resources of one version of a group.
+    pub(crate) fn in_version(&self, group: &str, version: &str) -> impl Iterator<Item = &Resource> {
+        self.all().filter(move |one| one.group == group && one.version == version)
     }
 
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {

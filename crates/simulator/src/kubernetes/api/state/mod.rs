@@ -10,7 +10,7 @@ mod watches;
 mod writes;
 
 pub(crate) use catalog::{
-    CRDS, Catalog, Custom, CustomColumn, Resource, ResourceOrigin, api_version,
+    CRDS, Catalog, Custom, CustomColumn, Resource, ResourceOrigin, api_path, api_version,
 };
 pub use error::StatusError;
 pub(crate) use error::{ApiResult, FieldError};
@@ -18,6 +18,6 @@ pub use options::{Delays, KubernetesOptions};
 pub(crate) use schema::{ListType, Schema};
 pub use server::ApiServer;
 pub use user::{User, WebhookDenial};
-pub(crate) use watches::{Delivery, ObjectForm, ObjectWatch, TableRows};
+pub(crate) use watches::{ObjectForm, ObjectWatch, TableRows};
 pub use writes::RecordedWrite;
 pub(crate) use writes::{CLUSTER, ChangeQueue, ObjectPart, WriteContext};

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::catalog::Catalog;
 use super::options::KubernetesOptions;
 use super::user::{User, WebhookDenial};
-use super::watches::Watches;
+use super::watches::ObjectWatch;
 use super::writes::{ChangeQueue, RecordedWrite};
 use crate::faults::Faults;
 use crate::kubernetes::store::ObjectStore;
@@ -16,7 +16,8 @@ pub struct ApiServer {
     pub(crate) options: KubernetesOptions,
     pub(crate) store: ObjectStore,
     pub(crate) catalog: Catalog,
-    pub(crate) watches: Watches,
+    /// Open watches by table.
+    pub(crate) watches: BTreeMap<String, Vec<ObjectWatch>>,
     pub(crate) tokens: BTreeMap<String, User>,
     pub(crate) denials: Vec<WebhookDenial>,
     pub(crate) uids: Random,
@@ -37,7 +38,7 @@ impl ApiServer {
         Self {
             store: ObjectStore::new(options.history),
             catalog: Catalog::built_in(options.old_server),
-            watches: Watches::default(),
+            watches: BTreeMap::new(),
             tokens: BTreeMap::new(),
             denials: Vec::new(),
             uids: random.fork("uids"),
@@ -49,10 +50,5 @@ impl ApiServer {
             now: None,
             options,
         }
-    }
-
-    /// Returns the model's time, for responses that show ages.
-    pub(crate) fn clock(&self) -> Timestamp {
-        self.now.unwrap_or(self.options.start)
     }
 }

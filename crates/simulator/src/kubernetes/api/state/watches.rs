@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -6,6 +5,7 @@ use futures::channel::mpsc::UnboundedSender;
 use jiff::Timestamp;
 
 use super::catalog::Resource;
+use crate::faults::Fault;
 use crate::kubernetes::store::{ChangeKind, ObjectChange, Selector, StoredObject};
 
 /// Part of each object in a table's row.
@@ -14,11 +14,6 @@ pub(crate) enum TableRows {
     Rows,
     WithMetadata,
     WithObjects,
-}
-
-#[derive(Default)]
-pub(crate) struct Watches {
-    pub(crate) by_table: BTreeMap<String, Vec<ObjectWatch>>,
 }
 
 pub(crate) struct ObjectWatch {
@@ -42,22 +37,15 @@ pub(crate) enum ObjectForm {
     Table(TableRows),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Delivery {
-    Once,
-    Twice,
-    AfterTheNext,
-    EndWatch,
-}
-
 impl ObjectWatch {
-    pub(crate) fn send(&mut self, line: Bytes, delivery: Delivery) {
+    /// Sends an event, with a fault of its delivery.
+    pub(crate) fn send(&mut self, line: Bytes, fault: Option<&Fault>) {
         // A send fails after the client disconnected; the watch is swept then.
-        match delivery {
-            Delivery::EndWatch => self.sender.close_channel(),
-            Delivery::AfterTheNext if self.held.is_none() => self.held = Some(line),
+        match fault {
+            Some(Fault::DropWatch) => self.sender.close_channel(),
+            Some(Fault::ReorderEvent) if self.held.is_none() => self.held = Some(line),
             _ => {
-                if delivery == Delivery::Twice {
+                if fault == Some(&Fault::DuplicateEvent) {
                     let _ = self.sender.unbounded_send(line.clone());
                 }
                 let _ = self.sender.unbounded_send(line);
@@ -69,20 +57,18 @@ impl ObjectWatch {
     }
 
     /// Returns the event of a change for this watch: an object that leaves its selector is deleted for it.
-    pub(crate) fn sees(&self, change: &ObjectChange) -> Option<(&'static str, bool)> {
+    pub(crate) fn sees(&self, change: &ObjectChange) -> Option<&'static str> {
         if self.namespace.as_ref().is_some_and(|namespace| change.key.namespace != *namespace) {
             return None;
         }
-        let fits = |object: &StoredObject| {
-            self.selector.is_everything() || self.selector.fits(&object.value)
-        };
+        let fits = |object: &StoredObject| self.selector.fits(&object.value);
         let before = change.previous.as_deref().is_some_and(fits);
         let after = change.kind != ChangeKind::Deleted && fits(&change.object);
         match (before, after) {
             (false, false) => None,
-            (false, true) => Some(("ADDED", false)),
-            (true, true) => Some(("MODIFIED", false)),
-            (true, false) => Some(("DELETED", change.kind != ChangeKind::Deleted)),
+            (false, true) => Some("ADDED"),
+            (true, true) => Some("MODIFIED"),
+            (true, false) => Some("DELETED"),
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct WriteContext {
     pub(crate) user: String,
     pub(crate) manager: String,
     pub(crate) verb: &'static str,
-    pub(crate) subresource: String,
+    pub(crate) subresource: &'static str,
     pub(crate) dry_run: bool,
     /// Server-side apply records managed fields itself.
     pub(crate) applies: bool,
@@ -64,7 +64,7 @@ impl WriteContext {
             user: String::new(),
             manager: String::new(),
             verb: CLUSTER,
-            subresource: String::new(),
+            subresource: "",
             dry_run: false,
             applies: false,
             now,

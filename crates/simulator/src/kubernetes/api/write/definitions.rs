@@ -11,20 +11,17 @@ impl ApiServer {
     /// Serves the versions of a CRD, and updates its status.
     pub(crate) fn definition_changed(&mut self, definition: &Value, now: Timestamp) {
         let table = objects::name(definition).to_owned();
-        let going = objects::is_being_deleted(definition);
         self.catalog.replace_custom(&table, resources(definition));
         let mut value = definition.clone();
-        if going {
+        if objects::is_being_deleted(definition) {
             let (reason, message) =
                 ("InstanceDeletionInProgress", "CustomResource deletion is in progress");
             objects::set_condition(&mut value, "Terminating", "True", reason, message, now);
             self.removed_definitions.insert(table);
         } else {
-            let finalizers: Vec<&str> = objects::finalizers(definition).collect();
-            if !finalizers.contains(&CLEANUP) {
-                let mut finalizers: Vec<String> =
-                    finalizers.iter().map(|&one| one.to_owned()).collect();
-                finalizers.push(CLEANUP.to_owned());
+            if objects::finalizers(definition).all(|one| one != CLEANUP) {
+                let finalizers = objects::finalizers(definition).chain([CLEANUP]);
+                let finalizers: Vec<&str> = finalizers.collect();
                 objects::set(&mut value, &["metadata", "finalizers"], finalizers);
             }
             let conditions = [
@@ -52,7 +49,7 @@ impl ApiServer {
     pub(crate) fn definition_gone(&mut self, definition: &Value) {
         let table = objects::name(definition);
         self.catalog.replace_custom(table, Vec::new());
-        self.end_watches_of(table);
+        self.watches.remove(table);
         self.store.drop_table(table);
         self.removed_definitions.remove(table);
     }

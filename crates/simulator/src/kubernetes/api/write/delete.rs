@@ -34,9 +34,7 @@ impl DeleteOptions {
         let body = if call.request.body().is_empty() { Value::Null } else { call.body()? };
         let mut options = Self::from_body(&body);
         let query = &call.query;
-        if let Ok(grace) = query.get("gracePeriodSeconds").parse() {
-            options.grace = options.grace.or(Some(grace));
-        }
+        options.grace = options.grace.or_else(|| query.get("gracePeriodSeconds").parse().ok());
         if !query.get("propagationPolicy").is_empty() && options.propagation.is_none() {
             options.propagation = Some(query.get("propagationPolicy").to_owned());
         }
@@ -45,7 +43,6 @@ impl DeleteOptions {
             "false" => options.propagation = Some("Background".to_owned()),
             _ => {}
         }
-        options.dry_run |= query.dry_run();
         if let Some(policy) = &options.propagation
             && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
         {
@@ -99,11 +96,11 @@ impl DeleteOptions {
     }
 
     fn settle_finalizers(&self, object: &mut Value) {
-        let Some(propagation) = self.propagation.as_deref() else { return };
-        let wanted = match propagation {
-            "Foreground" => Some("foregroundDeletion"),
-            "Orphan" => Some("orphan"),
-            _ => None,
+        let wanted = match self.propagation.as_deref() {
+            Some("Foreground") => Some("foregroundDeletion"),
+            Some("Orphan") => Some("orphan"),
+            Some(_) => None,
+            None => return,
         };
         let mut finalizers: Vec<String> = objects::finalizers(object)
             .filter(|one| !matches!(*one, "foregroundDeletion" | "orphan"))
@@ -132,12 +129,9 @@ impl ApiServer {
         let resource = call.resource();
         let options = DeleteOptions::of(call)?;
         let mut writer = call.writer("delete");
-        writer.dry_run = options.dry_run;
+        writer.dry_run |= options.dry_run;
         match self.delete_object(resource, &call.key(), &options, &writer)? {
-            Deleted::Gone(last) if returns_object(resource) => {
-                Ok(json_answer(StatusCode::OK, &converted(resource, &last)))
-            }
-            Deleted::Gone(last) => {
+            Deleted::Gone(last) if !returns_object(resource) => {
                 let mut details = json!({
                     "name": call.name(), "kind": resource.plural, "uid": objects::uid(&last),
                 });
@@ -150,7 +144,7 @@ impl ApiServer {
                 });
                 Ok(json_answer(StatusCode::OK, &status))
             }
-            Deleted::Going(object) => {
+            Deleted::Gone(object) | Deleted::Going(object) => {
                 Ok(json_answer(StatusCode::OK, &converted(resource, &object)))
             }
         }
@@ -167,7 +161,7 @@ impl ApiServer {
         let selector = selector(call)?;
         let options = DeleteOptions::of(call)?;
         let mut writer = call.writer("deletecollection");
-        writer.dry_run = options.dry_run;
+        writer.dry_run |= options.dry_run;
         let keys: Vec<Key> = self
             .store
             .list(&resource.table, call.namespace())
@@ -217,17 +211,16 @@ impl ApiServer {
         options: &DeleteOptions,
         writer: &WriteContext,
     ) -> ApiResult<Deleted> {
-        let Some(old) = self.store.get(&resource.table, key) else {
-            return Err(StatusError::not_found(resource, &key.name));
-        };
-        let old = old.value.clone();
+        let old = self.stored(resource, key)?.value.clone();
         options.check(resource, &key.name, &old)?;
         self.admit(resource, "DELETE", &key.name)?;
         let mut object = old.clone();
         options.settle_finalizers(&mut object);
         let is_namespace = resource.qualified() == "namespaces";
-        if is_namespace {
-            check_deletable(resource, key)?;
+        // The cluster's own namespaces cannot be deleted.
+        if is_namespace && matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
+            let why = "this namespace may not be deleted";
+            return Err(StatusError::forbidden(resource, &key.name, why));
         }
         let was_going = objects::is_being_deleted(&old);
         let grace = options.grace_for(resource, &old);
@@ -268,16 +261,4 @@ fn returns_object(resource: &Resource) -> bool {
         resource.qualified().as_str(),
         "pods" | "serviceaccounts" | "persistentvolumeclaims" | "persistentvolumes"
     )
-}
-
-/// The cluster's own namespaces cannot be deleted.
-fn check_deletable(resource: &Resource, key: &Key) -> ApiResult<()> {
-    if matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
-        return Err(StatusError::forbidden(
-            resource,
-            &key.name,
-            "this namespace may not be deleted",
-        ));
-    }
-    Ok(())
 }

@@ -34,11 +34,10 @@ impl ApiServer {
             ));
         }
         let pod = self.find(call)?.value.clone();
-        let mut options = DeleteOptions::from_body(&body["deleteOptions"]);
-        options.dry_run |= call.query.dry_run();
+        let options = DeleteOptions::from_body(&body["deleteOptions"]);
         let mut writer = call.writer("evict");
-        writer.dry_run = options.dry_run;
-        "eviction".clone_into(&mut writer.subresource);
+        writer.dry_run |= options.dry_run;
+        writer.subresource = "eviction";
         if !is_beyond_budgets(&pod) {
             self.ask_budgets(&pod, &writer)?;
         }

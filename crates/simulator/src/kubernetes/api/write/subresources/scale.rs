@@ -29,34 +29,35 @@ impl ApiServer {
         if !version.is_empty() {
             objects::set(&mut value, &["metadata", "resourceVersion"], version);
         }
-        let path = paths(resource)[0].clone();
-        let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
-        objects::set(&mut value, &path, replicas);
+        let [path, ..] = paths(resource);
+        objects::set(&mut value, &members(path), replicas);
         let mut writer = call.writer("update");
-        "scale".clone_into(&mut writer.subresource);
+        writer.subresource = "scale";
         let stored = self.replace(resource, &call.key(), value, ObjectPart::Main, &writer)?;
         Ok(json_answer(StatusCode::OK, &scale_of(resource, &stored)))
     }
 }
 
-fn paths(resource: &Resource) -> [String; 3] {
-    match resource.custom().and_then(|custom| custom.scale.clone()) {
-        Some(paths) => paths,
-        None => [".spec.replicas", ".status.replicas", ""].map(str::to_owned),
+/// Returns the paths of the wanted and the actual number of replicas, and of the selector.
+fn paths(resource: &Resource) -> [&str; 3] {
+    match resource.custom().and_then(|custom| custom.scale.as_ref()) {
+        Some(paths) => paths.each_ref().map(String::as_str),
+        None => [".spec.replicas", ".status.replicas", ""],
     }
+}
+
+fn members(path: &str) -> Vec<&str> {
+    path.split('.').filter(|part| !part.is_empty()).collect()
 }
 
 fn scale_of(resource: &Resource, object: &Value) -> Value {
     let [spec, status, selector] = paths(resource);
-    let find = |path: &str| {
-        let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
-        objects::at(object, &path).cloned()
-    };
+    let find = |path: &str| objects::at(object, &members(path)).cloned();
     let selector = if selector.is_empty() {
         let labels = objects::pairs(objects::at(object, &["spec", "selector", "matchLabels"]));
         labels.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
     } else {
-        find(&selector).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+        find(selector).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
     };
     let metadata = &object["metadata"];
     json!({
@@ -65,7 +66,7 @@ fn scale_of(resource: &Resource, object: &Value) -> Value {
             "name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"],
             "resourceVersion": metadata["resourceVersion"], "creationTimestamp": metadata["creationTimestamp"],
         },
-        "spec": {"replicas": find(&spec).unwrap_or(json!(0))},
-        "status": {"replicas": find(&status).unwrap_or(json!(0)), "selector": selector},
+        "spec": {"replicas": find(spec).unwrap_or(json!(0))},
+        "status": {"replicas": find(status).unwrap_or(json!(0)), "selector": selector},
     })
 }
