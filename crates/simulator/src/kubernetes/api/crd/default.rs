@@ -20,7 +20,7 @@ pub(super) fn apply(schema: &Schema, value: &mut Value) {
                 }
             }
             for (name, value) in members.iter_mut() {
-                if let Some(schema) = schema.properties.get(name).or(schema.additional.as_deref()) {
+                if let Some(schema) = schema.member(name) {
                     apply(schema, value);
                 }
             }

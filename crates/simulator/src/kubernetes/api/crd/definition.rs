@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::kubernetes::api::state::{
     Custom, CustomColumn, FieldError, Resource, ResourceOrigin, Schema, api_version,
 };
-use crate::kubernetes::store::objects::{self, flag, list, text};
+use crate::kubernetes::store::objects::{self, flag, list, text, texts};
 
 /// Finalizer that keeps a CRD until its objects are deleted.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -64,9 +64,7 @@ pub(crate) fn resources(definition: &Value) -> Vec<Resource> {
     let versions = list(spec, &["versions"]);
     let storage = versions.iter().find(|version| flag(version, &["storage"]));
     let stored_as = api_version(group, storage.map_or("", |version| text(version, &["name"])));
-    let texts = |path: &[&str]| -> Vec<String> {
-        list(spec, path).iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
-    };
+    let names = |member: &str| texts(spec, &["names", member]).map(str::to_owned).collect();
     let served = versions.iter().filter(|version| flag(version, &["served"]));
     served
         .map(|version| {
@@ -79,8 +77,8 @@ pub(crate) fn resources(definition: &Value) -> Vec<Resource> {
                 kind: text(spec, &["names", "kind"]).to_owned(),
                 list_kind: text(spec, &["names", "listKind"]).to_owned(),
                 namespaced: text(spec, &["scope"]) == "Namespaced",
-                short_names: texts(&["names", "shortNames"]),
-                categories: texts(&["names", "categories"]),
+                short_names: names("shortNames"),
+                categories: names("categories"),
                 table: objects::name(definition).to_owned(),
                 stored_as: stored_as.clone(),
                 generation: true,

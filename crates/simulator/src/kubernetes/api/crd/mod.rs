@@ -2,9 +2,9 @@
 
 mod default;
 pub(crate) mod definition;
-mod object;
 mod prune;
 mod validate;
 
 pub(crate) use definition::check_definition;
-pub(crate) use object::{check, prune};
+pub(crate) use prune::prune;
+pub(crate) use validate::check;

@@ -3,9 +3,14 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::default;
+use super::prune::prune;
 use crate::kubernetes::api::state::{FieldError, ListType, Schema};
 
-pub(super) fn check(schema: &Schema, object: &Value) -> Vec<FieldError> {
+/// Prunes and defaults an object, and returns its errors.
+pub(crate) fn check(schema: &Schema, object: &mut Value) -> Vec<FieldError> {
+    prune(schema, object);
+    default::apply(schema, object);
     let mut errors = Vec::new();
     validate(schema, object, "", &mut errors);
     lists(schema, object, "", &mut errors);
@@ -117,11 +122,7 @@ fn of_list(
         errors.push(FieldError::invalid(path, value, &detail));
     }
     if let Some(most) = schema.max_items.filter(|most| length > *most) {
-        errors.push(FieldError {
-            reason: "FieldValueTooMany",
-            field: path.to_owned(),
-            message: format!("Too many: {length}: must have at most {most} items"),
-        });
+        errors.push(FieldError::too_many(path, length, most));
     }
     if let Some(schema) = &schema.items {
         for (n, item) in items.iter().enumerate() {
@@ -146,17 +147,13 @@ fn of_object(
         errors.push(FieldError::invalid(path, &whole(), &detail));
     }
     if let Some(most) = schema.max_properties.filter(|most| count > *most) {
-        errors.push(FieldError {
-            reason: "FieldValueTooMany",
-            field: path.to_owned(),
-            message: format!("Too many: {count}: must have at most {most} items"),
-        });
+        errors.push(FieldError::too_many(path, count, most));
     }
     for (name, value) in members {
         if path.is_empty() && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
             continue;
         }
-        if let Some(schema) = schema.properties.get(name).or(schema.additional.as_deref()) {
+        if let Some(schema) = schema.member(name) {
             validate(schema, value, &below(path, name), errors);
         }
     }
@@ -187,15 +184,11 @@ fn of_branches(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<Fiel
 fn lists(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
     match value {
         Value::Array(items) => {
-            let mut seen: Vec<Value> = Vec::new();
+            let mut seen = Vec::new();
             for (n, item) in items.iter().enumerate() {
                 let place = format!("{path}[{n}]");
-                let key = match &schema.list_type {
-                    ListType::Atomic => None,
-                    ListType::Set => Some(item.clone()),
-                    ListType::Map(keys) => Some(key_of(keys, item)),
-                };
-                if let Some(key) = key {
+                if schema.list_type != ListType::Atomic {
+                    let key = schema.list_type.key_of(item);
                     if seen.contains(&key) {
                         errors.push(FieldError::duplicate(&place, &key));
                     } else {
@@ -209,19 +202,13 @@ fn lists(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError
         }
         Value::Object(members) => {
             for (name, value) in members {
-                if let Some(schema) = schema.properties.get(name).or(schema.additional.as_deref()) {
+                if let Some(schema) = schema.member(name) {
                     lists(schema, value, &below(path, name), errors);
                 }
             }
         }
         _ => {}
     }
-}
-
-/// Returns the key of an element of a map-typed list.
-pub(crate) fn key_of(keys: &[String], item: &Value) -> Value {
-    let members = keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
-    Value::Object(members.collect())
 }
 
 fn below(path: &str, name: &str) -> String {

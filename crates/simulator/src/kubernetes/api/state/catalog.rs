@@ -56,11 +56,6 @@ pub(crate) struct CustomColumn {
 }
 
 impl Resource {
-    /// Returns a resource for what all objects have in common.
-    pub(crate) fn nameless() -> Self {
-        built_in(&("", "v1", "", "", "", "", &[]))
-    }
-
     pub(crate) fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
     }

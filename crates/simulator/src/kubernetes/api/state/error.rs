@@ -1,6 +1,7 @@
 //! Errors as the API server words them: `Status` objects.
 
 use http::StatusCode;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::catalog::Resource;
@@ -19,26 +20,33 @@ pub(crate) type ApiResult<T> = Result<T, StatusError>;
 /// Body for an unknown path.
 const PAGE_NOT_FOUND: &str = "404 page not found\n";
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error of one field, and a cause in the details of a [`StatusError`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{field}: {message}")]
 pub(crate) struct FieldError {
-    pub(crate) reason: &'static str,
+    reason: &'static str,
     pub(crate) field: String,
     pub(crate) message: String,
 }
 
 impl FieldError {
+    pub(crate) fn new(reason: &'static str, field: &str, message: String) -> Self {
+        Self { reason, field: field.to_owned(), message }
+    }
+
     pub(crate) fn required(field: &str, detail: &str) -> Self {
-        let message = if detail.is_empty() {
-            "Required value".to_owned()
-        } else {
-            format!("Required value: {detail}")
-        };
-        Self { reason: "FieldValueRequired", field: field.to_owned(), message }
+        let colon = if detail.is_empty() { "" } else { ": " };
+        Self::new("FieldValueRequired", field, format!("Required value{colon}{detail}"))
     }
 
     pub(crate) fn invalid(field: &str, value: &Value, detail: &str) -> Self {
         let message = format!("Invalid value: {}: {detail}", shown(value));
-        Self { reason: "FieldValueInvalid", field: field.to_owned(), message }
+        Self::new("FieldValueInvalid", field, message)
+    }
+
+    pub(crate) fn too_many(field: &str, count: u64, most: u64) -> Self {
+        let message = format!("Too many: {count}: must have at most {most} items");
+        Self::new("FieldValueTooMany", field, message)
     }
 
     pub(crate) fn wrong_type(field: &str, value: &Value, wanted: &str) -> Self {
@@ -53,28 +61,21 @@ impl FieldError {
         };
         let detail = format!("{field} in body must be of type {wanted}: \"{found}\"");
         // The validator names the type twice and shows no value.
-        let message = format!("Invalid value: \"{found}\": {detail}");
-        Self { reason: "FieldValueInvalid", field: field.to_owned(), message }
+        Self::new("FieldValueInvalid", field, format!("Invalid value: \"{found}\": {detail}"))
     }
 
     pub(crate) fn unsupported(field: &str, value: &Value, allowed: &[Value]) -> Self {
-        let allowed: Vec<String> = allowed.iter().map(shown).collect();
-        let message = format!(
-            "Unsupported value: {}: supported values: {}",
-            shown(value),
-            allowed.join(", ")
-        );
-        Self { reason: "FieldValueNotSupported", field: field.to_owned(), message }
+        let allowed = allowed.iter().map(shown).collect::<Vec<_>>().join(", ");
+        let message = format!("Unsupported value: {}: supported values: {allowed}", shown(value));
+        Self::new("FieldValueNotSupported", field, message)
     }
 
     pub(crate) fn duplicate(field: &str, value: &Value) -> Self {
-        let message = format!("Duplicate value: {}", go_shown(value));
-        Self { reason: "FieldValueDuplicate", field: field.to_owned(), message }
+        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", go_shown(value)))
     }
 
     pub(crate) fn forbidden(field: &str, detail: &str) -> Self {
-        let message = format!("Forbidden: {detail}");
-        Self { reason: "FieldValueForbidden", field: field.to_owned(), message }
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
     }
 }
 
@@ -128,11 +129,8 @@ impl StatusError {
     }
 
     pub(crate) fn namespace_not_found(name: &str) -> Self {
-        Self::new(404, "NotFound", format!("namespaces {name:?} not found")).about(
-            "",
-            "namespaces",
-            name,
-        )
+        let message = format!("namespaces {name:?} not found");
+        Self::new(404, "NotFound", message).about("", "namespaces", name)
     }
 
     pub(crate) fn no_such_resource() -> Self {
@@ -158,12 +156,9 @@ impl StatusError {
     }
 
     pub(crate) fn bad_option(kind: &str, error: &FieldError) -> Self {
-        let message =
-            format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", error.field, error.message);
-        Self::new(422, "Invalid", message).with_details(json!({
-            "group": "meta.k8s.io", "kind": kind,
-            "causes": [{"reason": error.reason, "message": error.message, "field": error.field}],
-        }))
+        let details = json!({"group": "meta.k8s.io", "kind": kind, "causes": [error]});
+        Self::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {error}"))
+            .with_details(details)
     }
 
     pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
@@ -199,22 +194,15 @@ impl StatusError {
     }
 
     pub(crate) fn invalid(resource: &Resource, name: &str, errors: &[FieldError]) -> Self {
-        let texts: Vec<String> =
-            errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let all = match texts.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        let causes: Vec<Value> = errors
-            .iter()
-            .map(|error| {
-                json!({"reason": error.reason, "message": error.message, "field": error.field})
-            })
-            .collect();
         let message = format!("{} {name:?} is invalid: {all}", resource.qualified_kind());
         let mut error =
             Self::new(422, "Invalid", message).about(&resource.group, &resource.kind, name);
-        error.details["causes"] = causes.into();
+        error.details["causes"] = json!(errors);
         error
     }
 

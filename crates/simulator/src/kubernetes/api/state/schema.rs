@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::kubernetes::store::objects::{flag, list, text};
+use crate::kubernetes::store::objects::{flag, list, text, texts};
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a schema is a list of separate switches")]
@@ -45,10 +45,24 @@ pub(crate) enum ListType {
     #[default]
     Atomic,
     Set,
+    /// Elements are identified by these members.
     Map(Vec<String>),
 }
 
+impl ListType {
+    /// Returns what identifies an element: its key members, or all of it.
+    pub(crate) fn key_of(&self, item: &Value) -> Value {
+        let Self::Map(keys) = self else { return item.clone() };
+        keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect()
+    }
+}
+
 impl Schema {
+    /// Returns the schema of a member.
+    pub(crate) fn member(&self, name: &str) -> Option<&Self> {
+        self.properties.get(name).or(self.additional.as_deref())
+    }
+
     /// Parses an `openAPIV3Schema`. An invalid pattern matches everything.
     pub(crate) fn read(value: &Value) -> Self {
         let number = |name: &str| value.get(name).and_then(Value::as_u64);
@@ -60,9 +74,7 @@ impl Schema {
             value.get(name).filter(|one| one.is_object()).map(|one| Box::new(Self::read(one)))
         };
         let many = |name: &str| list(value, &[name]).iter().map(Self::read).collect();
-        let texts = |name: &str| -> Vec<String> {
-            list(value, &[name]).iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
-        };
+        let owned = |name: &str| texts(value, &[name]).map(str::to_owned).collect();
         let properties = value.get("properties").and_then(Value::as_object).into_iter().flatten();
         Self {
             kind: text(value, &["type"]).to_owned(),
@@ -74,7 +86,7 @@ impl Schema {
                 _ => boxed("additionalProperties"),
             },
             items: boxed("items"),
-            required: texts("required"),
+            required: owned("required"),
             default: value.get("default").cloned(),
             allowed: list(value, &["enum"]).to_vec(),
             pattern: value.get("pattern").and_then(Value::as_str).and_then(|pattern| {
@@ -95,7 +107,7 @@ impl Schema {
             embedded: flag(value, &["x-kubernetes-embedded-resource"]),
             list_type: match text(value, &["x-kubernetes-list-type"]) {
                 "set" => ListType::Set,
-                "map" => ListType::Map(texts("x-kubernetes-list-map-keys")),
+                "map" => ListType::Map(owned("x-kubernetes-list-map-keys")),
                 _ => ListType::Atomic,
             },
             atomic_map: text(value, &["x-kubernetes-map-type"]) == "atomic",

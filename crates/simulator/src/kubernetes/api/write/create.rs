@@ -54,7 +54,7 @@ impl ApiServer {
         }
         objects::set(&mut value, &["metadata", "uid"], self.uids.guid());
         objects::set(&mut value, &["metadata", "creationTimestamp"], objects::time(now));
-        if resource.generation || resource.custom().is_some() {
+        if resource.generation {
             objects::set(&mut value, &["metadata", "generation"], 1);
         }
         defaults::prepare_new(resource, &mut value, now);

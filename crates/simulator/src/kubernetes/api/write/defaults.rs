@@ -41,8 +41,7 @@ pub(crate) fn bad_name(resource: &Resource, name: &str) -> Option<&'static str> 
         matches!((bytes.first(), bytes.last()), (Some(first), Some(last)) if letter(*first) && letter(*last))
             && bytes.iter().all(|byte| letter(*byte) || *byte == b'-')
     };
-    let one_label = matches!(resource.qualified().as_str(), "namespaces");
-    if one_label {
+    if resource.qualified() == "namespaces" {
         return (!label(name) || name.len() > 63).then_some(
             "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and \
              end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
@@ -61,9 +60,7 @@ pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
 /// Removes `unschedulable: false`.
 fn drop_false(value: &mut Value) {
-    if objects::at(value, &["spec", "unschedulable"]).is_some()
-        && !flag(value, &["spec", "unschedulable"])
-    {
+    if !flag(value, &["spec", "unschedulable"]) {
         objects::remove(value, &["spec", "unschedulable"]);
     }
 }

@@ -79,12 +79,15 @@ fn is_qualified(text: &str) -> bool {
     }
 }
 
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
+    is_word(text, 63, b"-_.")
+}
+
+/// Returns true for letters, digits and some others, with a letter or digit at both ends.
+pub(super) fn is_word(text: &str, most: usize, others: &[u8]) -> bool {
     let bytes = text.as_bytes();
     let ends = [bytes.first(), bytes.last()];
-    text.len() <= 63
-        && ends.iter().all(|byte| byte.is_some_and(u8::is_ascii_alphanumeric))
-        && bytes
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    text.len() <= most
+        && ends.iter().all(|end| end.is_some_and(u8::is_ascii_alphanumeric))
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || others.contains(byte))
 }

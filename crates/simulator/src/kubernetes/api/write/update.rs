@@ -14,6 +14,8 @@ use crate::kubernetes::api::state::{
 };
 use crate::kubernetes::store::objects::{self, Key};
 
+const MANAGED_FIELDS: [&str; 2] = ["metadata", "managedFields"];
+
 impl ApiServer {
     pub(crate) fn serve_update(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let (resource, name, namespace) = (call.resource(), call.name(), call.namespace());
@@ -51,11 +53,7 @@ impl ApiServer {
         part: ObjectPart,
         writer: &WriteContext,
     ) -> ApiResult<Value> {
-        let old = self
-            .store
-            .get(&resource.table, key)
-            .ok_or_else(|| StatusError::not_found(resource, &key.name))?;
-        let old = Arc::clone(old);
+        let old = Arc::clone(self.stored(resource, key)?);
         let old = &old.value;
         self.admit(resource, "UPDATE", &key.name)?;
         check_version(resource, key, old, &value)?;
@@ -88,11 +86,8 @@ fn check_version(resource: &Resource, key: &Key, old: &Value, value: &Value) -> 
     let version = objects::text(value, &["metadata", "resourceVersion"]);
     if version.is_empty() {
         if defaults::needs_version(resource) {
-            let error = FieldError {
-                reason: "FieldValueInvalid",
-                field: "metadata.resourceVersion".to_owned(),
-                message: "Invalid value: 0x0: must be specified for an update".to_owned(),
-            };
+            let message = "Invalid value: 0x0: must be specified for an update".to_owned();
+            let error = FieldError::new("FieldValueInvalid", "metadata.resourceVersion", message);
             return Err(StatusError::invalid(resource, &key.name, &[error]));
         }
         return Ok(());
@@ -116,17 +111,10 @@ fn keep_metadata(value: &mut Value, old: &Value) {
         "namespace",
         "selfLink",
     ] {
-        match objects::at(old, &["metadata", name]) {
-            Some(was) => objects::set(value, &["metadata", name], was.clone()),
-            None => {
-                objects::remove(value, &["metadata", name]);
-            }
-        }
+        put_back(value, old, &["metadata", name]);
     }
-    if objects::at(value, &["metadata", "managedFields"]).is_none()
-        && let Some(was) = objects::at(old, &["metadata", "managedFields"])
-    {
-        objects::set(value, &["metadata", "managedFields"], was.clone());
+    if objects::at(value, &MANAGED_FIELDS).is_none() {
+        put_back(value, old, &MANAGED_FIELDS);
     }
     for list in ["finalizers", "ownerReferences"] {
         if objects::at(value, &["metadata", list])
@@ -143,18 +131,11 @@ fn keep_other_part(resource: &Resource, value: &mut Value, old: &Value, part: Ob
         return;
     }
     match part {
-        ObjectPart::Main => put_back(value, old, "status"),
+        ObjectPart::Main => put_back(value, old, &["status"]),
         ObjectPart::Status if resource.custom().is_some() => {
-            let status = objects::members(value).remove("status");
-            let managed = objects::remove(value, &["metadata", "managedFields"]);
-            *value = old.clone();
-            objects::members(value).remove("status");
-            if let Some(status) = status {
-                value["status"] = status;
-            }
-            if let Some(managed) = managed {
-                objects::set(value, &["metadata", "managedFields"], managed);
-            }
+            let new = std::mem::replace(value, old.clone());
+            put_back(value, &new, &["status"]);
+            put_back(value, &new, &MANAGED_FIELDS);
         }
         ObjectPart::Status => {
             let names: Vec<String> = old
@@ -166,17 +147,18 @@ fn keep_other_part(resource: &Resource, value: &mut Value, old: &Value, part: Ob
                 .cloned()
                 .collect();
             for name in names {
-                put_back(value, old, &name);
+                put_back(value, old, &[&name]);
             }
         }
     }
 }
 
-fn put_back(value: &mut Value, old: &Value, name: &str) {
-    match old.get(name) {
-        Some(was) => value[name] = was.clone(),
+/// Sets a member as it is in another object, or removes it.
+fn put_back(value: &mut Value, old: &Value, path: &[&str]) {
+    match objects::at(old, path) {
+        Some(was) => objects::set(value, path, was.clone()),
         None => {
-            objects::members(value).remove(name);
+            objects::remove(value, path);
         }
     }
 }
@@ -201,8 +183,7 @@ fn check_finalizers(resource: &Resource, key: &Key, old: &Value, value: &Value) 
 }
 
 fn count_generation(resource: &Resource, value: &mut Value, old: &Value, part: ObjectPart) {
-    let counts = resource.generation || resource.custom().is_some();
-    if !counts || part == ObjectPart::Status {
+    if !resource.generation || part == ObjectPart::Status {
         return;
     }
     let wanted = |object: &Value| {
@@ -221,6 +202,6 @@ fn count_generation(resource: &Resource, value: &mut Value, old: &Value, part: O
 
 fn without_managed(value: &Value) -> Value {
     let mut value = value.clone();
-    objects::remove(&mut value, &["metadata", "managedFields"]);
+    objects::remove(&mut value, &MANAGED_FIELDS);
     value
 }

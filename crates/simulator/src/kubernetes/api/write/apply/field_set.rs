@@ -12,25 +12,27 @@ use crate::kubernetes::store::objects::members;
 #[derive(Clone, Copy)]
 pub(super) enum Shape<'a> {
     Custom(Option<&'a Schema>),
-    BuiltIn(&'a Resource, &'a str),
+    /// Plural name of a built-in resource, and name of the member.
+    BuiltIn(&'a str, &'a str),
 }
 
 impl<'a> Shape<'a> {
     pub(super) fn of(resource: &'a Resource) -> Self {
         match resource.custom() {
             Some(custom) => Self::Custom(Some(&custom.schema)),
-            None => Self::BuiltIn(resource, ""),
+            None => Self::BuiltIn(&resource.plural, ""),
         }
+    }
+
+    /// Returns the shape of metadata, the same for all objects.
+    fn metadata(name: &'a str) -> Self {
+        Self::BuiltIn("", name)
     }
 
     fn member(&self, name: &'a str) -> Self {
         match self {
-            Self::Custom(schema) => {
-                Self::Custom(schema.and_then(|schema| {
-                    schema.properties.get(name).or(schema.additional.as_deref())
-                }))
-            }
-            Self::BuiltIn(resource, _) => Self::BuiltIn(resource, name),
+            Self::Custom(schema) => Self::Custom(schema.and_then(|schema| schema.member(name))),
+            Self::BuiltIn(plural, _) => Self::BuiltIn(plural, name),
         }
     }
 
@@ -46,7 +48,7 @@ impl<'a> Shape<'a> {
             Self::Custom(schema) => {
                 schema.map(|schema| schema.list_type.clone()).unwrap_or_default()
             }
-            Self::BuiltIn(resource, name) => list_type(resource, name),
+            Self::BuiltIn(plural, name) => list_type(plural, name),
         }
     }
 
@@ -56,8 +58,7 @@ impl<'a> Shape<'a> {
 }
 
 /// Fields as paths of parts: `f:spec`, `k:{"type":"Ready"}`, `v:"finalizer"`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct FieldSet(BTreeSet<Vec<String>>);
+pub(super) type FieldSet = BTreeSet<Vec<String>>;
 
 const NOT_OWNED: [&str; 11] = [
     "name",
@@ -73,113 +74,65 @@ const NOT_OWNED: [&str; 11] = [
     "generateName",
 ];
 
-impl FieldSet {
-    pub(super) fn of(shape: &Shape<'_>, value: &Value) -> Self {
-        let mut found = BTreeSet::new();
-        for (name, value) in value.as_object().into_iter().flatten() {
-            match name.as_str() {
-                "apiVersion" | "kind" => {}
-                "metadata" => {
-                    let own = value.as_object().into_iter().flatten();
-                    for (name, value) in own.filter(|(name, _)| !NOT_OWNED.contains(&name.as_str()))
-                    {
-                        let mut path = vec!["f:metadata".to_owned(), format!("f:{name}")];
-                        collect(&Shape::metadata(name), value, &mut path, &mut found);
-                    }
-                }
-                name => {
-                    collect(&shape.member(name), value, &mut vec![format!("f:{name}")], &mut found);
+/// Returns the fields of an object.
+pub(super) fn fields_of(shape: &Shape<'_>, object: &Value) -> FieldSet {
+    let mut found = FieldSet::new();
+    for (name, value) in object.as_object().into_iter().flatten() {
+        match name.as_str() {
+            "apiVersion" | "kind" => {}
+            "metadata" => {
+                let own = value.as_object().into_iter().flatten();
+                for (name, value) in own.filter(|(name, _)| !NOT_OWNED.contains(&name.as_str())) {
+                    let mut path = vec!["f:metadata".to_owned(), format!("f:{name}")];
+                    collect(&Shape::metadata(name), value, &mut path, &mut found);
                 }
             }
-        }
-        Self(found)
-    }
-
-    /// Returns the fields whose values differ between two objects.
-    pub(super) fn changed(&self, shape: &Shape<'_>, old: &Value, new: &Value) -> Self {
-        let differs = |path: &&Vec<String>| find(shape, old, path) != find(shape, new, path);
-        Self(self.0.iter().filter(differs).cloned().collect())
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        self.0.extend(other.0.iter().cloned());
-    }
-
-    pub(super) fn take_away(&mut self, other: &Self) {
-        self.0.retain(|path| !other.0.contains(path));
-    }
-
-    pub(super) fn keep_only(&mut self, other: &Self) {
-        self.0.retain(|path| other.0.contains(path));
-    }
-
-    pub(super) fn common(&self, other: &Self) -> Self {
-        Self(self.0.intersection(&other.0).cloned().collect())
-    }
-
-    /// Removes these fields from an object, and parents that become empty.
-    pub(super) fn remove_from(&self, shape: &Shape<'_>, value: &mut Value) {
-        for path in self.0.iter().rev() {
-            remove(shape, value, path);
-        }
-    }
-
-    /// Returns human-readable paths: `.spec.containers[name="x"].image`.
-    pub(super) fn paths(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|path| path.iter().map(|part| shown(part)).collect())
-    }
-
-    pub(super) fn to_json(&self) -> Value {
-        let mut root = Value::Object(Map::new());
-        for path in &self.0 {
-            let mut place = &mut root;
-            for part in path {
-                place = members(place).entry(part).or_insert_with(|| json!({}));
+            name => {
+                collect(&shape.member(name), value, &mut vec![format!("f:{name}")], &mut found);
             }
         }
-        root
     }
-
-    pub(super) fn from_json(value: &Value) -> Self {
-        fn walk(value: &Value, path: &mut Vec<String>, found: &mut BTreeSet<Vec<String>>) {
-            let members = value.as_object().filter(|members| !members.is_empty());
-            let Some(members) = members else {
-                found.insert(path.clone());
-                return;
-            };
-            for (part, value) in members {
-                path.push(part.clone());
-                walk(value, path, found);
-                path.pop();
-            }
-        }
-        let mut found = BTreeSet::new();
-        if value.as_object().is_some_and(|members| !members.is_empty()) {
-            walk(value, &mut Vec::new(), &mut found);
-        }
-        Self(found)
-    }
+    found
 }
 
-impl<'a> Shape<'a> {
-    /// Returns the shape of metadata, the same for all objects.
-    fn metadata(name: &'a str) -> Self {
-        static BY_NAME: std::sync::OnceLock<Resource> = std::sync::OnceLock::new();
-        let any = BY_NAME.get_or_init(Resource::nameless);
-        Self::BuiltIn(any, name)
-    }
+/// Returns those of the fields whose values differ between two objects.
+pub(super) fn changed(fields: &FieldSet, shape: &Shape<'_>, old: &Value, new: &Value) -> FieldSet {
+    let differs = |path: &&Vec<String>| find(shape, old, path) != find(shape, new, path);
+    fields.iter().filter(differs).cloned().collect()
 }
 
-fn collect(
-    shape: &Shape<'_>,
-    value: &Value,
-    path: &mut Vec<String>,
-    found: &mut BTreeSet<Vec<String>>,
-) {
+pub(super) fn to_json(fields: &FieldSet) -> Value {
+    let mut root = Value::Object(Map::new());
+    for path in fields {
+        let mut place = &mut root;
+        for part in path {
+            place = members(place).entry(part).or_insert_with(|| json!({}));
+        }
+    }
+    root
+}
+
+pub(super) fn from_json(value: &Value) -> FieldSet {
+    fn walk(value: &Value, path: &mut Vec<String>, found: &mut FieldSet) {
+        let members = value.as_object().filter(|members| !members.is_empty());
+        let Some(members) = members else {
+            found.insert(path.clone());
+            return;
+        };
+        for (part, value) in members {
+            path.push(part.clone());
+            walk(value, path, found);
+            path.pop();
+        }
+    }
+    let mut found = FieldSet::new();
+    if value.as_object().is_some_and(|members| !members.is_empty()) {
+        walk(value, &mut Vec::new(), &mut found);
+    }
+    found
+}
+
+fn collect(shape: &Shape<'_>, value: &Value, path: &mut Vec<String>, found: &mut FieldSet) {
     match value {
         Value::Object(members) if !members.is_empty() && !shape.is_atomic_map() => {
             for (name, value) in members {
@@ -207,14 +160,8 @@ fn collect(
 }
 
 fn part_of(list: &ListType, item: &Value) -> String {
-    match list {
-        ListType::Map(keys) => {
-            let key: Map<String, Value> =
-                keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect();
-            format!("k:{}", Value::Object(key))
-        }
-        _ => format!("v:{item}"),
-    }
+    let mark = if matches!(list, ListType::Map(_)) { 'k' } else { 'v' };
+    format!("{mark}:{}", list.key_of(item))
 }
 
 fn position(list: &ListType, items: &[Value], part: &str) -> Option<usize> {
@@ -242,7 +189,8 @@ fn step<'a>(shape: &Shape<'a>, name: &'a str) -> Shape<'a> {
     }
 }
 
-fn remove(shape: &Shape<'_>, value: &mut Value, path: &[String]) {
+/// Removes a field from an object, and parents that become empty.
+pub(super) fn remove(shape: &Shape<'_>, value: &mut Value, path: &[String]) {
     let Some((part, rest)) = path.split_first() else { return };
     if let Some(name) = part.strip_prefix("f:") {
         let Some(members) = value.as_object_mut() else { return };
@@ -294,6 +242,11 @@ pub(super) fn merge(shape: &Shape<'_>, value: &mut Value, applied: &Value) {
         }
         other => *value = other.clone(),
     }
+}
+
+/// Returns a human-readable path: `.spec.containers[name="x"].image`.
+pub(super) fn shown_path(path: &[String]) -> String {
+    path.iter().map(|part| shown(part)).collect()
 }
 
 fn shown(part: &str) -> String {

@@ -1,11 +1,13 @@
 use http::StatusCode;
 use serde_json::Value;
 
-use super::field_set::{FieldSet, Shape};
+use super::field_set::{Shape, fields_of};
 use super::merge::merge;
 use super::owners::{Owner, set_owners};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{ResourceRequest, converted, object_answer, to_stored};
+use crate::kubernetes::api::negotiate::{
+    ResourceRequest, converted, json_or_yaml, object_answer, to_stored,
+};
 use crate::kubernetes::api::state::{
     ApiResult, ApiServer, FieldError, ObjectPart, Resource, StatusError,
 };
@@ -19,13 +21,8 @@ impl ApiServer {
             let error = FieldError::required("fieldManager", "is required for apply patch");
             return Err(StatusError::bad_option("PatchOptions", &error));
         }
-        let body: Value = match serde_json::from_slice(call.request.body()) {
-            Ok(value) => value,
-            Err(error) => std::str::from_utf8(call.request.body())
-                .ok()
-                .and_then(|text| serde_saphyr::from_str(text).ok())
-                .ok_or_else(|| StatusError::bad_request(format!("error decoding YAML: {error}")))?,
-        };
+        let body = json_or_yaml(call.request.body())
+            .map_err(|error| StatusError::bad_request(format!("error decoding YAML: {error}")))?;
         let mut applied = decode(resource, body)?;
         if objects::at(&applied, &["metadata", "managedFields"]).is_some_and(|list| !list.is_null())
         {
@@ -39,7 +36,7 @@ impl ApiServer {
         let mut writer = call.writer("patch");
         writer.applies = true;
         let shape = Shape::of(resource);
-        let fields = FieldSet::of(&shape, &applied);
+        let fields = fields_of(&shape, &applied);
         let mine = Owner::new(&writer, "Apply", &resource.api_version(), fields);
         let live = match self.find(call) {
             Err(_) if part == ObjectPart::Main => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::field_set::{self, FieldSet, Shape};
+use super::field_set::{self, Shape};
 use super::owners::{Owner, owners, set_owners};
 use crate::kubernetes::api::state::{ApiResult, Resource, StatusError};
 use crate::kubernetes::store::objects::{self, text};
@@ -27,20 +27,21 @@ pub(super) fn merge(
             objects::set(&mut merged, &["metadata", name], wanted);
         }
     }
-    let changed = mine.fields.changed(shape, live, &merged);
+    let changed = field_set::changed(&mine.fields, shape, live, &merged);
     let mut all = owners(live);
     let mut conflicts: Vec<(String, String)> = Vec::new();
     for owner in all.iter_mut().filter(|owner| !owner.is(&mine)) {
-        let lost = owner.fields.common(&changed);
+        let lost = &owner.fields & &changed;
         if force {
-            owner.fields.take_away(&lost);
+            owner.fields.retain(|path| !lost.contains(path));
         } else {
             let who = format!(
                 "{:?} using {}",
                 text(&owner.entry, &["manager"]),
                 text(&owner.entry, &["apiVersion"])
             );
-            conflicts.extend(lost.paths().map(|path| (who.clone(), path)));
+            let paths = lost.iter().map(|path| field_set::shown_path(path));
+            conflicts.extend(paths.map(|path| (who.clone(), path)));
         }
     }
     if !conflicts.is_empty() {
@@ -53,17 +54,16 @@ pub(super) fn merge(
         {
             mine.entry["time"] = time.clone();
         }
-        let mut gone = before.fields;
-        gone.take_away(&mine.fields);
-        for owner in &all {
-            gone.take_away(&owner.fields);
+        let mut gone = &before.fields - &mine.fields;
+        gone.retain(|path| all.iter().all(|owner| !owner.fields.contains(path)));
+        for path in gone.iter().rev() {
+            field_set::remove(shape, &mut merged, path);
         }
-        gone.remove_from(shape, &mut merged);
     }
     all.push(mine);
-    let all_fields = FieldSet::of(shape, &merged);
+    let all_fields = field_set::fields_of(shape, &merged);
     for owner in &mut all {
-        owner.fields.keep_only(&all_fields);
+        owner.fields.retain(|path| all_fields.contains(path));
     }
     set_owners(&mut merged, all);
     merged["apiVersion"] = resource.api_version().into();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::field_set::{FieldSet, Shape};
+use super::field_set::{self, FieldSet, Shape};
 use crate::kubernetes::api::state::{Resource, WriteContext};
 use crate::kubernetes::store::objects;
 
@@ -23,7 +23,7 @@ impl Owner {
             "fieldsType": "FieldsV1", "time": objects::time(writer.now),
         });
         if !writer.subresource.is_empty() {
-            entry["subresource"] = writer.subresource.clone().into();
+            entry["subresource"] = writer.subresource.into();
         }
         Self { entry, fields }
     }
@@ -40,7 +40,7 @@ pub(super) fn owners(value: &Value) -> Vec<Owner> {
         .iter()
         .map(|entry| Owner {
             entry: entry.clone(),
-            fields: FieldSet::from_json(&entry["fieldsV1"]),
+            fields: field_set::from_json(&entry["fieldsV1"]),
         })
         .collect()
 }
@@ -51,7 +51,7 @@ pub(super) fn set_owners(value: &mut Value, owners: Vec<Owner>) {
         .filter(|owner| !owner.fields.is_empty())
         .map(|owner| {
             let mut entry = owner.entry;
-            entry["fieldsV1"] = owner.fields.to_json();
+            entry["fieldsV1"] = field_set::to_json(&owner.fields);
             entry
         })
         .collect();
@@ -70,25 +70,25 @@ pub(crate) fn record_update(
     let forgotten = objects::at(value, &["metadata", "managedFields"])
         .is_some_and(|list| list.as_array().is_some_and(Vec::is_empty));
     let mut all = if forgotten { Vec::new() } else { old.map(owners).unwrap_or_default() };
-    let new_fields = FieldSet::of(&shape, value);
+    let new_fields = field_set::fields_of(&shape, value);
     let changed = match old {
-        Some(old) => new_fields.changed(&shape, old, value),
+        Some(old) => field_set::changed(&new_fields, &shape, old, value),
         None => new_fields.clone(),
     };
     if !changed.is_empty() && !forgotten {
         let mut mine = Owner::new(writer, "Update", &resource.api_version(), changed.clone());
         for owner in &mut all {
             if owner.is(&mine) {
-                mine.fields.add(&owner.fields);
+                mine.fields.append(&mut owner.fields);
             } else {
-                owner.fields.take_away(&changed);
+                owner.fields.retain(|path| !changed.contains(path));
             }
         }
         all.retain(|owner| !owner.is(&mine));
         all.push(mine);
     }
     for owner in &mut all {
-        owner.fields.keep_only(&new_fields);
+        owner.fields.retain(|path| new_fields.contains(path));
     }
     set_owners(value, all);
 }

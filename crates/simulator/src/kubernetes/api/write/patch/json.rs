@@ -26,26 +26,21 @@ fn step(document: &mut Value, operation: &Value) -> Option<()> {
         "add" => add(document, &path, operation.get("value")?.clone()),
         "remove" => remove(document, &path).map(|_| ()),
         "replace" => {
-            let new = operation.get("value")?.clone();
-            *find(document, &path)? = new;
+            *find(document, &path)? = operation.get("value")?.clone();
             Some(())
         }
         "test" => {
+            // The server's library takes a missing member for null.
             let wanted = operation.get("value").unwrap_or(&Value::Null);
-            match find(document, &path) {
-                Some(found) => (found == wanted).then_some(()),
-                // The server's library takes a missing member for null.
-                None => wanted.is_null().then_some(()),
-            }
+            let found = find(document, &path).map_or(&Value::Null, |found| &*found);
+            (found == wanted).then_some(())
         }
-        "copy" => {
+        word @ ("copy" | "move") => {
             let from = pointer(operation.get("from")?.as_str()?)?;
-            let value = find(document, &from)?.clone();
-            add(document, &path, value)
-        }
-        "move" => {
-            let from = pointer(operation.get("from")?.as_str()?)?;
-            let value = remove(document, &from)?;
+            let value = match word {
+                "copy" => find(document, &from)?.clone(),
+                _ => remove(document, &from)?,
+            };
             add(document, &path, value)
         }
         _ => None,

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::strategic::{self, ListRule};
-use super::{json, merge};
-use crate::kubernetes::api::state::{ApiResult, ListType, Resource};
+use super::{json, merge, strategic};
+use crate::kubernetes::api::state::{ApiResult, Resource};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatchKind {
@@ -26,14 +25,5 @@ pub(crate) fn apply(
             Ok(())
         }
         PatchKind::Strategic => strategic::apply(resource, value, patch),
-    }
-}
-
-/// Returns the list type of a built-in object's list, by its name.
-pub(crate) fn list_type(resource: &Resource, name: &str) -> ListType {
-    match strategic::rule(resource, name) {
-        ListRule::Replace => ListType::Atomic,
-        ListRule::Set => ListType::Set,
-        ListRule::Key(key) => ListType::Map(vec![key.to_owned()]),
     }
 }

@@ -6,4 +6,5 @@ mod kind;
 mod merge;
 mod strategic;
 
-pub(crate) use kind::{PatchKind, apply, list_type};
+pub(crate) use kind::{PatchKind, apply};
+pub(crate) use strategic::list_type;

@@ -2,58 +2,43 @@
 
 use serde_json::{Map, Value};
 
-use crate::kubernetes::api::state::{Resource, StatusError};
+use crate::kubernetes::api::state::{ApiResult, ListType, Resource, StatusError};
 use crate::kubernetes::store::objects::members;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ListRule {
-    Replace,
-    /// Merged by the value of this member.
-    Key(&'static str),
-    /// Merged as a set of plain values.
-    Set,
-}
-
-/// Returns the rule of a list by its name; the same names have the same rule in all supported kinds.
-pub(super) fn rule(resource: &Resource, name: &str) -> ListRule {
-    match name {
+/// Returns the type of a list in built-in objects by its name; the same names have the same type in all
+/// supported kinds but services.
+pub(crate) fn list_type(plural: &str, name: &str) -> ListType {
+    let key = match name {
         "containers"
         | "initContainers"
         | "ephemeralContainers"
         | "env"
         | "volumes"
         | "imagePullSecrets"
-        | "secrets" => ListRule::Key("name"),
-        "conditions" | "addresses" => ListRule::Key("type"),
-        "volumeMounts" => ListRule::Key("mountPath"),
-        "volumeDevices" => ListRule::Key("devicePath"),
-        "ports" if resource.plural == "services" => ListRule::Key("port"),
-        "ports" => ListRule::Key("containerPort"),
-        "hostAliases" | "podIPs" => ListRule::Key("ip"),
-        "topologySpreadConstraints" => ListRule::Key("topologyKey"),
-        "ownerReferences" => ListRule::Key("uid"),
-        "finalizers" | "podCIDRs" => ListRule::Set,
-        _ => ListRule::Replace,
-    }
+        | "secrets" => "name",
+        "conditions" | "addresses" => "type",
+        "volumeMounts" => "mountPath",
+        "volumeDevices" => "devicePath",
+        "ports" if plural == "services" => "port",
+        "ports" => "containerPort",
+        "hostAliases" | "podIPs" => "ip",
+        "topologySpreadConstraints" => "topologyKey",
+        "ownerReferences" => "uid",
+        "finalizers" | "podCIDRs" => return ListType::Set,
+        _ => return ListType::Atomic,
+    };
+    ListType::Map(vec![key.to_owned()])
 }
 
-pub(super) fn apply(
-    resource: &Resource,
-    value: &mut Value,
-    patch: &Value,
-) -> Result<(), StatusError> {
+pub(super) fn apply(resource: &Resource, value: &mut Value, patch: &Value) -> ApiResult<()> {
     let Value::Object(patch) = patch else {
         *value = patch.clone();
         return Ok(());
     };
-    merge_object(resource, value, patch)
+    merge_object(&resource.plural, value, patch)
 }
 
-fn merge_object(
-    resource: &Resource,
-    value: &mut Value,
-    patch: &Map<String, Value>,
-) -> Result<(), StatusError> {
+fn merge_object(plural: &str, value: &mut Value, patch: &Map<String, Value>) -> ApiResult<()> {
     match patch.get("$patch").and_then(Value::as_str) {
         Some("replace") => {
             let mut patch = patch.clone();
@@ -87,11 +72,11 @@ fn merge_object(
                 own.remove(name);
             }
             Value::Object(patch) => {
-                merge_object(resource, own.entry(name).or_insert(Value::Null), patch)?;
+                merge_object(plural, own.entry(name).or_insert(Value::Null), patch)?;
             }
             Value::Array(patch) => {
-                let old = own.entry(name).or_insert_with(|| Value::Array(Vec::new()));
-                merge_list(resource, rule(resource, name), old, patch)?;
+                let old = own.entry(name).or_insert(Value::Null);
+                merge_list(plural, &list_type(plural, name), old, patch)?;
             }
             other => {
                 own.insert(name.clone(), other.clone());
@@ -103,69 +88,57 @@ fn merge_object(
             (name.strip_prefix("$setElementOrder/"), order.as_array())
             && let Some(Value::Array(items)) = own.get_mut(list)
         {
-            reorder(rule(resource, list), items, order);
+            reorder(&list_type(plural, list), items, order);
         }
     }
     Ok(())
 }
 
-fn merge_list(
-    resource: &Resource,
-    rule: ListRule,
-    value: &mut Value,
-    patch: &[Value],
-) -> Result<(), StatusError> {
+fn merge_list(plural: &str, list: &ListType, value: &mut Value, patch: &[Value]) -> ApiResult<()> {
     if !value.is_array() {
         *value = Value::Array(Vec::new());
     }
     let Some(items) = value.as_array_mut() else { return Ok(()) };
     let replaces =
         patch.iter().any(|item| item.get("$patch").is_some_and(|word| word == "replace"));
-    if replaces || rule == ListRule::Replace {
+    if replaces || *list == ListType::Atomic {
         let kept = patch.iter().filter(|item| item.get("$patch").is_none());
         *items = kept.cloned().collect();
         return Ok(());
     }
     for item in patch {
-        match rule {
-            ListRule::Set => {
-                if !items.contains(item) {
-                    items.push(item.clone());
-                }
+        let ListType::Map(keys) = list else {
+            if !items.contains(item) {
+                items.push(item.clone());
             }
-            ListRule::Key(key) => {
-                let Some(wanted) = item.get(key) else {
-                    return Err(StatusError::internal(&format!(
-                        "map: {item} does not contain declared merge key: {key}"
-                    )));
-                };
-                let at = items.iter().position(|one| one.get(key) == Some(wanted));
-                if item.get("$patch").is_some_and(|word| word == "delete") {
-                    if let Some(at) = at {
-                        items.remove(at);
-                    }
-                } else if let (Some(at), Some(patch)) = (at, item.as_object()) {
-                    merge_object(resource, &mut items[at], patch)?;
-                } else {
-                    let mut new = Value::Null;
-                    merge_object(resource, &mut new, item.as_object().unwrap_or(&Map::new()))?;
-                    items.push(new);
-                }
+            continue;
+        };
+        if let Some(key) = keys.iter().find(|key| item.get(key).is_none()) {
+            return Err(StatusError::internal(&format!(
+                "map: {item} does not contain declared merge key: {key}"
+            )));
+        }
+        let at = items.iter().position(|one| list.key_of(one) == list.key_of(item));
+        if item.get("$patch").is_some_and(|word| word == "delete") {
+            if let Some(at) = at {
+                items.remove(at);
             }
-            ListRule::Replace => {}
+            continue;
+        }
+        let at = at.unwrap_or_else(|| {
+            items.push(Value::Null);
+            items.len() - 1
+        });
+        if let Some(patch) = item.as_object() {
+            merge_object(plural, &mut items[at], patch)?;
         }
     }
     Ok(())
 }
 
 /// Sorts the elements that the order names; the others follow.
-fn reorder(rule: ListRule, items: &mut [Value], order: &[Value]) {
-    let place = |item: &Value| {
-        order.iter().position(|one| match rule {
-            ListRule::Key(key) => one.get(key) == item.get(key),
-            _ => one == item,
-        })
-    };
+fn reorder(list: &ListType, items: &mut [Value], order: &[Value]) {
+    let place = |item: &Value| order.iter().position(|one| list.key_of(one) == list.key_of(item));
     items.sort_by_key(|item| place(item).unwrap_or(usize::MAX));
 }
 

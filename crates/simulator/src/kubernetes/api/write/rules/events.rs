@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::kubernetes::api::state::FieldError;
+use crate::kubernetes::api::write::metadata::{is_name, is_word};
 use crate::kubernetes::store::objects::{self, number, text};
 
 /// Maximum lengths in an event with an `eventTime`, in bytes.
@@ -65,11 +66,8 @@ fn check_namespace(api: Api, event: &Value) -> Vec<FieldError> {
     if fits {
         return Vec::new();
     }
-    vec![FieldError::invalid(
-        "involvedObject.namespace",
-        &about.into(),
-        "does not match event.namespace",
-    )]
+    let why = "does not match event.namespace";
+    vec![FieldError::invalid("involvedObject.namespace", &about.into(), why)]
 }
 
 /// Checks the requirements of both APIs on an event with an `eventTime`.
@@ -142,14 +140,7 @@ fn too_long(field: &str, most: usize) -> FieldError {
 
 fn is_qualified_name(text: &str) -> bool {
     let (prefix, name) = text.split_once('/').map_or((None, text), |(a, b)| (Some(a), b));
-    let fine = |part: &str, most: usize, others: &[u8]| {
-        let bytes = part.as_bytes();
-        let ends = [bytes.first(), bytes.last()];
-        part.len() <= most
-            && ends.iter().all(|end| end.is_some_and(u8::is_ascii_alphanumeric))
-            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || others.contains(byte))
-    };
-    fine(name, 63, b"-_.") && prefix.is_none_or(|prefix| fine(prefix, 253, b"-."))
+    is_name(name) && prefix.is_none_or(|prefix| is_word(prefix, 253, b"-."))
 }
 
 #[cfg(test)]

@@ -46,11 +46,8 @@ pub(super) fn of_map(old: Option<&Value>, value: &Value) -> Vec<FieldError> {
         }
     }
     if size > MAX_DATA_BYTES {
-        errors.push(FieldError {
-            reason: "FieldValueTooLong",
-            field: String::new(),
-            message: format!("Too long: must have at most {MAX_DATA_BYTES} bytes"),
-        });
+        let message = format!("Too long: must have at most {MAX_DATA_BYTES} bytes");
+        errors.push(FieldError::new("FieldValueTooLong", "", message));
     }
     let Some(old) = old else { return errors };
     if flag(old, &["immutable"])
