@@ -1,10 +1,11 @@
-//! Secrets of one run: created at its start, stored in its files, compared in constant time.
+//! Secrets of one run: created at its start, stored in its files, compared in constant time; and the claims of its tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use mooring_contract::Secret;
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use serde_json::Value;
 
 /// The system returned no random bytes.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,21 @@ pub(crate) fn random() -> Result<Secret, NoRandomness> {
     let mut bytes = [0; 32];
     SystemRandom::new().fill(&mut bytes).map_err(|_| NoRandomness)?;
     Ok(Secret::from(URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+/// Returns the part of a token before its claims.
+pub(crate) fn token_head() -> String {
+    URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"none-simulated"}"#)
+}
+
+/// Returns claims as a part of a token.
+pub(crate) fn encode_claims(claims: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(claims.to_string())
+}
+
+/// Returns the claims in a part of a token without verifying them.
+pub(crate) fn decode_claims(part: &str) -> Option<Value> {
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).ok()?).ok()
 }
 
 /// Returns true if `sent` is the secret, in constant time.

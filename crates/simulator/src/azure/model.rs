@@ -33,13 +33,14 @@ impl Azure {
 
     pub fn token(&self, audience: &str, now: Timestamp) -> String {
         let options = &self.state.options;
-        sign_in::token(options, audience, &options.endpoint, self.model_time(now))
+        let now = self.model_time(now);
+        sign_in::token(options, &options.principal, audience, &options.endpoint, now)
     }
 
     pub(crate) fn karpenter_token(&self, now: Timestamp) -> String {
         let options = &self.state.options;
         let (who, audience) = (&options.karpenter_principal, &options.endpoint);
-        sign_in::token_of(options, who, audience, audience, self.model_time(now))
+        sign_in::token(options, who, audience, audience, self.model_time(now))
     }
 
     pub(crate) fn model_time(&self, now: Timestamp) -> Timestamp {

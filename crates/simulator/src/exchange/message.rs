@@ -3,6 +3,7 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use futures::Stream;
+use http::{HeaderValue, StatusCode};
 
 pub type Request = http::Request<Bytes>;
 
@@ -17,6 +18,18 @@ pub enum Body {
 /// Trailers of a response, as one of its extensions. HTTP/2 only.
 #[derive(Debug, Clone)]
 pub struct Trailers(pub http::HeaderMap);
+
+/// Result of one request for its client.
+#[derive(Debug)]
+pub enum ServerReply {
+    Answer(Response),
+    /// Head and first bytes of the response; then the connection breaks.
+    CutShort(Response, usize),
+    /// The connection breaks before any response. The client cannot see if the request took effect.
+    Dropped,
+    /// No response; the client has to time out.
+    Silence,
+}
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,13 +50,21 @@ impl Body {
     }
 }
 
-pub fn json(status: http::StatusCode, value: &serde_json::Value) -> Response {
-    let mut response =
-        Response::new(Body::Full(Bytes::from(serde_json::to_vec(value).unwrap_or_default())));
-    *response.status_mut() = status;
-    response.headers_mut().insert(
-        http::header::CONTENT_TYPE,
-        http::HeaderValue::from_static("application/json; charset=utf-8"),
-    );
+pub fn json(status: StatusCode, value: &serde_json::Value) -> Response {
+    let mut response = plain(status, serde_json::to_vec(value).unwrap_or_default());
+    let kind = HeaderValue::from_static("application/json; charset=utf-8");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
     response
+}
+
+/// Returns a response without headers.
+pub(crate) fn plain(status: StatusCode, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Body::Full(body.into()));
+    *response.status_mut() = status;
+    response
+}
+
+/// Returns a header of a request, if it is text.
+pub(crate) fn header<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    request.headers().get(name)?.to_str().ok()
 }

@@ -1,8 +1,7 @@
 //! Requests and their outcomes.
 
 mod message;
-mod server_reply;
 pub(crate) mod uri;
 
-pub use message::{Body, Request, Response, Trailers, json};
-pub use server_reply::ServerReply;
+pub use message::{Body, Request, Response, ServerReply, Trailers, json};
+pub(crate) use message::{header, plain};

@@ -1,5 +1,10 @@
 use std::collections::BTreeMap;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// Characters that a query escapes: all but the unreserved ones.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// Returns the parameters of a query, by their names in lower case. The last of several wins.
 pub(crate) fn query(text: Option<&str>) -> BTreeMap<String, String> {
     text.unwrap_or_default()
@@ -14,37 +19,12 @@ pub(crate) fn query(text: Option<&str>) -> BTreeMap<String, String> {
 
 /// Decodes percent-encoding; an invalid encoding is kept.
 pub(crate) fn decode(text: &str, plus_is_blank: bool) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        rest = behind;
-        let hex = behind.get(..2).and_then(|pair| {
-            let pair = std::str::from_utf8(pair).ok()?;
-            pair.bytes().all(|b| b.is_ascii_hexdigit()).then_some(())?;
-            u8::from_str_radix(pair, 16).ok()
-        });
-        match (first, hex) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            (b'+', _) if plus_is_blank => bytes.push(b' '),
-            _ => bytes.push(*first),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let text = if plus_is_blank { text.replace('+', " ") } else { text.to_owned() };
+    percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }
 
 pub(crate) fn encode(text: &str) -> String {
-    use std::fmt::Write as _;
-    text.bytes().fold(String::new(), |mut encoded, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-        encoded
-    })
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 #[cfg(test)]

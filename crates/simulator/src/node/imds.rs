@@ -2,12 +2,13 @@
 //! an attested document.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::exchange::{Body, Request, Response, ServerReply, json as answer};
+use crate::exchange::{Request, ServerReply, json as answer, plain};
+use crate::secrets::{encode_claims, token_head};
 
 #[derive(Debug, Clone)]
 pub struct Imds {
@@ -76,7 +77,9 @@ impl Imds {
         });
         match whole.pointer(rest) {
             None => refuse(404, "Not found"),
-            Some(Value::String(text)) if format == "text" => plain(text),
+            Some(Value::String(text)) if format == "text" => {
+                ServerReply::Answer(plain(StatusCode::OK, text.clone()))
+            }
             Some(_) if format == "text" => {
                 refuse(400, "Bad request. The format text is for leaves only")
             }
@@ -103,11 +106,7 @@ impl Imds {
         };
         let expires = now.as_second() + LIFETIME;
         let claims = json!({"aud": resource, "tid": self.tenant, "appid": identity, "exp": expires, "iat": now.as_second()});
-        let token = format!(
-            "{}.{}.simulated",
-            URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"none-simulated"}"#),
-            URL_SAFE_NO_PAD.encode(claims.to_string())
-        );
+        let token = format!("{}.{}.simulated", token_head(), encode_claims(&claims));
         let body = json!({
             "access_token": token, "client_id": identity, "expires_in": LIFETIME.to_string(),
             "expires_on": expires.to_string(), "ext_expires_in": LIFETIME.to_string(),
@@ -124,10 +123,6 @@ impl Imds {
         let body = json!({"encoding": "pkcs7", "signature": STANDARD.encode(document.to_string())});
         ServerReply::Answer(answer(StatusCode::OK, &body))
     }
-}
-
-fn plain(text: &str) -> ServerReply {
-    ServerReply::Answer(Response::new(Body::Full(text.to_owned().into())))
 }
 
 fn refuse(status: u16, text: &str) -> ServerReply {

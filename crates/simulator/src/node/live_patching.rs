@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
 
-use crate::exchange::{Body, Request, Response, ServerReply, Trailers};
+use crate::exchange::{Request, Response, ServerReply, Trailers, header, plain};
 
 pub const METHOD: &str = "/akslivepatching.v1.LivePatchingService/GetComponentConfig";
 /// Name in the service's certificate.
@@ -64,8 +64,8 @@ impl LivePatching {
 
 /// Returns true if the request carries the attested document of this VM.
 fn is_attested(request: &Request, vm: &Value) -> bool {
-    let sent = request.headers().get(http::header::AUTHORIZATION);
-    let document = sent.and_then(|sent| STANDARD.decode(sent.as_bytes()).ok());
+    let sent = header(request, "authorization");
+    let document = sent.and_then(|sent| STANDARD.decode(sent).ok());
     let document = document.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     document.is_some_and(|document| document["vmId"] == *vm)
 }
@@ -88,7 +88,7 @@ fn failed(number: u8) -> Response {
 }
 
 fn respond(body: Bytes) -> Response {
-    let mut response = Response::new(Body::Full(body));
+    let mut response = plain(StatusCode::OK, body);
     let grpc = HeaderValue::from_static("application/grpc");
     response.headers_mut().insert(http::header::CONTENT_TYPE, grpc);
     response

@@ -1,12 +1,11 @@
 //! Authentication of a container registry.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{HeaderValue, StatusCode};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::exchange::{Request, ServerReply, json as answer};
+use crate::exchange::{Request, ServerReply, header, json as answer};
+use crate::secrets::{decode_claims, encode_claims};
 
 #[derive(Debug, Clone)]
 pub struct Registry {
@@ -66,11 +65,8 @@ impl Registry {
         body: impl Fn() -> Value,
         now: Timestamp,
     ) -> ServerReply {
-        let header = request
-            .headers()
-            .get(http::header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
-        let token = header.and_then(|header| header.strip_prefix("Bearer "));
+        let token =
+            header(request, "authorization").and_then(|header| header.strip_prefix("Bearer "));
         if token.and_then(|token| claims(token, "access_token", now)).is_some() {
             return ServerReply::Answer(answer(StatusCode::OK, &body()));
         }
@@ -96,12 +92,8 @@ impl Registry {
                 "grant_type must be access_token",
             );
         }
-        let application = given
-            .split('.')
-            .nth(1)
-            .and_then(|part| URL_SAFE_NO_PAD.decode(part).ok())
-            .and_then(|claims| serde_json::from_slice::<Value>(&claims).ok())
-            .and_then(|claims| claims["appid"].as_str().map(str::to_owned));
+        let claims = given.split('.').nth(1).and_then(decode_claims);
+        let application = claims.and_then(|claims| claims["appid"].as_str().map(str::to_owned));
         match application {
             Some(application) if self.readers.contains(&application) => {
                 token("refresh_token", &application, "", now)
@@ -126,13 +118,13 @@ impl Registry {
 
 fn token(kind: &str, reader: &str, scope: &str, now: Timestamp) -> ServerReply {
     let claims = json!({"grant_type": kind, "appid": reader, "scope": scope, "exp": now.as_second() + 3 * 3600});
-    let token = format!("simulated.{}.registry", URL_SAFE_NO_PAD.encode(claims.to_string()));
+    let token = format!("simulated.{}.registry", encode_claims(&claims));
     ServerReply::Answer(answer(StatusCode::OK, &json!({kind: token})))
 }
 
 fn claims(token: &str, kind: &str, now: Timestamp) -> Option<String> {
     let body = token.strip_prefix("simulated.")?.strip_suffix(".registry")?;
-    let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(body).ok()?).ok()?;
+    let claims = decode_claims(body)?;
     let valid = claims["grant_type"] == kind && claims["exp"].as_i64()? > now.as_second();
     valid.then(|| claims["appid"].as_str().unwrap_or_default().to_owned())
 }

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 
 use super::service::Service;
-use crate::exchange::{Body, Request, Response, ServerReply};
+use crate::exchange::{Request, ServerReply, plain};
 
 /// A service that accepts only requests for its own host.
 pub struct HostCheck {
@@ -29,8 +29,7 @@ impl Service for HostCheck {
             return self.service.call(request);
         }
         let why = "this simulation is not served under the name in the Host header\n";
-        let mut response = Response::new(Body::Full(why.into()));
-        *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+        let response = plain(StatusCode::MISDIRECTED_REQUEST, why);
         Box::pin(async move { ServerReply::Answer(response) })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::shell::Shell;
 use crate::azure::{ActionDenial, Correlation, Cse, NewVm, ProvisionMode};
 use crate::cluster::SimulatedCluster;
-use crate::exchange::{Body, Request, Response, json as respond};
+use crate::exchange::{Request, Response, json as respond, plain};
 use crate::faults::FaultRule;
 use crate::scenario::Scenario;
 
@@ -68,87 +68,88 @@ struct Claim {
 }
 
 pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Response {
+    try_answer(shell, request, now)
+        .unwrap_or_else(|why| respond(StatusCode::BAD_REQUEST, &json!({"error": why})))
+}
+
+fn try_answer(shell: &Shell, request: &Request, now: Timestamp) -> Result<Response, String> {
     let query = crate::exchange::uri::query(request.uri().query());
     let name = query.get("name").map_or("", String::as_str);
     let body = request.body();
-    let done = match (request.method().as_str(), request.uri().path()) {
+    match (request.method().as_str(), request.uri().path()) {
         ("GET", "/admin/state") => {
             let mut azure = shell.azure();
             azure.settle(now);
-            return respond(StatusCode::OK, &azure.state());
+            return Ok(respond(StatusCode::OK, &azure.state()));
         }
-        ("GET", "/admin/trace") => return text(StatusCode::OK, shell.azure().trace().text()),
+        ("GET", "/admin/trace") => return Ok(plain(StatusCode::OK, shell.azure().trace().text())),
         ("GET", "/admin/scenarios") => {
-            return respond(StatusCode::OK, &json!(Scenario::names().collect::<Vec<_>>()));
+            let names = json!(Scenario::names().collect::<Vec<_>>());
+            return Ok(respond(StatusCode::OK, &names));
         }
-        ("POST", "/admin/scenario") => load(shell, name, body),
+        ("POST", "/admin/scenario") => load(shell, name, body)?,
         ("POST", "/admin/faults") => {
-            read::<FaultRule>(body).map(|rule| shell.azure().add_fault(rule, now))
+            let rule: FaultRule = read(body)?;
+            shell.azure().add_fault(rule, now);
         }
-        ("DELETE", "/admin/faults") => {
-            shell.azure().clear_faults(now);
-            Ok(())
+        ("DELETE", "/admin/faults") => shell.azure().clear_faults(now),
+        ("POST", "/admin/wedge") => {
+            let Pool { pool, correlation } = read(body)?;
+            found(shell.azure().wedge(&pool, correlation, now), &pool)?;
         }
-        ("POST", "/admin/wedge") => read::<Pool>(body).and_then(|wanted| {
-            found(shell.azure().wedge(&wanted.pool, wanted.correlation, now), &wanted.pool)
-        }),
-        ("POST", "/admin/unwedge") => read::<Pool>(body)
-            .and_then(|wanted| found(shell.azure().unwedge(&wanted.pool, now), &wanted.pool)),
-        ("POST", "/admin/provisioningState") => read::<StateChange>(body).and_then(|wanted| {
-            found(shell.azure().set_state(&wanted.id, &wanted.state), &wanted.id)
-        }),
-        ("POST", "/admin/vms") => read::<Vm>(body).map(|vm| create(shell, vm, now)),
+        ("POST", "/admin/unwedge") => {
+            let Pool { pool, .. } = read(body)?;
+            found(shell.azure().unwedge(&pool, now), &pool)?;
+        }
+        ("POST", "/admin/provisioningState") => {
+            let StateChange { id, state } = read(body)?;
+            found(shell.azure().set_state(&id, &state), &id)?;
+        }
+        ("POST", "/admin/vms") => {
+            let Vm { name, image_version, mode, cse } = read(body)?;
+            let booting = NewVm::booting(&name, &image_version, cse, now);
+            shell.azure().create_vm(&NewVm { mode, ..booting });
+        }
         ("DELETE", "/admin/vms") => {
             let mut azure = shell.azure();
             let id = format!("{}/{name}", azure.options().compute("virtualMachines"));
             azure.delete_vm(&id);
-            Ok(())
         }
         ("GET", "/admin/cluster") => {
             let state = shell.world().with(|world, _| world.cluster_state());
-            return respond(StatusCode::OK, &state);
+            return Ok(respond(StatusCode::OK, &state));
         }
         ("POST", "/admin/karpenter") if body.is_empty() => {
             shell.world().with(SimulatedCluster::resume_karpenter);
-            Ok(())
         }
-        ("POST", "/admin/karpenter") => read(body)
-            .map(|options| shell.world().with(|world, now| world.start_karpenter(options, now))),
-        ("DELETE", "/admin/karpenter") => {
-            shell.world().with(|world, _| world.stop_karpenter());
-            Ok(())
+        ("POST", "/admin/karpenter") => {
+            let options = read(body)?;
+            shell.world().with(|world, now| world.start_karpenter(options, now));
         }
-        ("POST", "/admin/nodeclaims") => read::<Claim>(body).and_then(|claim| {
-            let made = shell.world().with(|world, now| world.create_claim(&claim.name, now));
-            made.map(|_| ()).map_err(|error| error.message)
-        }),
+        ("DELETE", "/admin/karpenter") => shell.world().with(|world, _| world.stop_karpenter()),
+        ("POST", "/admin/nodeclaims") => {
+            let Claim { name } = read(body)?;
+            let made = shell.world().with(|world, now| world.create_claim(&name, now));
+            made.map_err(|error| error.message)?;
+        }
         ("POST", "/admin/hotfixes") => {
             shell.live_patching().publish(Some(String::from_utf8_lossy(body).into_owned()));
-            Ok(())
         }
-        ("DELETE", "/admin/hotfixes") => {
-            shell.live_patching().publish(None);
-            Ok(())
-        }
+        ("DELETE", "/admin/hotfixes") => shell.live_patching().publish(None),
         ("POST", "/admin/denials") => {
-            read::<ActionDenial>(body).map(|denial| shell.azure().deny(denial))
+            let denial: ActionDenial = read(body)?;
+            shell.azure().deny(denial);
         }
-        ("DELETE", "/admin/denials") => {
-            shell.azure().clear_denials();
-            Ok(())
-        }
-        _ => return text(StatusCode::NOT_FOUND, HELP.to_owned()),
-    };
-    match done {
-        Ok(()) => respond(StatusCode::OK, &json!({"done": true})),
-        Err(why) => respond(StatusCode::BAD_REQUEST, &json!({"error": why})),
+        ("DELETE", "/admin/denials") => shell.azure().clear_denials(),
+        _ => return Ok(plain(StatusCode::NOT_FOUND, HELP)),
     }
+    Ok(respond(StatusCode::OK, &json!({"done": true})))
 }
 
 pub(super) fn refuse() -> Response {
     let why =
         "the admin API requires `Authorization: Bearer $MOORING_SIM_TOKEN` (env.sh sets it)\n";
-    let mut response = text(StatusCode::UNAUTHORIZED, why.to_owned());
+    let mut response = plain(StatusCode::UNAUTHORIZED, why);
     let challenge = http::HeaderValue::from_static("Bearer");
     response.headers_mut().insert(http::header::WWW_AUTHENTICATE, challenge);
     response
@@ -164,11 +165,6 @@ fn load(shell: &Shell, name: &str, body: &Bytes) -> Result<(), String> {
     Ok(())
 }
 
-fn create(shell: &Shell, vm: Vm, now: Timestamp) {
-    let booting = NewVm::booting(&vm.name, &vm.image_version, vm.cse, now);
-    shell.azure().create_vm(&NewVm { mode: vm.mode, ..booting });
-}
-
 fn read<T: for<'de> Deserialize<'de>>(body: &Bytes) -> Result<T, String> {
     let value: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     serde_json::from_value(value).map_err(|error| error.to_string())
@@ -176,10 +172,4 @@ fn read<T: for<'de> Deserialize<'de>>(body: &Bytes) -> Result<T, String> {
 
 fn found(is_there: bool, name: &str) -> Result<(), String> {
     if is_there { Ok(()) } else { Err(format!("there is no `{name}`")) }
-}
-
-fn text(status: StatusCode, text: String) -> Response {
-    let mut response = Response::new(Body::Full(text.into()));
-    *response.status_mut() = status;
-    response
 }

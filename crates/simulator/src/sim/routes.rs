@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use super::admin;
 use super::shell::{Shell, now};
 use crate::azure::LOGS;
-use crate::exchange::{Request, ServerReply};
+use crate::exchange::{Request, ServerReply, header};
 use crate::faults::ServiceName;
 use crate::node::live_patching;
 use crate::secrets;
@@ -13,9 +13,9 @@ use crate::serve::Service;
 
 impl Shell {
     fn may_administer(&self, request: &Request) -> bool {
-        let sent = request.headers().get(http::header::AUTHORIZATION);
-        let sent = sent.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        sent.is_some_and(|sent| secrets::matches(&self.admin_token, sent))
+        header(request, "authorization")
+            .and_then(|header| header.strip_prefix("Bearer "))
+            .is_some_and(|sent| secrets::matches(&self.admin_token, sent))
     }
 
     fn answer(&self, request: &Request) -> ServerReply {

@@ -1,12 +1,11 @@
 //! Boot diagnostics: the address of a VM's serial log, and the log itself.
 
-use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{Azure, AzureState, text};
-use crate::exchange::{Body, Request, Response};
+use crate::exchange::{Request, Response, plain};
 
 /// Path of the logs, which a storage account serves in Azure.
 pub(crate) const LOGS: &str = "/bootdiagnostics/";
@@ -67,8 +66,6 @@ impl Azure {
                 "[    0.000000] Linux version 6.6.104.2-1.azl3\r\n[    3.121456] cloud-init[611]: Cloud-init v. 24.3.1 running 'init-local'\r\n{printed}{host} login: \r\n"
             )
         });
-        let mut response = Response::new(Body::Full(Bytes::from(log)));
-        *response.status_mut() = status;
-        response
+        plain(status, log)
     }
 }

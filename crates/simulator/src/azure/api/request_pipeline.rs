@@ -1,6 +1,5 @@
 //! The request pipeline: faults, sign-in, api-version, buckets, permissions, then the resource.
 
-use bytes::Bytes;
 use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,7 +7,7 @@ use crate::azure::api::access::sign_in;
 use crate::azure::api::request::{ArmCall, ArmError, ArmPath, Reply, versions};
 use crate::azure::state::Azure;
 use crate::exchange::uri::query;
-use crate::exchange::{Body, Request, Response, ServerReply, json};
+use crate::exchange::{Request, Response, ServerReply, header, json, plain};
 use crate::faults::{self, Fault, ServiceName};
 
 impl Azure {
@@ -112,12 +111,10 @@ impl Azure {
         let path = ArmPath::parse(request.uri().path());
         let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
         let method = request.method().as_str();
-        if let Some(answer) =
-            sign_in::answer(&self.state.options, method, &segments, request.body(), &base, now)
-        {
-            return answer.unwrap_or_else(|refused| refused);
-        }
-        self.arm(request, path, base, now, fault).unwrap_or_else(ArmError::reply)
+        sign_in::answer(&self.state.options, method, &segments, request.body(), &base, now)
+            .unwrap_or_else(|| {
+                self.arm(request, path, base, now, fault).unwrap_or_else(ArmError::reply)
+            })
     }
 
     fn arm(
@@ -128,7 +125,7 @@ impl Azure {
         now: Timestamp,
         fault: Option<&Fault>,
     ) -> Result<Reply, ArmError> {
-        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        let header = |name: &str| header(request, name);
         let principal = if self.state.options.require_token {
             sign_in::principal(&self.state.options.token_key, header("authorization"), now)?
         } else {
@@ -180,8 +177,7 @@ impl Azure {
         }
         let mut reply = self.state.route(&call)?;
         reply.headers.extend(left);
-        reply.headers.push(("x-ms-correlation-request-id", call.correlation));
-        Ok(reply)
+        Ok(reply.with("x-ms-correlation-request-id", call.correlation))
     }
 }
 
@@ -223,19 +219,16 @@ fn code_of(reply: &Reply) -> Option<String> {
 
 /// Returns the scheme and authority that the client used.
 fn base_of(request: &Request, otherwise: &str) -> String {
-    let host = request.headers().get(http::header::HOST).and_then(|value| value.to_str().ok());
-    let authority = request.uri().authority().map(http::uri::Authority::as_str).or(host);
+    let authority = request.uri().authority().map(http::uri::Authority::as_str);
+    let authority = authority.or(header(request, "host"));
     authority.map_or_else(|| otherwise.to_owned(), |authority| format!("https://{authority}"))
 }
 
 fn respond(reply: &Reply, request: &Request, request_id: &str) -> Response {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = if let Some(body) = &reply.body {
-        json(status, body)
-    } else {
-        let mut response = Response::new(Body::Full(Bytes::new()));
-        *response.status_mut() = status;
-        response
+    let mut response = match &reply.body {
+        Some(body) => json(status, body),
+        None => plain(status, ""),
     };
     let headers = response.headers_mut();
     let mut put = |name: &'static str, value: &str| {
@@ -245,15 +238,10 @@ fn respond(reply: &Reply, request: &Request, request_id: &str) -> Response {
     };
     put("x-ms-request-id", request_id);
     put("x-ms-correlation-request-id", request_id);
-    if let Some(id) =
-        request.headers().get("x-ms-correlation-request-id").and_then(|id| id.to_str().ok())
-    {
-        put("x-ms-correlation-request-id", id);
-    }
-    if let Some(id) =
-        request.headers().get("x-ms-client-request-id").and_then(|id| id.to_str().ok())
-    {
-        put("x-ms-client-request-id", id);
+    for name in ["x-ms-correlation-request-id", "x-ms-client-request-id"] {
+        if let Some(id) = header(request, name) {
+            put(name, id);
+        }
     }
     for (name, value) in &reply.headers {
         put(name, value);

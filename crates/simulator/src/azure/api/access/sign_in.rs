@@ -1,7 +1,5 @@
 //! Sign-in endpoints of Entra ID, as used by Azure's clients and `az`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use mooring_contract::Secret;
 use serde_json::{Value, json};
@@ -9,7 +7,7 @@ use serde_json::{Value, json};
 use crate::azure::api::request::{ArmError, Reply};
 use crate::azure::state::AzureOptions;
 use crate::exchange::uri::query;
-use crate::secrets;
+use crate::secrets::{self, decode_claims, encode_claims, token_head};
 
 /// Seconds until a token expires.
 const LIFETIME: i64 = 3600;
@@ -22,23 +20,23 @@ pub(crate) fn answer(
     body: &[u8],
     base: &str,
     now: Timestamp,
-) -> Option<Result<Reply, Reply>> {
+) -> Option<Reply> {
     let host = base.trim_start_matches("https://");
     Some(match (method, segments) {
-        ("GET", ["metadata", "endpoints"]) => Ok(Reply::ok(endpoints(base))),
-        ("GET", ["common", "discovery", "instance"]) => Ok(Reply::ok(json!({
+        ("GET", ["metadata", "endpoints"]) => Reply::ok(endpoints(base)),
+        ("GET", ["common", "discovery", "instance"]) => Reply::ok(json!({
             "tenant_discovery_endpoint": format!("{base}/{}/v2.0/.well-known/openid-configuration", options.tenant),
             "api-version": "1.1",
             "metadata": [{"preferred_network": host, "preferred_cache": host, "aliases": [host]}],
-        }))),
+        })),
         (
             "GET",
             [tenant, "v2.0", ".well-known", "openid-configuration"]
             | [tenant, ".well-known", "openid-configuration"],
-        ) => Ok(Reply::ok(openid(base, tenant, &options.tenant))),
-        ("GET", [_, "discovery", ..]) => Ok(Reply::ok(json!({"keys": []}))),
+        ) => Reply::ok(openid(base, tenant, &options.tenant)),
+        ("GET", [_, "discovery", ..]) => Reply::ok(json!({"keys": []})),
         ("GET", ["common", "userrealm", ..]) => {
-            Ok(Reply::ok(json!({"account_type": "Managed", "domain_name": "simulated.example"})))
+            Reply::ok(json!({"account_type": "Managed", "domain_name": "simulated.example"}))
         }
         ("POST", [_, "oauth2", "v2.0", "token"] | [_, "oauth2", "token"]) => {
             token_endpoint(options, body, base, now)
@@ -94,17 +92,12 @@ fn openid(base: &str, tenant: &str, own: &str) -> Value {
     })
 }
 
-fn token_endpoint(
-    options: &AzureOptions,
-    body: &[u8],
-    base: &str,
-    now: Timestamp,
-) -> Result<Reply, Reply> {
+fn token_endpoint(options: &AzureOptions, body: &[u8], base: &str, now: Timestamp) -> Reply {
     let form = query(std::str::from_utf8(body).ok());
     let get = |name: &str| form.get(name).map_or("", String::as_str);
     let refuse = |status: u16, error: &str, text: &str| {
-        Err(Reply::new(status)
-            .json(json!({"error": error, "error_description": text, "error_codes": []})))
+        Reply::new(status)
+            .json(json!({"error": error, "error_description": text, "error_codes": []}))
     };
     if get("grant_type") != "client_credentials" {
         return refuse(
@@ -133,17 +126,13 @@ fn token_endpoint(
     let scope = get("scope");
     let audience =
         if scope.is_empty() { get("resource") } else { scope.trim_end_matches(".default") };
-    let token = token(options, audience, base, now);
-    Ok(Reply::ok(json!({
+    let token = token(options, &options.principal, audience, base, now);
+    Reply::ok(json!({
         "token_type": "Bearer", "expires_in": LIFETIME, "ext_expires_in": LIFETIME, "access_token": token,
-    })))
+    }))
 }
 
-pub(crate) fn token(options: &AzureOptions, audience: &str, base: &str, now: Timestamp) -> String {
-    token_of(options, &options.principal, audience, base, now)
-}
-
-pub(crate) fn token_of(
+pub(crate) fn token(
     options: &AzureOptions,
     principal: &str,
     audience: &str,
@@ -158,10 +147,9 @@ pub(crate) fn token_of(
         "oid": principal, "sub": principal, "tid": options.tenant,
         "appid": options.client_id, "idtyp": "app", "ver": "1.0",
     });
-    let head = URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"none-simulated"}"#);
-    let body = URL_SAFE_NO_PAD.encode(claims.to_string());
+    let body = encode_claims(&claims);
     let signature = secrets::sign(&options.token_key, &body);
-    format!("{head}.{body}.{signature}")
+    format!("{}.{body}.{signature}", token_head())
 }
 
 /// Returns the principal of a request's token.
@@ -184,17 +172,11 @@ pub(crate) fn principal(
             "Authentication failed. The 'Authorization' header is missing.",
         );
     };
-    let mut parts = token.split('.');
-    let (Some(_), Some(body), Some(signature), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
+    let [_, body, signature] = token.split('.').collect::<Vec<_>>()[..] else {
         return refuse("InvalidAuthenticationToken", "The access token is invalid.");
     };
-    let claims = URL_SAFE_NO_PAD
-        .decode(body)
-        .ok()
-        .and_then(|body| serde_json::from_slice::<Value>(&body).ok());
-    let Some(claims) = claims.filter(|_| secrets::is_signed(key, body, signature)) else {
+    let claims = decode_claims(body).filter(|_| secrets::is_signed(key, body, signature));
+    let Some(claims) = claims else {
         return refuse("InvalidAuthenticationToken", "The access token is invalid.");
     };
     if claims["exp"].as_i64().is_none_or(|expires| expires <= now.as_second()) {

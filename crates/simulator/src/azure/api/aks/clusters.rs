@@ -156,7 +156,8 @@ impl AzureState {
             Some(token) => json!({"token": token.expose()}),
             // Signed with the key of the run: no token is constant.
             None if admin || !entra => {
-                json!({"token": sign_in::token(&self.options, AKS_SERVER, &call.base, call.now)})
+                let who = &self.options.principal;
+                json!({"token": sign_in::token(&self.options, who, AKS_SERVER, &call.base, call.now)})
             }
             None => json!({"exec": {
                 "apiVersion": "client.authentication.k8s.io/v1beta1",
