@@ -8,6 +8,7 @@ use crate::azure::state::{AzureState, text};
 
 /// Provider of role assignments and locks, which exists below any scope.
 const AUTHORIZATION: &str = "microsoft.authorization";
+const SCALE_SETS: &str = "Microsoft.Compute/virtualMachineScaleSets";
 
 impl AzureState {
     pub(crate) fn route(&mut self, call: &ArmCall) -> ArmResult {
@@ -125,8 +126,9 @@ impl AzureState {
             ("POST", ["listclusterusercredential" | "listclusteradmincredential"]) => {
                 self.credential(call, &cluster)
             }
-            ("GET", ["operations"]) => self.operations_of(&self.true_id(&cluster), None),
-            ("GET", ["operations", id]) => self.operations_of(&self.true_id(&cluster), Some(id)),
+            ("GET", ["operations", which @ ..]) if which.len() < 2 => {
+                self.operations_of(&self.true_id(&cluster), which.first().copied())
+            }
             ("GET", ["agentpools"]) => Ok(self.list_pools(&cluster, call.api_version())),
             ("GET", ["agentpools", pool]) => self.show_pool(&cluster, pool, call.api_version()),
             ("GET", ["agentpools", pool, "upgradeprofiles", "default"]) => {
@@ -144,97 +146,77 @@ impl AzureState {
             ("POST", ["agentpools", pool, "deletemachines"]) => {
                 self.delete_machines(call, &cluster, pool)
             }
-            ("GET", ["agentpools", pool, "machines"]) => self.machines_of(&cluster, pool, None),
-            ("GET", ["agentpools", pool, "machines", machine]) => {
-                self.machines_of(&cluster, pool, Some(machine))
+            ("GET", ["agentpools", pool, "machines", which @ ..]) if which.len() < 2 => {
+                self.machines_of(&cluster, pool, which.first().copied())
             }
-            ("GET", ["agentpools", pool, "operations"]) => {
-                self.operations_of(&self.true_id(&format!("{cluster}/agentpools/{pool}")), None)
-            }
-            ("GET", ["agentpools", pool, "operations", id]) => {
-                self.operations_of(&self.true_id(&format!("{cluster}/agentpools/{pool}")), Some(id))
+            ("GET", ["agentpools", pool, "operations", which @ ..]) if which.len() < 2 => {
+                let pool = self.true_id(&format!("{cluster}/agentpools/{pool}"));
+                self.operations_of(&pool, which.first().copied())
             }
             _ => Err(refused(call)),
         }
     }
 
     fn route_compute(&mut self, call: &ArmCall, rest: &[&str]) -> ArmResult {
-        let set = "Microsoft.Compute/virtualMachineScaleSets";
-        let instance = "Microsoft.Compute/virtualMachineScaleSets/virtualMachines";
-        let vm = "Microsoft.Compute/virtualMachines";
+        let id = call.path.key(8);
         match (call.method.as_str(), rest) {
+            (_, ["virtualmachines", _, rest @ ..]) => {
+                self.route_machine(call, "Microsoft.Compute/virtualMachines", &id, rest)
+            }
+            (_, ["virtualmachinescalesets", _, "virtualmachines", _, rest @ ..]) => {
+                let kind = format!("{SCALE_SETS}/virtualMachines");
+                self.route_machine(call, &kind, &call.path.key(10), rest)
+            }
+            ("GET", ["virtualmachines"]) => self.list_machines(call, &call.path.key(7)),
             ("GET", ["virtualmachinescalesets"]) => {
                 self.page(call, self.store.list(&call.path.key(7)).cloned())
             }
             ("GET", ["virtualmachinescalesets", _]) => {
-                Ok(Reply::ok(self.get_resource(call, &call.path.key(8), set)?.clone()))
+                Ok(Reply::ok(self.get_resource(call, &id, SCALE_SETS)?.clone()))
             }
-            ("PATCH" | "PUT", ["virtualmachinescalesets", _]) => {
-                self.patch_vmss(call, &call.path.key(8))
-            }
+            ("PATCH" | "PUT", ["virtualmachinescalesets", _]) => self.patch_vmss(call, &id),
             ("GET", ["virtualmachinescalesets", _, "instanceview"]) => {
-                self.vmss_instance_view(call, &call.path.key(8))
+                self.vmss_instance_view(call, &id)
             }
             ("GET", ["virtualmachinescalesets", _, "networkinterfaces"]) => {
-                self.get_resource(call, &call.path.key(8), set)?;
-                self.list_nics(call, &call.path.key(8))
+                self.get_resource(call, &id, SCALE_SETS)?;
+                self.list_nics(call, &id)
             }
             ("GET", ["virtualmachinescalesets", _, "virtualmachines"]) => {
-                self.get_resource(call, &call.path.key(8), set)?;
+                self.get_resource(call, &id, SCALE_SETS)?;
                 self.list_machines(call, &call.path.key(9))
             }
-            ("GET", ["virtualmachinescalesets", _, "virtualmachines", _]) => {
-                let body = self.get_resource(call, &call.path.key(10), instance)?;
+            _ => Err(refused(call)),
+        }
+    }
+
+    /// Routes calls of a single VM, or of an instance of a scale set.
+    fn route_machine(&mut self, call: &ArmCall, kind: &str, id: &str, rest: &[&str]) -> ArmResult {
+        let is_instance = kind.starts_with(SCALE_SETS);
+        match (call.method.as_str(), rest) {
+            ("GET", []) => {
+                let body = self.get_resource(call, id, kind)?;
                 Ok(Reply::ok(self.shown_machine(body, call.expands("instanceView"))))
             }
-            ("DELETE", ["virtualmachinescalesets", _, "virtualmachines", _]) => {
-                Ok(self.delete_machine(call, &call.path.key(10)))
+            ("DELETE", []) => Ok(self.delete_machine(call, id)),
+            ("GET", ["instanceview"]) => {
+                Ok(Reply::ok(self.instance_view(self.get_resource(call, id, kind)?)))
             }
-            ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "instanceview"]) => {
-                let body = self.get_resource(call, &call.path.key(10), instance)?;
-                Ok(Reply::ok(self.instance_view(body)))
+            ("GET", ["networkinterfaces"]) if is_instance => {
+                self.get_resource(call, id, kind)?;
+                self.list_nics(call, id)
             }
-            ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "networkinterfaces"]) => {
-                self.get_resource(call, &call.path.key(10), instance)?;
-                self.list_nics(call, &call.path.key(10))
+            ("GET", ["extensions"]) => {
+                self.get_resource(call, id, kind)?;
+                Ok(self.list_extensions(call, id))
             }
-            ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "extensions"]) => {
-                self.get_resource(call, &call.path.key(10), instance)?;
-                Ok(self.list_extensions(call, &call.path.key(10)))
-            }
-            ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "extensions", _]) => {
-                self.get_extension(call, &call.path.key(12), &format!("{instance}/extensions"))
-            }
-            ("POST", ["virtualmachinescalesets", _, "virtualmachines", _, "runcommand"]) => {
-                self.run_command(call, &call.path.key(10))
-            }
-            (
-                "POST",
-                ["virtualmachinescalesets", _, "virtualmachines", _, "retrievebootdiagnosticsdata"],
-            ) => self.boot_diagnostics(call, &call.path.key(10), instance),
-            ("GET", ["virtualmachines"]) => self.list_machines(call, &call.path.key(7)),
-            ("GET", ["virtualmachines", _]) => {
-                let body = self.get_resource(call, &call.path.key(8), vm)?;
-                Ok(Reply::ok(self.shown_machine(body, call.expands("instanceView"))))
-            }
-            ("DELETE", ["virtualmachines", _]) => Ok(self.delete_machine(call, &call.path.key(8))),
-            ("GET", ["virtualmachines", _, "instanceview"]) => {
-                let body = self.get_resource(call, &call.path.key(8), vm)?;
-                Ok(Reply::ok(self.instance_view(body)))
-            }
-            ("GET", ["virtualmachines", _, "extensions"]) => {
-                self.get_resource(call, &call.path.key(8), vm)?;
-                Ok(self.list_extensions(call, &call.path.key(8)))
-            }
-            ("GET", ["virtualmachines", _, "extensions", _]) => {
-                self.get_extension(call, &call.path.key(10), &format!("{vm}/extensions"))
-            }
-            ("POST", ["virtualmachines", _, "retrievebootdiagnosticsdata"]) => {
-                self.boot_diagnostics(call, &call.path.key(8), vm)
-            }
-            ("POST", ["virtualmachines", _, "runcommand"]) => {
-                self.run_command(call, &call.path.key(8))
-            }
+            ("GET", ["extensions", name]) => self.get_extension(
+                call,
+                &format!("{id}/extensions/{name}"),
+                &format!("{kind}/extensions"),
+            ),
+            ("POST", ["runcommand"]) => self.run_command(call, id),
+            ("POST", ["retrievebootdiagnosticsdata"]) => self.boot_diagnostics(call, id, kind),
             _ => Err(refused(call)),
         }
     }

@@ -9,6 +9,11 @@ use crate::azure::state::{BucketRate, Buckets, RateLimits};
 const MAX_BUCKETS: usize = 10_000;
 const FULL_AGAIN: SignedDuration = SignedDuration::from_mins(10);
 
+/// Header with the levels of compute buckets, by name.
+const COMPUTE_LEFT: &str = "x-ms-ratelimit-remaining-resource";
+/// Code of the AKS resource provider, whose errors have another form.
+const THROTTLED_BY_AKS: &str = "Throttled";
+
 /// Headers with the remaining tokens of an accepted call.
 pub(crate) type RemainingHeaders = Vec<(&'static str, String)>;
 
@@ -18,7 +23,6 @@ struct Draw {
     /// Azure's code for an empty bucket, and the header with its level.
     code: &'static str,
     header: Option<&'static str>,
-    by_aks: bool,
 }
 
 impl Buckets {
@@ -47,22 +51,14 @@ impl Buckets {
                 let message = format!(
                     "Number of requests exceeded the limit. Please try again after '{wait}' seconds."
                 );
-                let error = if draw.by_aks { ArmError::aks } else { ArmError::new }(
-                    429, draw.code, message,
-                );
-                return Err(error.with("retry-after", wait.to_string()));
+                let by_aks = draw.code == THROTTLED_BY_AKS;
+                let error = if by_aks { ArmError::aks } else { ArmError::new };
+                return Err(error(429, draw.code, message).with("retry-after", wait.to_string()));
             }
             if let Some(header) = draw.header {
                 let rest = (level - 1.0).floor();
-                let is_compute = header == COMPUTE_LEFT;
-                left.push((
-                    header,
-                    if is_compute {
-                        format!("Microsoft.Compute/GetVM;{rest}")
-                    } else {
-                        rest.to_string()
-                    },
-                ));
+                let prefix = if header == COMPUTE_LEFT { "Microsoft.Compute/GetVM;" } else { "" };
+                left.push((header, format!("{prefix}{rest}")));
             }
             self.levels.insert(draw.key, (level - 1.0, call.now));
         }
@@ -79,55 +75,36 @@ fn draws(call: &ArmCall, limits: &RateLimits) -> Vec<Draw> {
         "DELETE" => ("deletes", limits.deletes, "x-ms-ratelimit-remaining-subscription-deletes"),
         _ => ("writes", limits.writes, "x-ms-ratelimit-remaining-subscription-writes"),
     };
-    let mut draws = vec![Draw {
-        key: format!("{kind} {subscription} {who}"),
-        limit,
-        code: "SubscriptionRequestsThrottled",
-        header: Some(header),
-        by_aks: false,
-    }];
+    let key = format!("{kind} {subscription} {who}");
+    let code = "SubscriptionRequestsThrottled";
+    let mut draws = vec![Draw { key, limit, code, header: Some(header) }];
+    let aks = |key, limit| Draw { key, limit, code: THROTTLED_BY_AKS, header: None };
+    let compute =
+        |key, limit| Draw { key, limit, code: "OperationNotAllowed", header: Some(COMPUTE_LEFT) };
     let provider = lower.iter().position(|part| *part == "providers").map(|at| &lower[at + 1..]);
-    match provider {
-        Some(["microsoft.containerservice", "locations", ..]) => draws.push(Draw {
-            key: format!("aks operations {subscription}"),
-            limit: limits.aks_operations,
-            code: "Throttled",
-            header: None,
-            by_aks: true,
-        }),
-        Some(["microsoft.containerservice", ..]) => draws.push(Draw {
-            key: format!("aks {subscription}"),
-            limit: limits.aks,
-            code: "Throttled",
-            header: None,
-            by_aks: true,
-        }),
+    draws.extend(match provider {
+        Some(["microsoft.containerservice", "locations", ..]) => {
+            Some(aks(format!("aks operations {subscription}"), limits.aks_operations))
+        }
+        Some(["microsoft.containerservice", ..]) => {
+            Some(aks(format!("aks {subscription}"), limits.aks))
+        }
         Some(["microsoft.compute", "virtualmachines", name, ..]) => {
-            draws.push(compute(format!("vm {name}"), limits.machine));
+            Some(compute(format!("vm {name}"), limits.machine))
         }
         Some(
             ["microsoft.compute", "virtualmachinescalesets", set, "virtualmachines", name, ..],
-        ) => {
-            draws.push(compute(format!("vm {set} {name}"), limits.machine));
-        }
+        ) => Some(compute(format!("vm {set} {name}"), limits.machine)),
         Some(["microsoft.compute", "virtualmachines" | "virtualmachinescalesets", ..]) => {
-            draws.push(compute(format!("lists {subscription}"), limits.machine_list));
+            Some(compute(format!("lists {subscription}"), limits.machine_list))
         }
-        Some(["microsoft.resourcegraph", ..]) => draws.push(Draw {
+        Some(["microsoft.resourcegraph", ..]) => Some(Draw {
             key: format!("graph {who}"),
             limit: limits.graph,
             code: "RateLimiting",
             header: Some("x-ms-user-quota-remaining"),
-            by_aks: false,
         }),
-        _ => {}
-    }
+        _ => None,
+    });
     draws
-}
-
-/// Header with the levels of compute buckets, by name.
-const COMPUTE_LEFT: &str = "x-ms-ratelimit-remaining-resource";
-
-fn compute(key: String, limit: BucketRate) -> Draw {
-    Draw { key, limit, code: "OperationNotAllowed", header: Some(COMPUTE_LEFT), by_aks: false }
 }
