@@ -109,8 +109,7 @@ impl Azure {
     }
 
     fn with_vmss(&mut self, pool: &str, act: impl FnOnce(&mut Self, String)) -> bool {
-        let vmss = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned());
-        vmss.map(|vmss| act(self, vmss)).is_some()
+        self.state.vmss_id(pool).map(|vmss| act(self, vmss)).is_some()
     }
 
     /// Returns false if the resource does not exist.
@@ -176,7 +175,7 @@ impl Azure {
     pub fn begin_stuck_update(&mut self, started: Timestamp) {
         let id = self.state.options.cluster_id();
         // The writes of a wedged scale set belong to the first operation that needs them.
-        let mut shared = self.state.wedges.values().filter_map(|wedge| wedge.correlation.clone());
+        let mut shared = self.state.wedges.values().flatten().cloned();
         let taken = |id: &String| self.state.operations.values().any(|o| o.correlation == *id);
         let shared = shared.find(|id| !taken(id));
         let operation = SimulatedOperation {
@@ -221,17 +220,14 @@ impl Azure {
     }
 
     pub fn state(&self) -> Value {
-        let operations: Vec<Value> = self
-            .state
-            .operations
-            .values()
-            .map(|o| json!({"id": o.id, "target": o.target, "status": o.status.as_str(), "started": o.started.to_string(), "error": o.error}))
-            .collect();
+        let operations = self.state.operations.values().map(|o| {
+            json!({"id": o.id, "target": o.target, "status": o.status.as_str(), "started": o.started.to_string(), "error": o.error})
+        });
         json!({
             "seed": self.seed,
             "speed": self.state.options.speed,
             "resources": self.state.store.all().collect::<Vec<_>>(),
-            "operations": operations,
+            "operations": operations.collect::<Vec<_>>(),
             "wedged": self.state.wedges.keys().collect::<Vec<_>>(),
             "registered": self.state.joined,
             "activityLogEntries": self.state.activity.len(),
@@ -255,8 +251,8 @@ fn is_about(change: &AzureChange, vm: &Vm) -> bool {
 impl Azure {
     /// Adds nodes to a pool, creates its scale set if needed, and logs the successful write.
     pub(crate) fn add_nodes(&mut self, pool: &str, count: u16, created: Timestamp, life: BootMode) {
-        let vmss = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned());
-        let Some(vmss) = vmss.or_else(|| self.state.add_vmss(pool)) else { return };
+        let vmss = self.state.vmss_id(pool).or_else(|| self.state.add_vmss(pool));
+        let Some(vmss) = vmss else { return };
         for _ in 0..count {
             self.state.add_instance(&vmss, created, life);
         }
@@ -267,30 +263,24 @@ impl Azure {
 
     /// Replaces the newest VMs of a pool with VMs that never came up.
     pub(crate) fn lose_nodes(&mut self, pool: &str, count: u16, since: Timestamp) {
-        let Some(vmss) = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
-            return;
-        };
-        let machines = self.state.store.list(&format!("{vmss}/virtualMachines"));
-        let mut machines: Vec<String> = machines.map(|body| text(body, "/id").to_owned()).collect();
-        for machine in machines.drain(machines.len().saturating_sub(count.into())..) {
-            self.state.remove_machine(&machine);
+        let Some(vmss) = self.state.vmss_id(pool) else { return };
+        let machines = self.state.store.ids(&format!("{vmss}/virtualMachines"));
+        for machine in machines.iter().skip(machines.len().saturating_sub(count.into())) {
+            self.state.remove_machine(machine);
         }
         self.add_nodes(pool, count, since, BootMode::NoNetwork);
     }
 
     /// Logs the failed writes of a wedged pool's scale set until now; the most recent may not be visible yet.
     pub(crate) fn fail_writes(&mut self, pool: &str, count: u16, now: Timestamp) {
-        let Some(vmss) = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
-            return;
-        };
-        let mut ages: Vec<u64> = (0..count)
-            .scan(0, |age, _| {
-                *age += self.state.draw_seconds(CADENCE);
-                Some(*age)
-            })
-            .collect();
-        ages.reverse();
-        for age in ages {
+        let Some(vmss) = self.state.vmss_id(pool) else { return };
+        let mut age = 0;
+        let mut ages = Vec::new();
+        for _ in 0..count {
+            age += self.state.draw_seconds(CADENCE);
+            ages.push(age);
+        }
+        for age in ages.into_iter().rev() {
             let at = earlier(now, age.try_into().unwrap_or(i64::MAX));
             self.state.log_vmss_write(&vmss, at, true);
         }

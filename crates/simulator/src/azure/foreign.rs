@@ -58,8 +58,7 @@ impl Azure {
     }
 
     fn set_states(&mut self, machine: &str, state: &str) {
-        let extensions = self.state.store.list(&format!("{machine}/extensions"));
-        let mut ids: Vec<String> = extensions.map(|body| text(body, "/id").to_owned()).collect();
+        let mut ids = self.state.store.ids(&format!("{machine}/extensions"));
         ids.push(machine.to_owned());
         for id in ids {
             if let Some(body) = self.state.store.get_mut(&id) {

@@ -38,6 +38,7 @@ pub use state::{
     KubernetesAccess, Lock, LockLevel, ProvisionMode, RateLimits, Rights, Vm,
 };
 
+pub(crate) use api::aks::pool_body::add_defaults;
 pub(crate) use api::boot_diagnostics::LOGS;
 pub(crate) use internal_api::{lower_group, room};
 pub(crate) use state::{BootMode, NodeImage, earlier, image_of, later};

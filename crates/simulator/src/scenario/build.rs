@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::document::{Bootstrap, PoolSettings, Scenario, Vms, WedgeSettings};
-use crate::azure::{Azure, AzureOptions, BootMode, Cse, NewVm, earlier, later};
+use crate::azure::{Azure, AzureOptions, BootMode, Cse, NewVm, add_defaults, earlier, later};
 
 /// Age of an existing cluster.
 const OLD: i64 = 30 * 24 * 3600;
@@ -107,26 +107,12 @@ impl Azure {
             "powerState": {"code": "Running"},
             "count": pool.nodes,
             "vmSize": pool.size,
-            "osDiskSizeGB": 128,
-            "osDiskType": "Managed",
-            "kubeletDiskType": "OS",
-            "maxPods": 110,
-            "type": "VirtualMachineScaleSets",
             "availabilityZones": ["1", "2", "3"],
             "enableAutoScaling": pool.min_count.is_some(),
-            "scaleDownMode": "Delete",
             "orchestratorVersion": options.kubernetes_version,
             "currentOrchestratorVersion": options.kubernetes_version,
-            "enableNodePublicIP": false,
             "mode": pool.mode,
-            "enableEncryptionAtHost": false,
-            "enableUltraSSD": false,
-            "osType": "Linux",
-            "osSKU": "AzureLinux",
             "nodeImageVersion": options.node_image,
-            "upgradeSettings": {"maxSurge": "10%"},
-            "enableFIPS": false,
-            "securityProfile": {"enableVTPM": false, "enableSecureBoot": false},
             "nodeTaints": pool.taints,
             "eTag": format!("7c1f0b0e-0000-4000-8000-{:012x}", u64::from(pool.nodes)),
         });
@@ -136,6 +122,9 @@ impl Azure {
         }
         if options.own_network {
             properties["vnetSubnetID"] = json!(options.subnet());
+        }
+        if let Some(properties) = properties.as_object_mut() {
+            add_defaults(properties);
         }
         self.put_resource(json!({
             "id": id, "name": pool.name, "type": "Microsoft.ContainerService/managedClusters/agentPools", "properties": properties,

@@ -57,7 +57,7 @@ impl AzureState {
             "{number:08x}-0000-4000-8000-{:012x}",
             entry.time.as_millisecond() & 0xffff_ffff_ffff
         );
-        let mut body = json!({
+        json!({
             "authorization": {"action": entry.action, "scope": entry.resource},
             "caller": entry.caller,
             "channels": "Operation",
@@ -73,6 +73,7 @@ impl AzureState {
             "eventTimestamp": stamp(entry.time),
             "id": format!("{}/events/{data_id}/ticks/{}", entry.resource, entry.time.as_microsecond() * 10),
             "level": if entry.status == "Failed" { "Error" } else { "Informational" },
+            "operationId": entry.operation,
             "operationName": both(&entry.action),
             "resourceGroupName": group,
             "resourceProviderName": both(provider),
@@ -88,22 +89,14 @@ impl AzureState {
             "subscriptionId": subscription,
             "tenantId": self.options.tenant,
             "properties": properties,
-        });
-        if let Some(operation) = &entry.operation {
-            body["operationId"] = json!(operation);
-        }
-        body
+        })
     }
 }
 
 fn group_of(resource: &str) -> &str {
     let mut parts = resource.split('/');
-    while let Some(part) = parts.next() {
-        if part.eq_ignore_ascii_case("resourceGroups") {
-            return parts.next().unwrap_or_default();
-        }
-    }
-    ""
+    parts.find(|part| part.eq_ignore_ascii_case("resourceGroups"));
+    parts.next().unwrap_or_default()
 }
 
 /// The forms of `$filter` that the service allows: a time range with at most one further condition.
@@ -122,7 +115,9 @@ impl Filter {
             return Err(bad("a start of eventTimestamp is required."));
         }
         let mut filter = Self::default();
-        for clause in split_and(text) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        for clause in words.split(|word| word.eq_ignore_ascii_case("and")) {
+            let clause = clause.join(" ");
             let words: Vec<&str> = clause.splitn(3, char::is_whitespace).collect();
             let [name, operator, value] = words[..] else {
                 return Err(bad(&format!("'{clause}' is not understood.")));
@@ -173,20 +168,4 @@ fn time_of(text: &str) -> Option<Timestamp> {
     let local =
         || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
     text.parse().ok().or_else(|| local().map(|time| time.timestamp()))
-}
-
-/// Splits a filter at `and`, in any case.
-fn split_and(text: &str) -> Vec<String> {
-    let mut clauses = vec![String::new()];
-    for word in text.split_whitespace() {
-        if word.eq_ignore_ascii_case("and") {
-            clauses.push(String::new());
-        } else if let Some(clause) = clauses.last_mut() {
-            if !clause.is_empty() {
-                clause.push(' ');
-            }
-            clause.push_str(word);
-        }
-    }
-    clauses
 }

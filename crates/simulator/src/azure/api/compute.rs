@@ -1,14 +1,17 @@
 //! Compute provider: scale sets, instances, single VMs, NICs, extensions.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::azure::api::aks::pool_rules::cores;
 use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
+use crate::azure::behavior::extensions::AGENT_STATUS;
 use crate::azure::behavior::machines::unattended;
 use crate::azure::behavior::node_shell::{self, ShellOutput};
 use crate::azure::state::{
-    AzureState, COMPUTE, Cse, DeletingView, SimulatedOperation, Work, events, merge, text,
+    AzureState, COMPUTE, DeletingView, SimulatedOperation, Work, events, list, merge, text,
 };
 use crate::faults::OperationFault;
 
@@ -91,17 +94,14 @@ impl AzureState {
             .collect();
         views.reverse();
         if !views.is_empty() {
-            let handlers: Vec<Value> = views
-                .iter()
-                .map(|view| {
+            if view["vmAgent"].is_object() {
+                let handlers = views.iter().map(|view| {
                     json!({
                         "type": view["type"], "typeHandlerVersion": view["typeHandlerVersion"],
                         "status": {"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready"},
                     })
-                })
-                .collect();
-            if view["vmAgent"].is_object() {
-                view["vmAgent"]["extensionHandlers"] = json!(handlers);
+                });
+                view["vmAgent"]["extensionHandlers"] = handlers.collect();
             }
             view["extensions"] = json!(views);
         }
@@ -124,12 +124,8 @@ impl AzureState {
 
     pub(crate) fn list_extensions(&self, call: &ArmCall, machine: &str) -> Reply {
         let view = call.expands("instanceView");
-        let extensions: Vec<Value> = self
-            .store
-            .list(&format!("{machine}/extensions"))
-            .map(|body| plain(body, view))
-            .collect();
-        Reply::ok(json!({"value": extensions}))
+        let extensions = self.store.list(&format!("{machine}/extensions"));
+        Reply::list(extensions.map(|body| plain(body, view)))
     }
 
     pub(crate) fn get_extension(&self, call: &ArmCall, id: &str, kind: &str) -> ArmResult {
@@ -151,15 +147,10 @@ impl AzureState {
     pub(crate) fn vmss_instance_view(&self, call: &ArmCall, vmss: &str) -> ArmResult {
         let body = self.get_resource(call, vmss, "Microsoft.Compute/virtualMachineScaleSets")?;
         let state = text(body, "/properties/provisioningState").to_lowercase();
-        let mut codes: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
+        let mut codes: BTreeMap<&str, u32> = BTreeMap::new();
         for machine in self.store.list(&format!("{vmss}/virtualMachines")) {
-            for status in machine
-                .pointer("/properties/instanceView/statuses")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
-                *codes.entry(text(status, "/code").to_owned()).or_default() += 1;
+            for status in list(machine, "/properties/instanceView/statuses") {
+                *codes.entry(text(status, "/code")).or_default() += 1;
             }
         }
         let summary: Vec<Value> =
@@ -201,17 +192,11 @@ impl AzureState {
 
     /// Runs a script in a real shell, on a node whose only file is the report of its bootstrap.
     pub(crate) fn run_command(&mut self, call: &ArmCall, machine: &str) -> ArmResult {
-        let sent = call.object()?;
-        let lines: Vec<&str> = sent
-            .get("script")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let sent = call.object()?.get("script").and_then(Value::as_array);
+        let lines: Vec<&str> = sent.into_iter().flatten().filter_map(Value::as_str).collect();
         let body = self.get_resource(call, machine, "Microsoft.Compute/virtualMachines")?;
-        let agent = text(body, "/properties/instanceView/vmAgent/statuses/0/displayStatus");
-        let works = agent == "Ready" && !self.dead_agents.contains(&machine.to_lowercase());
+        let works = text(body, AGENT_STATUS) == "Ready"
+            && !self.dead_agents.contains(&machine.to_lowercase());
         let runs = |operation: &SimulatedOperation| {
             operation.is_running()
                 && operation.target == machine.to_lowercase()
@@ -244,33 +229,26 @@ impl AzureState {
         }]});
         // Without its agent nothing runs the command, and it ends at its time limit.
         let mut call = call.clone();
-        let seconds = if works {
-            COMMAND
-        } else {
+        let seconds = if works { COMMAND } else { COMMAND_LIMIT };
+        if !works {
             call.operation_fault = Some(OperationFault::Failed);
-            COMMAND_LIMIT
-        };
+        }
         let operation = self.begin(&call, COMPUTE, machine, Work::Answer { body }, seconds);
         Ok(self.followed(Reply::new(202), &call, &operation))
     }
 
     /// Returns the content of a VM's `provision.json`; empty before its bootstrap has ended.
     fn report_of(&self, machine: &str, now: Timestamp) -> String {
-        let by_itself = self
-            .scripts
-            .get(&unattended(machine))
-            .filter(|script| self.has_ended(machine, script, now))
-            .map(Cse::file);
-        if let Some(file) = by_itself {
-            return file;
+        if let Some(script) = self.scripts.get(&unattended(machine))
+            && self.has_ended(machine, script, now)
+        {
+            return script.file();
         }
-        let by_extension = self
-            .store
-            .list(&format!("{machine}/extensions"))
+        let extensions = self.store.list(&format!("{machine}/extensions"));
+        let message = extensions
             .map(|extension| text(extension, "/properties/instanceView/statuses/0/message"))
             .find(|message| message.contains("[stdout]"))
-            .map(str::to_owned);
-        let message = by_extension.unwrap_or_default();
+            .unwrap_or_default();
         let behind = message.split_once("[stdout]\n").map_or("", |(_, behind)| behind);
         behind.split_once("\n[stderr]").map_or("", |(report, _)| report).trim_end().to_owned()
     }
@@ -285,7 +263,7 @@ impl AzureState {
 
     /// Lists the sizes in use, each available in every zone.
     pub(crate) fn skus(&self) -> Reply {
-        let sizes: std::collections::BTreeSet<&str> = self
+        let sizes: BTreeSet<&str> = self
             .store
             .all()
             .map(|body| text(body, "/properties/vmSize"))
@@ -293,18 +271,15 @@ impl AzureState {
             .filter(|size| !size.is_empty())
             .collect();
         let location = &self.options.location;
-        let skus: Vec<Value> = sizes
-            .iter()
-            .map(|size| {
-                json!({
-                    "resourceType": "virtualMachines", "name": size, "locations": [location],
-                    "locationInfo": [{"location": location, "zones": ["1", "2", "3"]}],
-                    "capabilities": [{"name": "vCPUs", "value": cores(size).to_string()}],
-                    "restrictions": [],
-                })
+        let skus = sizes.iter().map(|size| {
+            json!({
+                "resourceType": "virtualMachines", "name": size, "locations": [location],
+                "locationInfo": [{"location": location, "zones": ["1", "2", "3"]}],
+                "capabilities": [{"name": "vCPUs", "value": cores(size).to_string()}],
+                "restrictions": [],
             })
-            .collect();
-        Reply::ok(json!({"value": skus}))
+        });
+        Reply::list(skus)
     }
 
     pub(crate) fn page(&self, call: &ArmCall, all: impl Iterator<Item = Value>) -> ArmResult {
@@ -316,9 +291,8 @@ impl AzureState {
         };
         let mut rest = all.skip(skip);
         let page: Vec<Value> = rest.by_ref().take(self.options.page_size).collect();
-        let more = rest.next().is_some();
         let mut body = json!({"value": page});
-        if more {
+        if rest.next().is_some() {
             body["nextLink"] = json!(format!(
                 "{}/{}?{}&$skiptoken={}",
                 call.base,

@@ -100,12 +100,13 @@ impl Query {
             match verb.to_lowercase().as_str() {
                 "resources" | "computeresources" if index == 0 && rest.is_empty() => {}
                 "where" => {
-                    for part in split_word(rest, "and") {
-                        query.filters.push(Filter::parse(&part)?);
+                    let words = split(rest, ' ');
+                    for part in words.split(|word| word.eq_ignore_ascii_case("and")) {
+                        query.filters.push(Filter::parse(&part.join(" "))?);
                     }
                 }
                 "project" => {
-                    let column = |part: String| match part.split_once('=') {
+                    let column = |part: &str| match part.split_once('=') {
                         Some((name, path)) => (name.trim().to_owned(), path.trim().to_owned()),
                         None => (last(part.trim()).to_owned(), part.trim().to_owned()),
                     };
@@ -213,38 +214,18 @@ fn unquote(text: &str) -> String {
     text.trim().trim_matches(|c| c == '\'' || c == '"').to_owned()
 }
 
-fn split(text: &str, separator: char) -> Vec<String> {
-    let mut parts = vec![String::new()];
+/// Splits at a character outside quotes.
+fn split(text: &str, separator: char) -> Vec<&str> {
     let mut quote = None;
-    for c in text.chars() {
+    let separates = |c| {
         match quote {
             Some(open) if c == open => quote = None,
             None if c == '\'' || c == '"' => quote = Some(c),
-            None if c == separator => {
-                parts.push(String::new());
-                continue;
-            }
             _ => {}
         }
-        if let Some(part) = parts.last_mut() {
-            part.push(c);
-        }
-    }
-    parts
-}
-
-/// Splits at a separate word outside quotes.
-fn split_word(text: &str, word: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    for piece in split(text, ' ') {
-        if piece.eq_ignore_ascii_case(word) {
-            parts.push(String::new());
-        } else if let Some(part) = parts.last_mut() {
-            part.push_str(&piece);
-            part.push(' ');
-        }
-    }
-    parts
+        c == separator && quote.is_none()
+    };
+    text.split(separates).collect()
 }
 
 #[cfg(test)]

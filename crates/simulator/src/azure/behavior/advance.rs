@@ -1,10 +1,11 @@
 //! Events that are due, applied in order.
 
+use http::Method;
 use jiff::Timestamp;
 
 use crate::azure::behavior::wedge;
 use crate::azure::state::{
-    AzureState, OperationStatus, ScheduledEvent, SimulatedOperation, Work, later, text,
+    AzureState, OperationStatus, ScheduledEvent, SimulatedOperation, Work, later,
 };
 use crate::faults::OperationFault;
 
@@ -56,35 +57,34 @@ impl AzureState {
         if !matches!(operation.work, Work::PutPool { .. } | Work::DeletePool) {
             return None;
         }
-        let pool = self.store.get(&operation.target).map_or("", |body| text(body, "/name"));
-        let vmss = self.vmss_of(pool).map(|body| text(body, "/id").to_owned());
+        let vmss = self.vmss_id(self.store.text(&operation.target, "/name"));
         let new = || format!("{}/new", self.options.compute("virtualMachineScaleSets"));
-        self.aks_locked_out(&vmss.unwrap_or_else(new), operation.work == Work::DeletePool)
+        let method = if operation.work == Work::DeletePool { Method::DELETE } else { Method::PUT };
+        self.locks_against(&method, &vmss.unwrap_or_else(new))
     }
 
     /// Completes an operation, or fails it if the state of its resources requires that.
     fn complete(&mut self, operation: &SimulatedOperation, at: Timestamp) {
+        let id = self.true_id(&operation.target);
         match &operation.work {
-            Work::PutPool { created, .. } => self.complete_pool(operation, *created, at),
+            Work::PutPool { created, .. } => {
+                if !self.write_pool(&id, at) {
+                    let what = if *created { "Create" } else { "Reconcile" };
+                    let code = format!("{what}VMSSAgentPoolFailed");
+                    let message =
+                        format!("Code=\"{}\" Message=\"{}\"", wedge::CODE, wedge::MESSAGE);
+                    let error = Some((code.as_str(), message.as_str()));
+                    return self.fail(operation, OperationStatus::Failed, error, at);
+                }
+                self.set_state(&id, "Succeeded");
+            }
             Work::DeletePool => {
-                let pool =
-                    self.store.get(&operation.target).map(|body| text(body, "/name").to_owned());
-                if let Some(vmss) = pool
-                    .and_then(|pool| self.vmss_of(&pool).map(|body| text(body, "/id").to_owned()))
-                {
+                if let Some(vmss) = self.vmss_id(self.store.text(&id, "/name")) {
                     self.remove_vmss(&vmss);
                 }
-                let id = self.true_id(&operation.target);
-                self.store.remove(&operation.target);
-                self.close(&operation.id, OperationStatus::Succeeded, None, at);
-                self.log_end(operation, &id, "Succeeded", at);
+                self.store.remove(&id);
             }
-            Work::UpdateCluster => {
-                self.close(&operation.id, OperationStatus::Succeeded, None, at);
-                self.set_state(&operation.target, "Succeeded");
-                let id = self.true_id(&operation.target);
-                self.log_end(operation, &id, "Succeeded", at);
-            }
+            Work::UpdateCluster => self.set_state(&id, "Succeeded"),
             Work::Abort { operation: aborted } => {
                 // An operation that has ended since then keeps its result.
                 let aborted = self.operations.get(aborted).filter(|aborted| aborted.is_running());
@@ -94,50 +94,29 @@ impl AzureState {
                     self.events
                         .forget(|event| matches!(event, ScheduledEvent::WedgeRetries { .. }));
                 }
-                self.close(&operation.id, OperationStatus::Succeeded, None, at);
-                self.log_end(operation, &self.true_id(&operation.target), "Succeeded", at);
             }
-            Work::DeleteMachine => {
-                self.remove_machine(&operation.target);
-                self.close(&operation.id, OperationStatus::Succeeded, None, at);
-            }
+            Work::DeleteMachine => self.remove_machine(&id),
             Work::PatchVmss => {
-                if self.write_vmss(&operation.target, at) {
-                    self.close(&operation.id, OperationStatus::Succeeded, None, at);
-                } else {
-                    self.close(
-                        &operation.id,
-                        OperationStatus::Failed,
-                        Some((wedge::CODE, wedge::MESSAGE)),
-                        at,
-                    );
+                if !self.write_vmss(&id, at) {
+                    let error = Some((wedge::CODE, wedge::MESSAGE));
+                    return self.close(&operation.id, OperationStatus::Failed, error, at);
                 }
             }
-            Work::Answer { .. } => self.close(&operation.id, OperationStatus::Succeeded, None, at),
+            Work::Answer { .. } => {}
+        }
+        self.close(&operation.id, OperationStatus::Succeeded, None, at);
+        let work = &operation.work;
+        if !matches!(work, Work::DeleteMachine | Work::PatchVmss | Work::Answer { .. }) {
+            self.log_end(operation, &id, "Succeeded", at);
         }
     }
 
-    fn complete_pool(&mut self, operation: &SimulatedOperation, created: bool, at: Timestamp) {
-        let id = self.true_id(&operation.target);
-        let pool =
-            text(self.store.get(&id).unwrap_or(&serde_json::Value::Null), "/name").to_owned();
-        let vmss = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned());
-        // A pool of single VMs has no scale set.
-        let without = self
-            .store
-            .get(&id)
-            .is_some_and(|body| text(body, "/properties/type") == "VirtualMachines");
-        let written = vmss.map_or(without, |vmss| self.write_vmss(&vmss, at));
-        if written {
-            self.close(&operation.id, OperationStatus::Succeeded, None, at);
-            self.set_state(&id, "Succeeded");
-            self.log_end(operation, &id, "Succeeded", at);
-            return;
+    /// Writes the scale set of a pool. A pool of single VMs has none.
+    fn write_pool(&mut self, pool: &str, at: Timestamp) -> bool {
+        match self.vmss_id(self.store.text(pool, "/name")) {
+            Some(vmss) => self.write_vmss(&vmss, at),
+            None => self.store.text(pool, "/properties/type") == "VirtualMachines",
         }
-        let code =
-            if created { "CreateVMSSAgentPoolFailed" } else { "ReconcileVMSSAgentPoolFailed" };
-        let message = format!("Code=\"{}\" Message=\"{}\"", wedge::CODE, wedge::MESSAGE);
-        self.fail(operation, OperationStatus::Failed, Some((code, &message)), at);
     }
 
     /// Ends an operation without its effect.
@@ -169,12 +148,8 @@ impl AzureState {
         let successor = self.guid();
         let message =
             format!("The operation was preempted by a more recent operation '{successor}'.");
-        self.close(
-            &operation.id,
-            OperationStatus::Canceled,
-            Some(("OperationPreempted", &message)),
-            at,
-        );
+        let error = Some(("OperationPreempted", message.as_str()));
+        self.close(&operation.id, OperationStatus::Canceled, error, at);
         let length =
             operation.ends.and_then(|ends| ends.duration_since(operation.started).try_into().ok());
         let ends = later(at, length.unwrap_or_default());
@@ -207,6 +182,6 @@ impl AzureState {
             _ => "write",
         };
         let action = format!("Microsoft.ContainerService/{kind}/{verb}");
-        self.log(at, &action, id, status, operation.origin());
+        self.log(at, &action, id, status, operation.origin(), None);
     }
 }

@@ -11,16 +11,20 @@ use crate::azure::state::{
 
 /// Extension by which Karpenter marks its VMs for billing.
 const BILLING: &str = "computeAksLinuxBilling";
+/// Publisher, type and version of the extension that runs the bootstrap.
+const SCRIPT: (&str, &str, &str) = ("Microsoft.Azure.Extensions", "CustomScript", "2.0");
 /// Seconds until the billing extension succeeds.
 const BILLING_TIME: u64 = 10;
+
+/// Status of a VM's agent in the VM's body.
+pub(crate) const AGENT_STATUS: &str = "/properties/instanceView/vmAgent/statuses/0/displayStatus";
 
 impl Azure {
     /// Creates the extensions of a VM whose own operation has ended, as Karpenter's poller does.
     pub(crate) fn keep_promise(&mut self, id: &str, now: Timestamp) {
         let id = id.to_lowercase();
-        let state = self.state.store.get(&id);
-        let state = state.map(|body| text(body, "/properties/provisioningState"));
-        if state.is_some_and(|state| state != "Deleting") {
+        let state = self.state.store.text(&id, "/properties/provisioningState");
+        if !matches!(state, "" | "Deleting") {
             self.state.create_extensions(&id, self.model_time(now), true);
         }
     }
@@ -32,13 +36,7 @@ impl AzureState {
         let script = birth.cse.clone();
         match birth.extensions {
             Extensions::AtBirth(name) => {
-                let id = self.put_extension(
-                    &birth.id,
-                    name,
-                    "Microsoft.Azure.Extensions",
-                    "CustomScript",
-                    "2.0",
-                );
+                let id = self.put_extension(&birth.id, name, SCRIPT);
                 self.scripts.insert(id, script);
             }
             Extensions::Later { cse, promised } => {
@@ -53,13 +51,8 @@ impl AzureState {
 
     /// Starts the extensions of a running VM, and allows later ones.
     pub(crate) fn begin_extensions(&mut self, id: &str, at: Timestamp, plan: bool) {
-        let extensions: Vec<String> = self
-            .store
-            .list(&format!("{id}/extensions"))
-            .map(|body| text(body, "/id").to_lowercase())
-            .collect();
-        for extension in extensions {
-            self.begin_script(id, &extension, at, plan);
+        for extension in self.store.ids(&format!("{id}/extensions")) {
+            self.begin_script(id, &extension.to_lowercase(), at, plan);
         }
         match self.promises.get(id) {
             Some(Promise { promised: true, .. }) if plan => {
@@ -78,8 +71,7 @@ impl AzureState {
         let Some((name, script)) = promise.cse.take() else {
             return self.create_billing(id, at, plan);
         };
-        let extension =
-            self.put_extension(id, name, "Microsoft.Azure.Extensions", "CustomScript", "2.0");
+        let extension = self.put_extension(id, name, SCRIPT);
         self.scripts.insert(extension.clone(), script);
         self.begin_script(id, &extension, at, plan);
     }
@@ -104,13 +96,8 @@ impl AzureState {
         if self.promises.remove(machine).is_none() || !self.store.has(machine) {
             return;
         }
-        let extension = self.put_extension(
-            machine,
-            BILLING,
-            "Microsoft.AKS",
-            "Compute.AKS.Linux.Billing",
-            "1.0",
-        );
+        let handler = ("Microsoft.AKS", "Compute.AKS.Linux.Billing", "1.0");
+        let extension = self.put_extension(machine, BILLING, handler);
         if plan {
             let ends = self.after(at, BILLING_TIME);
             self.events.plan(ends, ScheduledEvent::BillingEnds { id: extension });
@@ -121,13 +108,10 @@ impl AzureState {
 
     /// Ends the billing extension with success, which shows that the VM's agent works.
     pub(crate) fn end_billing(&mut self, extension: &str, at: Timestamp) {
-        let machine = extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine);
-        let agent = self.store.get(machine).map(|body| {
-            text(body, "/properties/instanceView/vmAgent/statuses/0/displayStatus") == "Ready"
-        });
-        let Some(body) = self.store.get_mut(extension).filter(|_| agent == Some(true)) else {
+        if self.store.text(machine_of(extension), AGENT_STATUS) != "Ready" {
             return;
-        };
+        }
+        let Some(body) = self.store.get_mut(extension) else { return };
         set(body, "provisioningState", "Succeeded");
         let view = json!({
             "name": BILLING, "type": "Microsoft.AKS.Compute.AKS.Linux.Billing", "typeHandlerVersion": "1.0.0",
@@ -140,9 +124,7 @@ impl AzureState {
         &mut self,
         machine: &str,
         name: &str,
-        publisher: &str,
-        handler: &str,
-        version: &str,
+        (publisher, handler, version): (&str, &str, &str),
     ) -> String {
         let body = self.store.get(machine).unwrap_or(&Value::Null);
         let (machine, kind) = (text(body, "/id").to_owned(), text(body, "/type").to_owned());
@@ -173,8 +155,7 @@ impl AzureState {
         set(body, "instanceView", view);
         set(body, "provisioningState", state);
         let name = text(body, "/name").to_owned();
-        let machine =
-            extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine).to_owned();
+        let machine = machine_of(extension).to_owned();
         if let Some(body) = self.store.get_mut(&machine) {
             set(body, "provisioningState", state);
             body["properties"]["instanceView"]["statuses"][0] = if script.exit_code == 0 {
@@ -201,4 +182,8 @@ impl AzureState {
             self.events.plan(joins, ScheduledEvent::NodeJoins { id: machine });
         }
     }
+}
+
+fn machine_of(extension: &str) -> &str {
+    extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine)
 }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::azure::behavior::wedge::MESSAGE;
 use crate::azure::state::{
     AzureChange, AzureState, BootMode, Cse, Guest, Join, ScheduledEvent, VmSpec, last, set, stamp,
-    text,
 };
 
 /// Seconds from a VM's creation until it runs, and from the bootstrap's end until the node registers.
@@ -144,9 +143,8 @@ impl AzureState {
 
     /// Returns true if a bootstrap without an extension has ended.
     pub(crate) fn has_ended(&self, id: &str, script: &Cse, now: Timestamp) -> bool {
-        let created = self.store.get(id).map(|body| text(body, "/properties/timeCreated"));
-        let created = created.and_then(|created| created.parse::<Timestamp>().ok());
-        let (Some(created), Some(seconds)) = (created, script.seconds) else { return false };
+        let created = self.store.text(id, "/properties/timeCreated").parse::<Timestamp>();
+        let (Ok(created), Some(seconds)) = (created, script.seconds) else { return false };
         self.after(created, BOOT + seconds) <= now
     }
 
@@ -154,13 +152,8 @@ impl AzureState {
     fn finish_boot(&mut self, birth: &VmSpec) {
         let id = birth.id.to_lowercase();
         self.run_machine(&id, birth.created, false);
-        let extensions: Vec<String> = self
-            .store
-            .list(&format!("{id}/extensions"))
-            .map(|body| text(body, "/id").to_lowercase())
-            .collect();
-        for extension in extensions {
-            self.end_extension(&extension, birth.ended, false);
+        for extension in self.store.ids(&format!("{id}/extensions")) {
+            self.end_extension(&extension.to_lowercase(), birth.ended, false);
         }
         if birth.cse.succeeds() {
             self.join_node(&id);

@@ -1,7 +1,7 @@
 //! Changes in Azure without a request: operations end, VMs boot, nodes join, wedged writes are retried.
 
 mod advance;
-mod extensions;
+pub(crate) mod extensions;
 pub(crate) mod machines;
 pub(crate) mod node_shell;
 pub(crate) mod nodes;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::azure::state::{AzureNode, AzureState, Vm, image_of, last, text};
+use crate::azure::state::{AzureNode, AzureState, Vm, image_of, last, list, text};
 
 /// Tags by which Karpenter finds its VMs.
 pub(crate) const CLAIM_TAG: &str = "karpenter.azure.com_nodeclaim";
@@ -14,7 +14,7 @@ impl AzureState {
     pub(crate) fn node_of(&self, machine: &str) -> Option<AzureNode> {
         let body = self.store.get(machine)?;
         let id = text(body, "/id");
-        let instance = body.get("instanceId").and_then(Value::as_str).map(|instance| {
+        let instance = body["instanceId"].as_str().map(|instance| {
             (id.rsplit('/').nth(2).unwrap_or_default().to_owned(), instance.to_owned())
         });
         let pool = body.pointer("/tags/aks-managed-poolName").and_then(Value::as_str);
@@ -39,20 +39,14 @@ impl AzureState {
         let mut taints = Vec::new();
         if let Some(pool) = pool_body {
             label("kubernetes.azure.com/mode", &text(pool, "/properties/mode").to_lowercase());
-            label(
-                "kubernetes.azure.com/node-image-version",
-                text(pool, "/properties/nodeImageVersion"),
-            );
-            for (name, value) in pool
-                .pointer("/properties/nodeLabels")
-                .and_then(Value::as_object)
-                .into_iter()
-                .flatten()
-            {
+            let image = text(pool, "/properties/nodeImageVersion");
+            label("kubernetes.azure.com/node-image-version", image);
+            let own = pool["properties"]["nodeLabels"].as_object();
+            for (name, value) in own.into_iter().flatten() {
                 label(name, value.as_str().unwrap_or_default());
             }
-            let own = pool.pointer("/properties/nodeTaints").and_then(Value::as_array);
-            taints.extend(own.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+            let own = list(pool, "/properties/nodeTaints").iter();
+            taints.extend(own.filter_map(Value::as_str).map(str::to_owned));
         }
         let claim = body.pointer(&format!("/tags/{CLAIM_TAG}")).and_then(Value::as_str);
         if claim.is_some() {
@@ -61,7 +55,6 @@ impl AzureState {
         let version =
             pool_body.map_or("", |pool| text(pool, "/properties/currentOrchestratorVersion"));
         let version = if version.is_empty() { &self.options.kubernetes_version } else { version };
-        let nic = self.store.list(&format!("{id}/networkInterfaces")).next();
         Some(AzureNode {
             name: text(body, "/properties/osProfile/computerName").to_owned(),
             provider_id: format!("azure://{id}"),
@@ -73,11 +66,7 @@ impl AzureState {
             taints,
             image_version: last(image).to_owned(),
             kubernetes_version: version.to_owned(),
-            address: nic
-                .map_or("", |nic| {
-                    text(nic, "/properties/ipConfigurations/0/properties/privateIPAddress")
-                })
-                .to_owned(),
+            address: self.address_of(id).to_owned(),
             join: self.joins.get(&id.to_lowercase()).copied().unwrap_or_default(),
         })
     }
@@ -95,6 +84,13 @@ impl AzureState {
             size: text(body, "/properties/hardwareProfile/vmSize").to_owned(),
             zone: self.zone_name(text(body, "/zones/0")),
         })
+    }
+
+    /// Returns the address of a VM's first interface, or an empty one.
+    pub(crate) fn address_of(&self, machine: &str) -> &str {
+        let nic = self.store.list(&format!("{machine}/networkInterfaces")).next();
+        let address = "/properties/ipConfigurations/0/properties/privateIPAddress";
+        nic.map_or("", |nic| text(nic, address))
     }
 
     fn zone_name(&self, zone: &str) -> String {

@@ -9,10 +9,8 @@ impl AzureState {
     /// Finds the Machine of a VM, in any pool.
     pub(crate) fn pool_machine_of(&self, vm: &str) -> Option<String> {
         let pools = self.store.list(&format!("{}/agentPools", self.options.cluster_id()));
-        let machines =
-            pools.flat_map(|pool| self.store.list(&format!("{}/machines", text(pool, "/id"))));
-        let found = machines
-            .into_iter()
+        let found = pools
+            .flat_map(|pool| self.store.list(&format!("{}/machines", text(pool, "/id"))))
             .find(|one| text(one, "/properties/resourceId").eq_ignore_ascii_case(vm))?;
         Some(text(found, "/id").to_owned())
     }

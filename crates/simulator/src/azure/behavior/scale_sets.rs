@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::azure::state::{
-    AzureState, BootMode, Extensions, NodeImage, VmSpec, Work, number, set, text,
+    AzureState, BootMode, Extensions, NodeImage, VmSpec, Work, last, list, number, set, text,
 };
 
 impl AzureState {
@@ -12,6 +12,10 @@ impl AzureState {
         self.store
             .list(&self.options.compute("virtualMachineScaleSets"))
             .find(|vmss| text(vmss, "/tags/aks-managed-poolName") == pool)
+    }
+
+    pub(crate) fn vmss_id(&self, pool: &str) -> Option<String> {
+        self.vmss_of(pool).map(|vmss| text(vmss, "/id").to_owned())
     }
 
     /// Creates the scale set of a pool, with a name that was never used before.
@@ -78,8 +82,7 @@ impl AzureState {
         let mut body = body.clone();
         if text(&body, "/type") == "Microsoft.Network/virtualNetworks/subnets" {
             let id = text(&body, "/id").to_owned();
-            let addresses = |nic| Value::pointer(nic, "/properties/ipConfigurations")?.as_array();
-            let used = self.store.all().filter_map(addresses).flatten();
+            let used = self.store.all().flat_map(|nic| list(nic, "/properties/ipConfigurations"));
             let used = used
                 .filter(|used| text(used, "/properties/subnet/id").eq_ignore_ascii_case(&id))
                 .map(|used| json!({"id": used["id"]}))
@@ -143,8 +146,7 @@ impl AzureState {
     /// Grows a pool's scale set to the count of its operation; creates the scale set if needed.
     pub(crate) fn grow_pool(&mut self, operation: &str, at: Timestamp) {
         let Some((pool, count)) = self.wanted(operation) else { return };
-        let vmss = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned());
-        let Some(vmss) = vmss.or_else(|| self.add_vmss(&pool)) else { return };
+        let Some(vmss) = self.vmss_id(&pool).or_else(|| self.add_vmss(&pool)) else { return };
         let life = if self.is_wedged(&vmss) { BootMode::NoNetwork } else { BootMode::Boots };
         let there = self.store.list(&format!("{vmss}/virtualMachines")).count();
         for _ in there..usize::try_from(count).unwrap_or_default() {
@@ -155,33 +157,17 @@ impl AzureState {
     /// Removes surplus instances, the newest first.
     pub(crate) fn shrink_pool(&mut self, operation: &str) {
         let Some((pool, count)) = self.wanted(operation) else { return };
-        let Some(vmss) = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned()) else {
-            return;
-        };
-        let mut machines: Vec<(u64, String)> = self
-            .store
-            .list(&format!("{vmss}/virtualMachines"))
-            .map(|machine| {
-                (
-                    text(machine, "/instanceId").parse().unwrap_or_default(),
-                    text(machine, "/id").to_owned(),
-                )
-            })
-            .collect();
-        machines.sort();
-        for (_, machine) in machines.into_iter().skip(usize::try_from(count).unwrap_or_default()) {
-            self.remove_machine(&machine);
+        let Some(vmss) = self.vmss_id(&pool) else { return };
+        let mut machines = self.store.ids(&format!("{vmss}/virtualMachines"));
+        machines.sort_by_key(|id| last(id).parse::<u64>().unwrap_or_default());
+        for machine in machines.iter().skip(usize::try_from(count).unwrap_or_default()) {
+            self.remove_machine(machine);
         }
         self.count_instances(&vmss);
     }
 
     pub(crate) fn remove_vmss(&mut self, vmss: &str) {
-        let machines: Vec<String> = self
-            .store
-            .list(&format!("{vmss}/virtualMachines"))
-            .map(|machine| text(machine, "/id").to_owned())
-            .collect();
-        for machine in machines {
+        for machine in self.store.ids(&format!("{vmss}/virtualMachines")) {
             self.remove_machine(&machine);
         }
         self.wedges.remove(&vmss.to_lowercase());

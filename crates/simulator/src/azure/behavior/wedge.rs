@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::azure::state::{
-    AzureState, Correlation, Origin, ScheduledEvent, Wedge, earlier, set, text, wrapped_error,
+    AzureState, Correlation, Origin, ScheduledEvent, earlier, set, text, wrapped_error,
 };
 
 /// Code of every failed write.
@@ -26,7 +26,7 @@ impl AzureState {
         let key = vmss.to_lowercase();
         if !self.wedges.contains_key(&key) {
             let correlation = (correlation == Correlation::Shared).then(|| self.guid());
-            self.wedges.insert(key.clone(), Wedge { correlation });
+            self.wedges.insert(key.clone(), correlation);
             self.plan_retry(key, now);
         }
         if let Some(body) = self.store.get_mut(vmss) {
@@ -80,20 +80,18 @@ impl AzureState {
 
     pub(crate) fn log_vmss_write(&mut self, id: &str, at: Timestamp, fails: bool) {
         let (operation, own) = (self.guid(), self.guid());
-        let wedge = self.wedges.get(&id.to_lowercase());
-        let correlation = wedge.and_then(|wedge| wedge.correlation.clone()).unwrap_or(own);
+        let shared = self.wedges.get(&id.to_lowercase()).cloned().flatten();
+        let correlation = shared.unwrap_or(own);
         let caller = self.options.aks_principal.clone();
         let by = Origin { operation: &operation, correlation: &correlation, caller: &caller };
         let took = Duration::from_secs(self.draw_seconds(TAKES));
         let took = self.options.scaled(took);
         let began = earlier(at, took.as_secs().try_into().unwrap_or(i64::MAX));
         self.log_begin(began, WRITE, id, by);
-        if fails {
+        let error = fails.then(|| {
             let outer = if self.random.random_bool(0.5) { OUTER[0] } else { OUTER[1] };
-            let error = wrapped_error(outer, CODE, MESSAGE);
-            self.log_error(at, WRITE, id, "Failed", by, Some(error));
-        } else {
-            self.log(at, WRITE, id, "Succeeded", by);
-        }
+            wrapped_error(outer, CODE, MESSAGE)
+        });
+        self.log(at, WRITE, id, if fails { "Failed" } else { "Succeeded" }, by, error);
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::replay::random::Random;
@@ -15,12 +16,21 @@ pub struct ActivityEntry {
     pub action: String,
     pub resource: String,
     pub status: String,
-    /// Links the entries of one operation; none if the service omitted it.
-    pub operation: Option<String>,
+    /// Links the entries of one operation.
+    pub operation: String,
     /// Links a request to all its effects, including operations of other resources.
     pub correlation: String,
     pub caller: String,
     pub error: Option<Value>,
+}
+
+/// Correlation of AKS's own retries in the activity log. No source documents it; both forms must be handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Correlation {
+    #[default]
+    Shared,
+    New,
 }
 
 /// The operation of an entry, and its caller.

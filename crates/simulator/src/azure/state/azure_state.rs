@@ -14,7 +14,6 @@ use super::operations::SimulatedOperation;
 use super::options::AzureOptions;
 use super::store::ResourceStore;
 use super::time::later;
-use super::wedge::Wedge;
 use crate::replay::random::Random;
 
 /// Maximum changes that wait for a reader: a cluster of 5,000 nodes, created and deleted.
@@ -28,8 +27,8 @@ pub(crate) struct AzureState {
     pub(crate) operations: BTreeMap<String, SimulatedOperation>,
     pub(crate) activity: ActivityLog,
     pub(crate) events: EventQueue,
-    /// Wedged scale sets, by id in lower case.
-    pub(crate) wedges: BTreeMap<String, Wedge>,
+    /// Wedged scale sets, by id in lower case, with the correlation id of all writes, if they share one.
+    pub(crate) wedges: BTreeMap<String, Option<String>>,
     /// Ids of instances and VMs whose node has registered, in lower case.
     pub(crate) joined: BTreeSet<String>,
     /// Results of bootstraps in progress, by the id of their extension in lower case.

@@ -13,11 +13,10 @@ mod options;
 mod records;
 mod store;
 mod time;
-mod wedge;
 
 pub use access::{ActionDenial, Assignment, DenyAssignment, Lock, LockLevel};
 pub(crate) use access::{is_at_or_below, is_match};
-pub use activity::ActivityEntry;
+pub use activity::{ActivityEntry, Correlation};
 pub(crate) use activity::{Origin, wrapped_error};
 pub use azure::Azure;
 pub(crate) use azure_state::AzureState;
@@ -30,7 +29,5 @@ pub(crate) use operations::{AKS, COMPUTE, OperationStatus, SimulatedOperation, W
 pub(crate) use options::limits::Buckets;
 pub use options::limits::{BucketRate, RateLimits};
 pub use options::{AzureOptions, DeletingView, KubernetesAccess, Rights};
-pub(crate) use store::{last, merge, number, set, text};
+pub(crate) use store::{last, list, merge, number, set, string, text};
 pub(crate) use time::{earlier, later, stamp};
-pub use wedge::Correlation;
-pub(crate) use wedge::Wedge;

@@ -4,6 +4,7 @@ use http::Method;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::access::is_at_or_below;
 use super::activity::{ActivityEntry, Origin};
 use super::azure_state::AzureState;
 use super::operations::{OperationStatus, SimulatedOperation, Work};
@@ -18,22 +19,11 @@ const KEPT: usize = 4096;
 impl AzureState {
     /// Logs that an operation started at `time`, and was accepted right after.
     pub(crate) fn log_begin(&mut self, time: Timestamp, action: &str, id: &str, by: Origin<'_>) {
-        self.log(time, action, id, "Started", by);
-        self.log(self.after(time, ACCEPTED), action, id, "Accepted", by);
+        self.log(time, action, id, "Started", by, None);
+        self.log(self.after(time, ACCEPTED), action, id, "Accepted", by, None);
     }
 
     pub(crate) fn log(
-        &mut self,
-        time: Timestamp,
-        action: &str,
-        resource: &str,
-        status: &str,
-        by: Origin<'_>,
-    ) {
-        self.log_error(time, action, resource, status, by, None);
-    }
-
-    pub(crate) fn log_error(
         &mut self,
         time: Timestamp,
         action: &str,
@@ -51,7 +41,7 @@ impl AzureState {
             action: action.to_owned(),
             resource: resource.to_owned(),
             status: status.to_owned(),
-            operation: Some(by.operation.to_owned()),
+            operation: by.operation.to_owned(),
             correlation: by.correlation.to_owned(),
             caller: by.caller.to_owned(),
             error,
@@ -64,19 +54,16 @@ impl AzureState {
             return;
         }
         let ended = self.operations.values().filter(|operation| !operation.is_running());
-        let oldest =
-            ended.min_by_key(|operation| operation.started).map(|operation| operation.id.clone());
-        if let Some(oldest) = oldest {
-            self.operations.remove(&oldest);
+        if let Some(oldest) = ended.min_by_key(|operation| operation.started) {
+            self.operations.remove(&oldest.id.clone());
         }
     }
 
     pub(crate) fn running_on(&self, cluster: &str) -> Option<&SimulatedOperation> {
-        let (key, under) = (cluster.to_lowercase(), format!("{}/", cluster.to_lowercase()));
         self.operations.values().find(|operation| {
             operation.is_running()
                 && !matches!(operation.work, Work::Abort { .. })
-                && (operation.target == key || operation.target.starts_with(&under))
+                && is_at_or_below(&operation.target, cluster)
         })
     }
 
@@ -111,10 +98,5 @@ impl AzureState {
                 scopes.join("','")
             )
         })
-    }
-
-    /// Returns the error if a lock keeps AKS itself from writing or deleting a scale set.
-    pub(crate) fn aks_locked_out(&self, vmss: &str, deletes: bool) -> Option<String> {
-        self.locks_against(if deletes { &Method::DELETE } else { &Method::PUT }, vmss)
     }
 }

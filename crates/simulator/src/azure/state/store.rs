@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// All resources, by id in lower case. Copies share unchanged resources: the state is copied for
 /// every read that may be stale, and for every schedule of a test.
@@ -22,6 +22,11 @@ impl ResourceStore {
 
     pub(crate) fn has(&self, id: &str) -> bool {
         self.get(id).is_some()
+    }
+
+    /// Returns the string at a JSON pointer into a resource, or an empty one.
+    pub(crate) fn text(&self, id: &str, pointer: &str) -> &str {
+        self.get(id).map_or("", |body| text(body, pointer))
     }
 
     /// Returns a resource to change; the caller updates its entity tag.
@@ -55,6 +60,11 @@ impl ResourceStore {
             .map(|(_, body)| &**body)
     }
 
+    /// Returns the ids of one collection, in order.
+    pub(crate) fn ids(&self, collection: &str) -> Vec<String> {
+        self.list(collection).map(|body| text(body, "/id").to_owned()).collect()
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
         self.resources.values().map(|body| &**body)
     }
@@ -70,6 +80,16 @@ impl ResourceStore {
 /// Returns the string at a JSON pointer, or an empty one.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns a member that is a string, or an empty one.
+pub(crate) fn string<'a>(members: &'a Map<String, Value>, name: &str) -> &'a str {
+    members.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the elements of the list at a JSON pointer; none without a list.
+pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 pub(crate) fn number(value: &Value, pointer: &str) -> i64 {

@@ -1,29 +1,24 @@
 //! Management locks.
 
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{AzureState, Lock, is_at_or_below};
 
 impl AzureState {
     pub(crate) fn check_locks(&self, method: &Method, scope: &str) -> Result<(), ArmError> {
-        let own = "/providers/Microsoft.Authorization/locks/";
-        let is_lock = scope.to_lowercase().contains(&own.to_lowercase());
+        let is_lock = scope.to_lowercase().contains("/providers/microsoft.authorization/locks/");
         if matches!(method.as_str(), "GET" | "HEAD") || is_lock {
             return Ok(());
         }
-        match self.locks_against(method, scope) {
-            None => Ok(()),
-            Some(message) => Err(ArmError::new(409, "ScopeLocked", message)),
-        }
+        self.locks_against(method, scope)
+            .map_or(Ok(()), |message| Err(ArmError::new(409, "ScopeLocked", message)))
     }
 
     pub(crate) fn list_locks(&self, scope: &str) -> Reply {
         let near =
             |lock: &&Lock| is_at_or_below(scope, &lock.scope) || is_at_or_below(&lock.scope, scope);
-        let list: Vec<Value> = self.locks.iter().filter(near).map(Lock::body).collect();
-        Reply::ok(json!({"value": list}))
+        Reply::list(self.locks.iter().filter(near).map(Lock::body))
     }
 
     pub(crate) fn lock(&mut self, call: &ArmCall, scope: &str, name: &str) -> ArmResult {

@@ -1,5 +1,5 @@
 pub(crate) mod clusters;
-mod pool_body;
+pub(crate) mod pool_body;
 mod pool_machines;
 mod pool_members;
 pub(crate) mod pool_rules;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::azure::api::aks::pool_rules::{is_of_machines, is_stopped};
 use crate::azure::api::request::ArmError;
-use crate::azure::state::{AzureState, last, text};
+use crate::azure::state::{AzureState, last, list, string, text};
 
 /// First version in which `nodeImageVersion` can be set, which rolls a pool back.
 const ROLLBACK_VERSION: &str = "2026-04-01";
@@ -17,18 +17,14 @@ impl AzureState {
         mut properties: Map<String, Value>,
         old: Option<&Value>,
     ) -> Value {
-        let current = self
-            .store
-            .get(cluster)
-            .map_or("", |body| text(body, "/properties/currentKubernetesVersion"));
-        let version = if current.is_empty() {
-            self.options.kubernetes_version.clone()
-        } else {
-            current.to_owned()
+        let version = match self.store.text(cluster, "/properties/currentKubernetesVersion") {
+            "" => self.options.kubernetes_version.clone(),
+            current => current.to_owned(),
         };
-        let wanted =
-            properties.get("orchestratorVersion").and_then(Value::as_str).unwrap_or_default();
-        let wanted = if wanted.is_empty() { version.clone() } else { wanted.to_owned() };
+        let wanted = match string(&properties, "orchestratorVersion") {
+            "" => version.clone(),
+            wanted => wanted.to_owned(),
+        };
         let node_image = self.image_of(&properties, old);
         let running = if wanted.matches('.').count() == 2 { wanted.clone() } else { version };
         let power = properties.remove("powerState").filter(|state| !state.is_null());
@@ -37,33 +33,7 @@ impl AzureState {
         for name in ["currentOrchestratorVersion", "provisioningState", "eTag", "status"] {
             properties.remove(name);
         }
-        for (name, value) in [
-            ("type", json!("VirtualMachineScaleSets")),
-            ("mode", json!("User")),
-            ("osType", json!("Linux")),
-            ("osSKU", json!("AzureLinux")),
-            ("osDiskType", json!("Managed")),
-            ("kubeletDiskType", json!("OS")),
-            ("maxPods", json!(110)),
-            ("scaleDownMode", json!("Delete")),
-            ("enableAutoScaling", json!(false)),
-            ("enableNodePublicIP", json!(false)),
-            ("enableEncryptionAtHost", json!(false)),
-            ("enableUltraSSD", json!(false)),
-            ("enableFIPS", json!(false)),
-            ("upgradeSettings", json!({"maxSurge": "10%"})),
-            ("securityProfile", json!({"enableVTPM": false, "enableSecureBoot": false})),
-        ] {
-            let member = properties.entry(name).or_insert(Value::Null);
-            if member.is_null() {
-                *member = value;
-            }
-        }
-        // 0 means the default of the VM size.
-        let disk = properties.entry("osDiskSizeGB").or_insert(Value::Null);
-        if disk.as_i64().is_none_or(|size| size == 0) {
-            *disk = json!(128);
-        }
+        add_defaults(&mut properties);
         if is_of_machines(&properties) {
             properties.remove("count");
             properties.insert("virtualMachineNodesStatus".to_owned(), nodes_of(&properties));
@@ -91,16 +61,11 @@ impl AzureState {
     /// Returns the image of new nodes: of the snapshot, the requested one, the pool's current one, or the newest.
     fn image_of(&self, properties: &Map<String, Value>, old: Option<&Value>) -> String {
         let snapshot = source_of(properties).and_then(|source| self.store.get(source));
-        let sent = properties.get("nodeImageVersion").and_then(Value::as_str);
-        let own = old.map_or("", |old| text(old, "/properties/nodeImageVersion"));
-        snapshot
-            .map(|body| text(body, "/properties/nodeImageVersion"))
-            .or(sent)
-            .into_iter()
-            .chain([own, &self.options.node_image])
-            .find(|image| !image.is_empty())
-            .unwrap_or_default()
-            .to_owned()
+        let image = "/properties/nodeImageVersion";
+        let sent = string(properties, "nodeImageVersion");
+        let first = snapshot.map_or(sent, |body| text(body, image));
+        let images = [first, old.map_or("", |old| text(old, image)), &self.options.node_image];
+        images.into_iter().find(|image| !image.is_empty()).unwrap_or_default().to_owned()
     }
 
     /// Rejects an image that the pool has not used recently, any image for a new pool, and an unknown snapshot.
@@ -116,22 +81,50 @@ impl AzureState {
                 "The value of parameter agentPoolProfile.creationData.sourceResourceId is invalid: the snapshot {source} was not found."
             )));
         }
-        let Some(image) = properties.get("nodeImageVersion").and_then(Value::as_str) else {
-            return Ok(());
-        };
+        let image = string(properties, "nodeImageVersion");
         if version < ROLLBACK_VERSION || image.is_empty() {
             return Ok(());
         }
-        let used = format!("{id}/upgradeProfiles/default");
-        let used = self.store.get(&used).map(|body| &body["properties"]["recentlyUsedVersions"]);
-        let mut used = used.and_then(Value::as_array).into_iter().flatten();
+        let profile = self.store.get(&format!("{id}/upgradeProfiles/default"));
+        let used = profile.map_or(&[][..], |body| list(body, "/properties/recentlyUsedVersions"));
         let own = old.map_or("", |old| text(old, "/properties/nodeImageVersion"));
-        if image == own || used.any(|used| text(used, "/nodeImageVersion") == image) {
+        if image == own || used.iter().any(|used| used["nodeImageVersion"] == image) {
             return Ok(());
         }
         Err(ArmError::invalid_parameter(format!(
             "The value of parameter agentPoolProfile.nodeImageVersion is invalid: '{image}' is not a recently used version of the agent pool."
         )))
+    }
+}
+
+/// Adds the members that AKS adds to a pool of scale sets.
+pub(crate) fn add_defaults(properties: &mut Map<String, Value>) {
+    for (name, value) in [
+        ("type", json!("VirtualMachineScaleSets")),
+        ("mode", json!("User")),
+        ("osType", json!("Linux")),
+        ("osSKU", json!("AzureLinux")),
+        ("osDiskType", json!("Managed")),
+        ("kubeletDiskType", json!("OS")),
+        ("maxPods", json!(110)),
+        ("scaleDownMode", json!("Delete")),
+        ("enableAutoScaling", json!(false)),
+        ("enableNodePublicIP", json!(false)),
+        ("enableEncryptionAtHost", json!(false)),
+        ("enableUltraSSD", json!(false)),
+        ("enableFIPS", json!(false)),
+        ("upgradeSettings", json!({"maxSurge": "10%"})),
+        ("securityProfile", json!({"enableVTPM": false, "enableSecureBoot": false})),
+    ] {
+        let member = properties.entry(name).or_insert(Value::Null);
+        if member.is_null() {
+            *member = value;
+        }
+    }
+    // 0 means the default of the VM size.
+    let disk = properties.entry("osDiskSizeGB").or_insert(Value::Null);
+    if disk.as_i64().is_none_or(|size| size == 0) {
+        *disk = json!(128);
     }
 }
 
@@ -141,13 +134,13 @@ fn source_of(properties: &Map<String, Value>) -> Option<&str> {
 
 /// Returns the sizes and counts of a pool of single VMs. The autoscaler starts with the minimum.
 fn nodes_of(properties: &Map<String, Value>) -> Value {
-    let scale = properties.get("virtualMachinesProfile").map(|profile| &profile["scale"]);
-    let of = |how: &str, count: &str| -> Vec<Value> {
-        let list = scale.and_then(|scale| scale[how].as_array());
-        let list = list.into_iter().flatten();
-        list.map(|entry| json!({"size": entry["size"], "count": entry[count]})).collect()
+    if is_stopped(properties) {
+        return json!([]);
+    }
+    let profile = properties.get("virtualMachinesProfile").unwrap_or(&Value::Null);
+    let of = |how: &str, count: &'static str| {
+        let entries = list(profile, &format!("/scale/{how}")).iter();
+        entries.map(move |entry| json!({"size": entry["size"], "count": entry[count]}))
     };
-    let stopped = is_stopped(properties);
-    let nodes = [of("manual", "count"), of("autoscale", "minCount")].concat();
-    if stopped { json!([]) } else { json!(nodes) }
+    of("manual", "count").chain(of("autoscale", "minCount")).collect()
 }

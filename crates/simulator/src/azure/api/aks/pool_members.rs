@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use crate::azure::api::request::ArmError;
+use crate::azure::state::string;
 
 /// Version that added the members of [`LATER`].
 const LATER_VERSION: &str = "2026-05-01";
@@ -113,7 +114,6 @@ pub(crate) fn trim_shown(body: &mut Value, version: &str) {
 
 /// Rejects a type or mode that a version does not have.
 pub(crate) fn check_kind(properties: &Map<String, Value>, version: &str) -> Result<(), ArmError> {
-    let is = |name: &str, word: &str| properties.get(name).and_then(Value::as_str) == Some(word);
     let later = has_later(version);
     let preview = version.ends_with("-preview");
     for (name, word, known) in [
@@ -122,7 +122,7 @@ pub(crate) fn check_kind(properties: &Map<String, Value>, version: &str) -> Resu
         ("mode", "Machines", preview),
         ("mode", "ManagedSystem", false),
     ] {
-        if is(name, word) && !known {
+        if string(properties, name) == word && !known {
             return Err(ArmError::invalid_parameter(format!(
                 "The value of parameter agentPoolProfile.{name} is invalid: '{word}' is not supported in API version {version}."
             )));

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::azure::api::request::ArmError;
+use crate::azure::state::string;
 
 /// Properties that cannot change after a pool's creation.
 const IMMUTABLE: [&str; 10] = [
@@ -22,8 +23,7 @@ const MAX_NODES: i64 = 1000;
 
 /// Names have a lowercase letter and up to eleven letters or digits; for Windows up to five.
 pub(crate) fn check_name(name: &str, properties: &Map<String, Value>) -> Result<(), ArmError> {
-    let windows = properties.get("osType").and_then(Value::as_str) == Some("Windows");
-    let longest = if windows { 6 } else { 12 };
+    let longest = if string(properties, "osType") == "Windows" { 6 } else { 12 };
     let mut letters = name.bytes();
     let begins = letters.next().is_some_and(|first| first.is_ascii_lowercase());
     let goes_on = letters.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -38,28 +38,23 @@ pub(crate) fn check_name(name: &str, properties: &Map<String, Value>) -> Result<
 
 /// Returns true for a pool of single VMs, which has sizes and counts in a separate profile.
 pub(crate) fn is_of_machines(properties: &Map<String, Value>) -> bool {
-    let is = |name: &str, word: &str| properties.get(name).and_then(Value::as_str) == Some(word);
-    is("type", "VirtualMachines") || is("mode", "Machines")
+    string(properties, "type") == "VirtualMachines" || string(properties, "mode") == "Machines"
 }
 
 pub(crate) fn is_stopped(properties: &Map<String, Value>) -> bool {
-    let state = properties.get("powerState").and_then(|state| state.get("code"));
-    state.and_then(Value::as_str) == Some("Stopped")
+    properties.get("powerState").is_some_and(|state| state["code"] == "Stopped")
 }
 
 /// A new pool has a size; a pool of single VMs has a profile instead.
 pub(crate) fn check_size(properties: &Map<String, Value>) -> Result<(), ArmError> {
     let there = |name: &str| properties.get(name).is_some_and(|value| !value.is_null());
     if is_of_machines(properties) {
-        return if there("vmSize") || there("count") || there("availabilityZones") {
-            Err(ArmError::invalid_parameter(
+        if there("vmSize") || there("count") || there("availabilityZones") {
+            return Err(ArmError::invalid_parameter(
                 "agentPoolProfile.vmSize, count and availabilityZones cannot be set for agent pools of type VirtualMachines; use virtualMachinesProfile.",
-            ))
-        } else {
-            Ok(())
-        };
-    }
-    if properties.get("vmSize").and_then(Value::as_str).is_none() {
+            ));
+        }
+    } else if properties.get("vmSize").and_then(Value::as_str).is_none() {
         return Err(ArmError::invalid_parameter(
             "Required parameter agentPoolProfile.vmSize is missing (null).",
         ));
@@ -72,45 +67,37 @@ pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmErr
         return Ok(());
     }
     let number = |name: &str| properties.get(name).and_then(Value::as_i64);
-    let invalid = |name: &str, why: String| {
+    let invalid = |name: &str, why: &str| {
         Err(ArmError::invalid_parameter(format!(
             "The value of parameter agentPoolProfile.{name} is invalid. Error details: {why}. Please see https://aka.ms/aks-naming-rules for more details."
         )))
     };
-    let is_system = properties.get("mode").and_then(Value::as_str) == Some("System");
+    let is_system = string(properties, "mode") == "System";
     let least = i64::from(is_system);
     let count = number("count").unwrap_or(1);
     if !(least..=MAX_NODES).contains(&count) {
         let mode = if is_system { "System" } else { "User" };
-        return invalid(
-            "count",
-            format!("{mode} node pools have {least} to {MAX_NODES} nodes, not {count}"),
-        );
+        let why = format!("{mode} node pools have {least} to {MAX_NODES} nodes, not {count}");
+        return invalid("count", &why);
     }
     if properties.get("enableAutoScaling").and_then(Value::as_bool) != Some(true) {
         return match number("minCount").or(number("maxCount")) {
-            Some(_) => {
-                invalid("minCount", "minCount and maxCount need enableAutoScaling".to_owned())
-            }
+            Some(_) => invalid("minCount", "minCount and maxCount need enableAutoScaling"),
             None => Ok(()),
         };
     }
     let (Some(min), Some(max)) = (number("minCount"), number("maxCount")) else {
-        return invalid("minCount", "enableAutoScaling needs minCount and maxCount".to_owned());
+        return invalid("minCount", "enableAutoScaling needs minCount and maxCount");
     };
     if min < least || max > MAX_NODES || min > max {
-        return invalid(
-            "minCount",
-            format!(
-                "minCount {min} and maxCount {max} are not a range from {least} to {MAX_NODES}"
-            ),
+        let why = format!(
+            "minCount {min} and maxCount {max} are not a range from {least} to {MAX_NODES}"
         );
+        return invalid("minCount", &why);
     }
     if count < min || count > max {
-        return invalid(
-            "count",
-            format!("count {count} is not between minCount {min} and maxCount {max}"),
-        );
+        let why = format!("count {count} is not between minCount {min} and maxCount {max}");
+        return invalid("count", &why);
     }
     Ok(())
 }

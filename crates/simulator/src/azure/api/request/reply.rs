@@ -1,6 +1,6 @@
 //! Responses.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
@@ -16,6 +16,10 @@ impl Reply {
 
     pub(crate) fn ok(body: Value) -> Self {
         Self::new(200).json(body)
+    }
+
+    pub(crate) fn list(items: impl Iterator<Item = Value>) -> Self {
+        Self::ok(json!({"value": items.collect::<Vec<_>>()}))
     }
 
     pub(crate) fn json(mut self, body: Value) -> Self {
