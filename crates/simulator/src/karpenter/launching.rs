@@ -1,17 +1,15 @@
 //! Launches of machines for NodeClaims.
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::claim::disruption;
 use super::claim::objects::{self, FINALIZER};
-use super::client::{self, went_well};
+use super::client::{Client, path_of, went_well};
 use super::event;
 use super::options::LaunchFailure;
 use super::state::{ClaimStep, Karpenter};
 use super::steps::AGAIN;
-use crate::azure::{Azure, lower_group};
-use crate::kubernetes::Kubernetes;
+use crate::azure::lower_group;
 use crate::kubernetes::store::objects::finalizers;
 
 /// Seconds until a launch that Azure rejected is retried.
@@ -19,19 +17,12 @@ const RETRY: u64 = 30;
 
 impl Karpenter {
     /// Creates the VM of a NodeClaim and writes its status.
-    pub(super) fn launch(
-        &mut self,
-        name: &str,
-        object: &Value,
-        azure: &mut Azure,
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
-    ) {
-        let path = client::path_of(name);
+    pub(super) fn launch(&mut self, name: &str, object: &Value, client: &mut Client<'_>) {
+        let now = client.now;
         if let Some(failure) = self.options.launch_failure {
-            return self.fail_launch(name, object, failure, kubernetes, now);
+            return self.fail_launch(name, object, failure, client);
         }
-        let launched = self.launch_machine(object, azure, now);
+        let launched = self.launch_machine(object, client.azure, now);
         let provider_id = lower_group(&format!("azure://{}", launched.id));
         let status = objects::status(&provider_id, &json!(launched.image), &self.options.size);
         self.change(name, |claim| {
@@ -49,8 +40,8 @@ impl Karpenter {
             metadata["finalizers"] = json!(all);
         }
         let labelled = metadata == json!({})
-            || went_well(client::patch(kubernetes, &path, &json!({"metadata": metadata}), now));
-        if !labelled || !self.write_status(name, status, kubernetes, now) {
+            || went_well(client.patch(&path_of(name), &json!({"metadata": metadata})));
+        if !labelled || !self.write_status(name, status, client) {
             self.plan(name, ClaimStep::Launch, AGAIN, now);
         }
         self.plan(name, ClaimStep::CheckDisruption, disruption::FIRST, now);
@@ -61,19 +52,18 @@ impl Karpenter {
         name: &str,
         object: &Value,
         failure: LaunchFailure,
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
+        client: &mut Client<'_>,
     ) {
+        let now = client.now;
         match failure {
             LaunchFailure::NoCapacity => {
-                let report = event::no_capacity(object, now);
-                client::create(kubernetes, event::EVENTS, &report, now);
+                client.create(event::EVENTS, &event::no_capacity(object, now));
             }
             LaunchFailure::NodeClassNotReady => {}
             LaunchFailure::Refused => {
                 let why = "creating instance failed, RequestDisallowedByPolicy: Resource was disallowed by policy.";
                 self.change(name, |claim| claim.conditions.launch_failed("LaunchFailed", why, now));
-                self.write_status(name, json!({}), kubernetes, now);
+                self.write_status(name, json!({}), client);
                 return self.plan(name, ClaimStep::Launch, RETRY, now);
             }
         }

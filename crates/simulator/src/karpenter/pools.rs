@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{client, event};
+use super::client::Client;
+use super::event;
+use crate::kubernetes::Key;
 use crate::kubernetes::store::objects::{list, text, time};
-use crate::kubernetes::{Key, Kubernetes};
 
 const NODE_POOLS: &str = "nodepools.karpenter.sh";
 const HEALTHY: &str = "NodeRegistrationHealthy";
@@ -21,15 +21,10 @@ pub(super) struct Pools(BTreeMap<String, VecDeque<bool>>);
 
 impl Pools {
     /// Records an outcome for the NodePool of a NodeClaim. A change of the condition is an event.
-    pub(super) fn remember(
-        &mut self,
-        claim: &Value,
-        registered: bool,
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
-    ) {
+    pub(super) fn remember(&mut self, claim: &Value, registered: bool, client: &mut Client<'_>) {
         let name = text(claim, &["metadata", "labels", "karpenter.sh/nodepool"]);
-        let Some(pool) = kubernetes.get(NODE_POOLS, &Key::new(None, name)).cloned() else { return };
+        let pool = client.kubernetes.get(NODE_POOLS, &Key::new(None, name));
+        let Some(pool) = pool.cloned() else { return };
         let conditions = list(&pool, &["status", "conditions"]);
         let before = conditions.iter().find(|one| text(one, &["type"]) == HEALTHY);
         let was = before.map_or("Unknown", |one| text(one, &["status"]));
@@ -53,7 +48,7 @@ impl Pools {
             if is_healthy { (HEALTHY.to_owned(), String::new()) } else { why_failed(claim) };
         let condition = json!({
             "type": HEALTHY, "status": status, "reason": reason, "message": message,
-            "lastTransitionTime": time(now), "observedGeneration": 1,
+            "lastTransitionTime": time(client.now), "observedGeneration": 1,
         });
         let others = conditions.iter().filter(|one| text(one, &["type"]) != HEALTHY).cloned();
         let all: Vec<Value> = others.chain([condition.clone()]).collect();
@@ -62,9 +57,9 @@ impl Pools {
             "status": {"conditions": all},
         });
         let path = format!("/apis/karpenter.sh/v1/nodepools/{name}/status");
-        client::patch(kubernetes, &path, &change, now);
-        let body = event::transition("NodePool", &pool, &condition, was, now);
-        client::create(kubernetes, event::EVENTS, &body, now);
+        client.patch(&path, &change);
+        let body = event::transition("NodePool", &pool, &condition, was, client.now);
+        client.create(event::EVENTS, &body);
     }
 }
 

@@ -9,7 +9,7 @@ use super::agenda::{FINALIZE_POLL, LAUNCH, POLL, REGISTRATION};
 use super::claim::conditions::Conditions;
 use super::claim::disruption;
 use super::claim::objects::{self, FINALIZER};
-use super::client::{self, went_well};
+use super::client::{Client, path_of, went_well};
 use super::event;
 use super::state::{ClaimStep, Karpenter, KarpenterClaim};
 use crate::azure::Azure;
@@ -29,10 +29,10 @@ impl Karpenter {
             let conditions = Conditions::read(object, created);
             let machine = text(object, &["status", "providerID"]).strip_prefix("azure://");
             let node = machine.and_then(|machine| azure.node_of_machine(machine));
-            let has = ["Launched", "Registered", "Initialized"].map(|stage| conditions.is(stage));
-            let (is_launched, is_registered, is_initialized) = (has[0], has[1], has[2]);
+            let [is_launched, is_registered, is_initialized] =
+                ["Launched", "Registered", "Initialized"].map(|stage| conditions.is(stage));
             let is_there = node.is_some();
-            let conditions_since = conditions.since("Registered");
+            let since = conditions.since("Registered").unwrap_or(created);
             self.claims.insert(
                 name.to_owned(),
                 KarpenterClaim {
@@ -56,7 +56,6 @@ impl Karpenter {
                 self.plan(name, ClaimStep::Register, 0, now);
             }
             if !is_registered {
-                let since = conditions_since.unwrap_or(created);
                 self.plan_liveness(name, since, now);
             }
             if is_there && !is_initialized {
@@ -81,77 +80,69 @@ impl Karpenter {
         self.plan(name, ClaimStep::CheckLiveness, left, from);
     }
 
-    pub(super) fn take(
-        &mut self,
-        name: &str,
-        step: ClaimStep,
-        azure: &mut Azure,
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
-    ) {
+    pub(super) fn take(&mut self, name: &str, step: ClaimStep, client: &mut Client<'_>) {
+        let now = client.now;
         if step == ClaimStep::Replace {
-            self.synced |= !has_unknown_node(kubernetes);
+            self.synced |= !has_unknown_node(client.kubernetes);
             if !self.synced {
                 return self.plan(name, step, AGAIN, now);
             }
-            return self.replace(name, kubernetes, now);
+            return self.replace(name, client);
         }
         let (Some(claim), Some(object)) = (self.claims.get(name), self.cache.newest(name).cloned())
         else {
             return;
         };
-        let (claim, path) = (claim.clone(), client::path_of(name));
+        let claim = claim.clone();
         match &step {
-            ClaimStep::Launch if !claim.ending => {
-                self.launch(name, &object, azure, kubernetes, now);
-            }
+            ClaimStep::Launch if !claim.ending => self.launch(name, &object, client),
             ClaimStep::CreateExtensions => {
                 if let Some(vm) = &claim.machine {
-                    azure.keep_promise(vm, now);
+                    client.azure.keep_promise(vm, now);
                 }
             }
             ClaimStep::Register if !claim.ending => {
-                match nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) {
+                match nodes_of(client.kubernetes, &claim) {
                     // It may have no provider id yet, or never.
                     0 => return,
                     1 => {}
                     _ => {
                         self.change(name, |claim| claim.conditions.multiple_nodes(now));
-                        self.write_status(name, json!({}), kubernetes, now);
+                        self.write_status(name, json!({}), client);
                         self.plan_liveness(name, now, now);
                         return self.plan(name, step, FINALIZE_POLL, now);
                     }
                 }
                 if !claim.conditions.is("Registered") {
-                    self.pools.remember(&object, true, kubernetes, now);
+                    self.pools.remember(&object, true, client);
                 }
-                self.advance(name, &step, Conditions::registered, kubernetes, now);
+                self.advance(name, &step, Conditions::registered, client);
             }
             ClaimStep::Initialize if !claim.ending => {
-                self.advance(name, &step, Conditions::initialized, kubernetes, now);
+                self.advance(name, &step, Conditions::initialized, client);
             }
             ClaimStep::Announce { message } => {
                 let error = match claim.machine.as_deref() {
-                    Some(vm) => self.error_of(name, vm, message, azure),
+                    Some(vm) => self.error_of(name, vm, message, client.azure),
                     None => message.clone(),
                 };
                 let report = event::object(&object, &error, now);
-                if !went_well(client::create(kubernetes, event::EVENTS, &report, now)) {
+                if !went_well(client.create(event::EVENTS, &report)) {
                     return self.plan(name, step, AGAIN, now);
                 }
                 self.change(name, |claim| (claim.failed, claim.awaited) = (true, false));
                 match self.options.linger_seconds {
-                    0 => self.delete_machine(name, azure, now),
+                    0 => self.delete_machine(name, client),
                     seconds => {
                         let at = now.saturating_add(Duration::from_secs(seconds));
                         self.plan_at(name, ClaimStep::DeleteMachine, at.unwrap_or(Timestamp::MAX));
                     }
                 }
             }
-            ClaimStep::DeleteMachine => self.delete_machine(name, azure, now),
+            ClaimStep::DeleteMachine => self.delete_machine(name, client),
             ClaimStep::DeleteClaim => {
                 let same = json!({"preconditions": {"uid": claim.uid}});
-                let status = client::delete(kubernetes, &path, &same, now);
+                let status = client.delete(&path_of(name), &same);
                 if !went_well(status) && !matches!(status, 404 | 409) {
                     self.plan(name, step, AGAIN, now);
                 }
@@ -168,28 +159,27 @@ impl Karpenter {
                 match ends.filter(|ends| *ends > now && since > Some(self.started)) {
                     // The condition has changed since then, and the timeout starts again.
                     Some(ends) => self.plan_at(name, step, ends),
-                    None => self.give_up(name, &object, kubernetes, now),
+                    None => self.give_up(name, &object, client),
                 }
             }
             ClaimStep::CheckLaunch if !claim.ending && !claim.conditions.is("Launched") => {
-                self.give_up(name, &object, kubernetes, now);
+                self.give_up(name, &object, client);
             }
             ClaimStep::CheckDisruption
-                if !claim.ending
-                    && nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) == 0 =>
+                if !claim.ending && nodes_of(client.kubernetes, &claim) == 0 =>
             {
-                self.blocked.report(&object, kubernetes, now);
+                self.blocked.report(&object, client);
                 self.plan(name, step, disruption::AGAIN, now);
             }
-            ClaimStep::Finalize => self.finalize(name, &claim, &object, azure, kubernetes, now),
+            ClaimStep::Finalize => self.finalize(name, &claim, &object, client),
             _ => {}
         }
     }
 
     /// Deletes a NodeClaim after its timeout without an event, and counts it against its NodePool.
-    fn give_up(&mut self, name: &str, object: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
-        self.pools.remember(object, false, kubernetes, now);
-        self.plan(name, ClaimStep::DeleteClaim, 0, now);
+    fn give_up(&mut self, name: &str, object: &Value, client: &mut Client<'_>) {
+        self.pools.remember(object, false, client);
+        self.plan(name, ClaimStep::DeleteClaim, 0, client.now);
     }
 
     /// Sets the conditions of a NodeClaim that reached its next stage.
@@ -198,10 +188,9 @@ impl Karpenter {
         name: &str,
         step: &ClaimStep,
         how: impl FnOnce(&mut Conditions, Timestamp),
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
+        client: &mut Client<'_>,
     ) {
-        self.change(name, |claim| how(&mut claim.conditions, now));
+        self.change(name, |claim| how(&mut claim.conditions, client.now));
         let node = self.claims.get(name).and_then(|claim| claim.node.clone());
         let label = if *step == ClaimStep::Register {
             "karpenter.sh/registered"
@@ -210,10 +199,10 @@ impl Karpenter {
         };
         if let Some(node) = &node {
             let patch = json!({"metadata": {"labels": {label: "true"}}});
-            client::patch(kubernetes, &format!("/api/v1/nodes/{node}"), &patch, now);
+            client.patch(&format!("/api/v1/nodes/{node}"), &patch);
         }
-        if !self.write_status(name, json!({"nodeName": node}), kubernetes, now) {
-            self.plan(name, step.clone(), AGAIN, now);
+        if !self.write_status(name, json!({"nodeName": node}), client) {
+            self.plan(name, step.clone(), AGAIN, client.now);
         }
     }
 
@@ -223,8 +212,7 @@ impl Karpenter {
         &mut self,
         name: &str,
         mut status: Value,
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
+        client: &mut Client<'_>,
     ) -> bool {
         let age = if self.random.random_bool(self.options.stale) {
             let most = Duration::from_secs(self.options.stale_seconds).div_f64(self.speed);
@@ -233,11 +221,11 @@ impl Karpenter {
             let most = Duration::from_millis(self.options.work_millis).div_f64(self.speed);
             self.random.between(Duration::ZERO, most)
         };
-        let Some(copy) = self.cache.old(name, age, now) else { return true };
+        let Some(copy) = self.cache.old(name, age, client.now) else { return true };
         let Some(claim) = self.claims.get(name) else { return true };
         status["conditions"] = claim.conditions.merged_with(copy);
-        let path = format!("{}/status", client::path_of(name));
-        let answer = client::patch(kubernetes, &path, &json!({"status": status}), now);
+        let path = format!("{}/status", path_of(name));
+        let answer = client.patch(&path, &json!({"status": status}));
         went_well(answer) || answer == 404
     }
 
@@ -251,29 +239,24 @@ impl Karpenter {
             self.random.draw() >> 32,
             self.random.draw() >> 16
         );
-        event::error(
-            vm.rsplit('/').next().unwrap_or_default(),
-            azure.options(),
-            message,
-            &operation,
-        )
+        let vm = vm.rsplit('/').next().unwrap_or_default();
+        event::error(vm, azure.options(), message, &operation)
     }
 
     /// Requests the deletion of the VM from its creator; the next steps wait until it is deleted.
-    fn delete_machine(&mut self, name: &str, azure: &mut Azure, now: Timestamp) {
-        let Some(vm) = self.claims.get(name).and_then(|claim| claim.machine.clone()) else {
-            return;
-        };
-        let Some(body) = azure.resource(&vm) else { return };
+    fn delete_machine(&mut self, name: &str, client: &mut Client<'_>) {
+        let claim = self.claims.get(name);
+        let Some(vm) = claim.and_then(|claim| claim.machine.clone()) else { return };
+        let Some(body) = client.azure.resource(&vm) else { return };
         if text(body, &["properties", "provisioningState"]) == "Deleting" {
             return;
         }
-        let status = match azure.machine_for(&vm) {
-            Some(machine) => client::delete_machine(azure, &machine, now),
-            None => client::delete_vm(azure, &vm, now),
+        let status = match client.azure.machine_for(&vm) {
+            Some(machine) => client.delete_machine(&machine),
+            None => client.delete_vm(&vm),
         };
         if !went_well(status) {
-            self.plan(name, ClaimStep::DeleteMachine, POLL, now);
+            self.plan(name, ClaimStep::DeleteMachine, POLL, client.now);
         }
     }
 
@@ -284,12 +267,11 @@ impl Karpenter {
         name: &str,
         claim: &KarpenterClaim,
         object: &Value,
-        azure: &mut Azure,
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
+        client: &mut Client<'_>,
     ) {
-        self.delete_machine(name, azure, now);
-        let path = client::path_of(name);
+        let now = client.now;
+        self.delete_machine(name, client);
+        let path = path_of(name);
         if !claim.conditions.is("InstanceTerminating") {
             let mut conditions = claim.conditions.clone();
             conditions.terminating(now);
@@ -297,31 +279,31 @@ impl Karpenter {
                 "metadata": {"resourceVersion": object["metadata"]["resourceVersion"]},
                 "status": {"conditions": conditions.merged_with(object)},
             });
-            if went_well(client::patch(kubernetes, &format!("{path}/status"), &body, now)) {
+            if went_well(client.patch(&format!("{path}/status"), &body)) {
                 self.change(name, |claim| claim.conditions = conditions);
             }
             return self.plan(name, ClaimStep::Finalize, AGAIN, now);
         }
-        if claim.machine.as_ref().is_some_and(|vm| azure.resource(vm).is_some()) {
+        if claim.machine.as_ref().is_some_and(|vm| client.azure.resource(vm).is_some()) {
             return self.plan(name, ClaimStep::Finalize, FINALIZE_POLL, now);
         }
         let others: Vec<&str> = finalizers(object).filter(|one| *one != FINALIZER).collect();
         let body = json!({"metadata": {
             "resourceVersion": object["metadata"]["resourceVersion"], "finalizers": others,
         }});
-        if !went_well(client::patch(kubernetes, &path, &body, now)) {
+        if !went_well(client.patch(&path, &body)) {
             self.plan(name, ClaimStep::Finalize, AGAIN, now);
         }
     }
 
     /// Creates a replacement, since the pods still need a node.
-    fn replace(&mut self, name: &str, kubernetes: &mut Kubernetes, now: Timestamp) {
+    fn replace(&mut self, name: &str, client: &mut Client<'_>) {
         let successor = format!("default-{:05x}", self.random.below(0x10_0000));
         let pool = crate::kubernetes::Key::new(None, "default");
-        let pool = kubernetes.get("nodepools.karpenter.sh", &pool);
+        let pool = client.kubernetes.get("nodepools.karpenter.sh", &pool);
         let claim = objects::claim(&successor, pool, &self.options.size, "westeurope-1");
-        if !went_well(client::create(kubernetes, "/apis/karpenter.sh/v1/nodeclaims", &claim, now)) {
-            self.plan(name, ClaimStep::Replace, AGAIN, now);
+        if !went_well(client.create("/apis/karpenter.sh/v1/nodeclaims", &claim)) {
+            self.plan(name, ClaimStep::Replace, AGAIN, client.now);
         }
     }
 
@@ -332,8 +314,9 @@ impl Karpenter {
     }
 }
 
-/// Counts the Nodes with a VM's provider id.
-fn nodes_of(kubernetes: &Kubernetes, machine: &str) -> usize {
+/// Counts the Nodes with the provider id of a NodeClaim's VM.
+fn nodes_of(kubernetes: &Kubernetes, claim: &KarpenterClaim) -> usize {
+    let machine = claim.machine.as_deref().unwrap_or_default();
     let own = |node: &&Value| {
         let id = text(node, &["spec", "providerID"]);
         id.strip_prefix("azure://").is_some_and(|id| id.eq_ignore_ascii_case(machine))

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::karpenter::{client, event};
-use crate::kubernetes::Kubernetes;
+use crate::karpenter::client::Client;
+use crate::karpenter::event;
 use crate::kubernetes::store::objects::{name, text, time};
 
 /// Seconds until disruption considers a launched NodeClaim, and for which the same event is suppressed.
@@ -19,16 +18,17 @@ pub(crate) struct Blocked(BTreeMap<String, (String, u32)>);
 
 impl Blocked {
     /// Writes the event, or increments its count.
-    pub(crate) fn report(&mut self, claim: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
+    pub(crate) fn report(&mut self, claim: &Value, client: &mut Client<'_>) {
         if let Some((event, count)) = self.0.get_mut(name(claim)) {
             *count += 1;
-            let patch = json!({"count": count, "lastTimestamp": time(now)});
-            client::patch(kubernetes, &format!("{}/{event}", event::EVENTS), &patch, now);
+            let patch = json!({"count": count, "lastTimestamp": time(client.now)});
+            client.patch(&format!("{}/{event}", event::EVENTS), &patch);
             return;
         }
         let message = "Nodeclaim does not have an associated node";
-        let body = event::about("NodeClaim", claim, "Normal", "DisruptionBlocked", message, now);
-        client::create(kubernetes, event::EVENTS, &body, now);
+        let reason = "DisruptionBlocked";
+        let body = event::about("NodeClaim", claim, "Normal", reason, message, client.now);
+        client.create(event::EVENTS, &body);
         let event = text(&body, &["metadata", "name"]).to_owned();
         self.0.insert(name(claim).to_owned(), (event, 1));
     }

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use super::objects;
 use crate::azure::{Azure, AzureChange};
 use crate::karpenter::agenda::POLL;
+use crate::karpenter::client::Client;
+use crate::karpenter::event;
 use crate::karpenter::state::{ClaimStep, Karpenter};
-use crate::karpenter::{client, event};
 use crate::kubernetes::Kubernetes;
 
 impl Karpenter {
@@ -21,13 +22,14 @@ impl Karpenter {
             return false;
         }
         let mut acted = self.read_claims(azure, kubernetes, now);
+        let mut client = Client { azure, kubernetes, now };
         for event in self.transitions.take_events() {
-            client::create(kubernetes, event::EVENTS, &event, now);
+            client.create(event::EVENTS, &event);
         }
         while let Some(first) = self.agenda.first_entry().filter(|entry| entry.key().0 <= now) {
             let (name, step) = first.remove();
             self.pending.remove(&(name.clone(), step.clone()));
-            self.take(&name, step, azure, kubernetes, now);
+            self.take(&name, step, &mut client);
             acted = true;
         }
         acted
