@@ -16,6 +16,7 @@ pub mod faults;
 pub mod karpenter;
 pub mod kubernetes;
 mod node;
+mod pattern;
 mod replay;
 pub mod scenario;
 pub mod secrets;

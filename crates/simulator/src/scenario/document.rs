@@ -44,9 +44,7 @@ pub struct PoolSettings {
     pub mode: String,
     pub nodes: u16,
     /// Autoscaler minimum and maximum; without them the autoscaler is off.
-    #[serde(default)]
     pub min_count: Option<u16>,
-    #[serde(default)]
     pub max_count: Option<u16>,
     #[serde(default = "size")]
     pub size: String,

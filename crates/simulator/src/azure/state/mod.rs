@@ -14,8 +14,8 @@ mod records;
 mod store;
 mod time;
 
+pub(crate) use access::is_at_or_below;
 pub use access::{ActionDenial, Assignment, DenyAssignment, Lock, LockLevel};
-pub(crate) use access::{is_at_or_below, is_match};
 pub use activity::{ActivityEntry, Correlation};
 pub(crate) use activity::{Origin, wrapped_error};
 pub use azure::Azure;

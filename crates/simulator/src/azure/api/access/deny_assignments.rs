@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmError, Reply};
-use crate::azure::state::{AzureState, DenyAssignment, is_at_or_below, is_match, text};
+use crate::azure::state::{AzureState, DenyAssignment, is_at_or_below, text};
+use crate::pattern::is_match;
 
 /// Principal id of a deny assignment for all principals.
 const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";

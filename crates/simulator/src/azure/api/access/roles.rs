@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmCall, Reply};
-use crate::azure::state::{ActionDenial, AzureState, is_at_or_below, is_match};
+use crate::azure::state::{ActionDenial, AzureState, is_at_or_below};
+use crate::pattern::is_match;
 
 impl ActionDenial {
     fn is_about(&self, principal: &str, scope: &str) -> bool {
