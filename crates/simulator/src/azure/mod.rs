@@ -31,6 +31,7 @@ mod state;
 
 pub use admin::NewVm;
 pub use api::aks::clusters::AKS_SERVER;
+pub(crate) use api::aks::clusters::kubeconfig;
 pub use foreign::ForeignExtension;
 pub use state::{
     ActionDenial, ActivityEntry, Assignment, Azure, AzureChange, AzureNode, AzureOptions,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use futures::{Stream, StreamExt};
 use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, Limited};
@@ -14,13 +15,17 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use super::service::Service;
 use crate::exchange::{Body, Request, Response, ServerReply, Trailers};
 
 /// Maximum body of a request: ten times an etcd object, far above any ARM body.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Serves the requests of a socket: reads the clock, locks the model and calls it.
+pub trait Service: Send + Sync + 'static {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply>;
+}
 
 pub(super) async fn serve(
     stream: TcpStream,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use http::StatusCode;
 
-use super::service::Service;
+use super::connection::Service;
 use crate::exchange::{Request, ServerReply, plain};
 
 /// A service that accepts only requests for its own host.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::connection;
-use super::service::Service;
+use super::connection::{self, Service};
 
 /// Serves on this listener until the future is dropped.
 ///

@@ -4,9 +4,8 @@ mod authority;
 mod connection;
 mod host;
 mod listener;
-mod service;
 
 pub use authority::{AuthorityError, CertificateAuthority};
+pub use connection::Service;
 pub use host::HostCheck;
 pub use listener::{listen, serve};
-pub use service::Service;

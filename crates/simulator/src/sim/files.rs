@@ -6,12 +6,10 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use mooring_contract::Secret;
 use serde_json::json;
 
-use crate::azure::KubernetesAccess;
+use crate::azure::kubeconfig;
 use crate::cluster::ClusterOptions;
 
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +38,9 @@ pub(super) fn write(
     exported += &exports(options, &authority, admin_token);
     if let Some(access) = &options.azure.kubernetes {
         let config = folder.join("kubeconfig");
-        replace(&config, 0o600, &kubeconfig(access, options)).map_err(failed(&config))?;
+        let (name, login) = (&options.azure.cluster, json!({"token": options.token.expose()}));
+        let text = kubeconfig(name, &access.server, &access.ca_pem, "administrator", &login);
+        replace(&config, 0o600, &format!("{text:#}\n")).map_err(failed(&config))?;
         export(&mut exported, "KUBECONFIG", &config.to_string_lossy());
     }
     let environment = folder.join("env.sh");
@@ -68,23 +68,6 @@ pub fn remove_environment(folder: &Path) {
     if owner(folder) == Some(std::process::id()) {
         let _ = fs::remove_file(folder.join("env.sh"));
     }
-}
-
-/// Returns the administrator's kubeconfig. JSON is YAML.
-fn kubeconfig(access: &KubernetesAccess, options: &ClusterOptions) -> String {
-    let name = &options.azure.cluster;
-    let cluster = json!({
-        "server": access.server,
-        "certificate-authority-data": STANDARD.encode(&access.ca_pem),
-    });
-    let config = json!({
-        "apiVersion": "v1", "kind": "Config",
-        "clusters": [{"name": name, "cluster": cluster}],
-        "users": [{"name": "administrator", "user": {"token": options.token.expose()}}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": "administrator"}}],
-        "current-context": name,
-    });
-    format!("{config:#}\n")
 }
 
 fn exports(options: &ClusterOptions, authority: &Path, admin_token: &Secret) -> String {

@@ -180,9 +180,7 @@ impl AzureState {
     pub(crate) fn delete_machine(&mut self, call: &ArmCall, id: &str) -> Reply {
         let Some(body) = self.store.get_mut(id) else { return Reply::new(204) };
         body["properties"]["provisioningState"] = json!("Deleting");
-        let forced =
-            call.query.get("forcedeletion").is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        let seconds = if forced { FORCE_DELETE } else { DELETE };
+        let seconds = if call.query_is("forcedeletion", "true") { FORCE_DELETE } else { DELETE };
         let operation = self.begin(call, COMPUTE, id, Work::DeleteMachine, seconds);
         let true_id = self.true_id(id);
         let action = "Microsoft.Compute/virtualMachines/delete";

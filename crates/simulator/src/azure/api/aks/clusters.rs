@@ -130,20 +130,13 @@ impl AzureState {
         let access = &self.options.kubernetes;
         let profile = "/properties/apiServerAccessProfile";
         let public = is(&format!("{profile}/enablePrivateClusterPublicFQDN"))
-            && call
-                .query
-                .get("server-fqdn")
-                .is_some_and(|word| word.eq_ignore_ascii_case("public"));
-        let host = if is(&format!("{profile}/enablePrivateCluster")) && !public {
-            Some(text(body, "/properties/privateFQDN"))
-        } else if access.is_none() {
-            Some(text(body, "/properties/fqdn"))
-        } else {
-            None
-        };
-        let server = match (host, access) {
-            (Some(host), _) => format!("https://{host}:443"),
-            (None, access) => access.as_ref().map_or("", |access| &access.server).to_owned(),
+            && call.query_is("server-fqdn", "public");
+        let fqdn =
+            |name: &str| format!("https://{}:443", text(body, &format!("/properties/{name}")));
+        let server = match access {
+            _ if is(&format!("{profile}/enablePrivateCluster")) && !public => fqdn("privateFQDN"),
+            Some(access) => access.server.clone(),
+            None => fqdn("fqdn"),
         };
         let authority = access.as_ref().map_or_else(
             || "-----BEGIN CERTIFICATE-----\nU0lNVUxBVEVE\n-----END CERTIFICATE-----\n".to_owned(),
@@ -166,19 +159,29 @@ impl AzureState {
                 "provideClusterInfo": false,
             }}),
         };
-        // JSON is YAML, so this is a kubeconfig.
-        let config = json!({
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": name, "cluster": {"server": server, "certificate-authority-data": STANDARD.encode(authority)}}],
-            "users": [{"name": user, "user": login}],
-            "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
-            "current-context": name,
-        });
+        let config = kubeconfig(name, &server, &authority, &user, &login);
         Ok(Reply::ok(
             json!({"kubeconfigs": [{"name": kind, "value": STANDARD.encode(config.to_string())}]}),
         ))
     }
+}
+
+/// Returns a kubeconfig with one cluster and one user. JSON is YAML.
+pub(crate) fn kubeconfig(
+    name: &str,
+    server: &str,
+    ca_pem: &str,
+    user: &str,
+    login: &Value,
+) -> Value {
+    let cluster = json!({"server": server, "certificate-authority-data": STANDARD.encode(ca_pem)});
+    json!({
+        "apiVersion": "v1", "kind": "Config",
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": user, "user": login}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
+        "current-context": name,
+    })
 }
 
 /// The application id of the AKS API server in Entra ID.

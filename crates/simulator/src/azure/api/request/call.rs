@@ -36,6 +36,10 @@ impl ArmCall {
         self.query.get("api-version").map_or("", String::as_str)
     }
 
+    pub(crate) fn query_is(&self, name: &str, value: &str) -> bool {
+        self.query.get(name).is_some_and(|sent| sent.eq_ignore_ascii_case(value))
+    }
+
     pub(crate) fn expands(&self, part: &str) -> bool {
         self.query.get("$expand").is_some_and(|value| {
             value.split(',').any(|word| word.trim().eq_ignore_ascii_case(part))
