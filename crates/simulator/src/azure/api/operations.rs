@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{
-    AKS, AzureState, OperationStatus, ScheduledEvent, SimulatedOperation, Work, stamp,
+    AKS, AzureState, OperationStatus, ScheduledEvent, SimulatedOperation, Work, is_at_or_below,
+    stamp,
 };
 use crate::faults::OperationFault;
 
@@ -85,11 +86,8 @@ impl AzureState {
     pub(crate) fn operation(&self, call: &ArmCall, id: &str, result: bool) -> ArmResult {
         let found = self.operations.get(id).filter(|operation| !operation.hidden);
         let Some(operation) = found else {
-            return Err(ArmError::new(
-                404,
-                "OperationNotFound",
-                format!("The operation '{id}' was not found."),
-            ));
+            let message = format!("The operation '{id}' was not found.");
+            return Err(ArmError::new(404, "OperationNotFound", message));
         };
         if result || call.query.contains_key("monitor") {
             return Ok(self.result(call, operation));
@@ -124,19 +122,15 @@ impl AzureState {
 
     /// `GET {resource}/operations/latest` and `…/operations[/{id}]`.
     pub(crate) fn operations_of(&self, target: &str, which: Option<&str>) -> ArmResult {
-        let prefix = format!("{}/", target.to_lowercase());
-        let mut found: Vec<&SimulatedOperation> = self
-            .operations
-            .values()
-            .filter(|operation| {
-                operation.provider == AKS
-                    && !matches!(operation.work, Work::Abort { .. })
-                    && !operation.hidden
-                    && (operation.target == target.to_lowercase()
-                        || operation.target.starts_with(&prefix))
-            })
-            .collect();
-        found.sort_by_key(|operation| (operation.started, operation.id.clone()));
+        let is_shown = |operation: &&SimulatedOperation| {
+            operation.provider == AKS
+                && !matches!(operation.work, Work::Abort { .. })
+                && !operation.hidden
+                && is_at_or_below(&operation.target, target)
+        };
+        // They are ordered by id.
+        let mut found: Vec<_> = self.operations.values().filter(is_shown).collect();
+        found.sort_by_key(|operation| operation.started);
         let shown = |operation: &SimulatedOperation| {
             let mut body = status(operation);
             body["id"] = json!(format!("{target}/operations/{}", operation.id));
@@ -146,22 +140,17 @@ impl AzureState {
             body["resourceID"] = json!(operation.target);
             body
         };
-        match which {
-            None => Ok(Reply::ok(
-                json!({"value": found.iter().rev().map(|o| shown(o)).collect::<Vec<_>>()}),
-            )),
-            Some("latest") => found
-                .last()
-                .map(|operation| Reply::ok(shown(operation)))
-                .ok_or_else(|| ArmError::aks(404, "NotFound", "Could not find any operation.")),
-            Some(id) => found
-                .iter()
-                .find(|operation| operation.id == id)
-                .map(|operation| Reply::ok(shown(operation)))
-                .ok_or_else(|| {
-                    ArmError::aks(404, "NotFound", format!("Could not find the operation: {id}"))
-                }),
-        }
+        let (operation, message) = match which {
+            None => return Ok(Reply::list(found.into_iter().rev().map(shown))),
+            Some("latest") => (found.last(), "Could not find any operation.".to_owned()),
+            Some(id) => {
+                let operation = found.iter().find(|operation| operation.id == id);
+                (operation, format!("Could not find the operation: {id}"))
+            }
+        };
+        operation
+            .map(|operation| Reply::ok(shown(operation)))
+            .ok_or_else(|| ArmError::aks(404, "NotFound", message))
     }
 }
 

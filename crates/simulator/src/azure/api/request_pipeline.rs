@@ -8,19 +8,14 @@ use crate::azure::api::request::{ArmCall, ArmError, ArmPath, Reply, versions};
 use crate::azure::state::Azure;
 use crate::exchange::uri::query;
 use crate::exchange::{Request, Response, ServerReply, header, json, plain};
-use crate::faults::{self, Fault, ServiceName};
+use crate::faults::{Fault, MatchedCall, ServiceName};
 
 impl Azure {
     pub fn handle(&mut self, request: &Request, now: Timestamp) -> ServerReply {
         let path = request.uri().path();
         let method = request.method().as_str();
-        let writes = !matches!(method, "GET" | "HEAD");
         let service = if is_sign_in(path) { ServiceName::SignIn } else { ServiceName::Arm };
-        let fault = self.faults.next_of(
-            faults::MatchedCall { service, method, path, writes },
-            now,
-            concerns_azure,
-        );
+        let fault = self.next_fault(service, request, now);
         if let Some(Fault::ClockJump { seconds }) = fault {
             self.clock += SignedDuration::from_secs(seconds);
         }
@@ -31,17 +26,22 @@ impl Azure {
         let code = reply.as_ref().and_then(code_of).unwrap_or_default();
         let status = reply.as_ref().map_or(0, |reply| reply.status);
         let target = request.uri().path_and_query().map_or(path, |target| target.as_str());
-        match &fault {
-            Some(fault) => self.trace.record(
-                now,
-                format_args!(
-                    "{method} {target} -> {status} {code} fault {}",
-                    serde_json::to_string(fault).unwrap_or_default()
-                ),
-            ),
-            None => self.trace.record(now, format_args!("{method} {target} -> {status} {code}")),
-        }
+        let injected =
+            fault.map_or_else(String::new, |fault| format!(" fault {}", text_of(&fault)));
+        self.trace.record(now, format_args!("{method} {target} -> {status} {code}{injected}"));
         outcome
+    }
+
+    fn next_fault(
+        &mut self,
+        service: ServiceName,
+        request: &Request,
+        now: Timestamp,
+    ) -> Option<Fault> {
+        let (path, method) = (request.uri().path(), request.method().as_str());
+        let writes = !matches!(method, "GET" | "HEAD");
+        let call = MatchedCall { service, method, path, writes };
+        self.faults.next_of(call, now, concerns_azure)
     }
 
     /// Applies this run's fault rules to a response of another service (metadata service, registry).
@@ -53,17 +53,9 @@ impl Azure {
         answer: impl FnOnce(Timestamp) -> ServerReply,
     ) -> ServerReply {
         let (path, method) = (request.uri().path(), request.method().as_str());
-        let writes = !matches!(method, "GET" | "HEAD");
-        let fault = self.faults.next_of(
-            faults::MatchedCall { service, method, path, writes },
-            now,
-            concerns_azure,
-        );
-        let kind = fault.as_ref().map(|fault| serde_json::to_string(fault).unwrap_or_default());
-        self.trace.record(
-            now,
-            format_args!("{method} {path} fault {}", kind.as_deref().unwrap_or("none")),
-        );
+        let fault = self.next_fault(service, request, now);
+        let injected = fault.as_ref().map_or_else(|| "none".to_owned(), text_of);
+        self.trace.record(now, format_args!("{method} {path} fault {injected}"));
         match fault {
             Some(Fault::TimeoutBefore | Fault::TimeoutAfter) => ServerReply::Silence,
             Some(Fault::DropBefore | Fault::DropAfter) => ServerReply::Dropped,
@@ -179,6 +171,11 @@ impl Azure {
         reply.headers.extend(left);
         Ok(reply.with("x-ms-correlation-request-id", call.correlation))
     }
+}
+
+/// Returns a fault as in the trace.
+fn text_of(fault: &Fault) -> String {
+    serde_json::to_string(fault).unwrap_or_default()
 }
 
 fn concerns_azure(fault: &Fault) -> bool {

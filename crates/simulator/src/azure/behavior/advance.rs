@@ -171,17 +171,6 @@ impl AzureState {
     }
 
     fn log_end(&mut self, operation: &SimulatedOperation, id: &str, status: &str, at: Timestamp) {
-        let kind = if id.to_lowercase().contains("/agentpools/") {
-            "managedClusters/agentPools"
-        } else {
-            "managedClusters"
-        };
-        let verb = match operation.work {
-            Work::DeletePool => "delete",
-            Work::Abort { .. } => "abort/action",
-            _ => "write",
-        };
-        let action = format!("Microsoft.ContainerService/{kind}/{verb}");
-        self.log(at, &action, id, status, operation.origin(), None);
+        self.log(at, &operation.action(), id, status, operation.origin(), None);
     }
 }

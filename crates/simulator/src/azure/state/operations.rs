@@ -75,6 +75,17 @@ impl SimulatedOperation {
         self.status == OperationStatus::InProgress
     }
 
+    /// Returns the action of its entries in the activity log: that of a cluster or of a pool.
+    pub(crate) fn action(&self) -> String {
+        let kind = if self.target.contains("/agentpools/") { "/agentPools" } else { "" };
+        let verb = match self.work {
+            Work::DeletePool => "delete",
+            Work::Abort { .. } => "abort/action",
+            _ => "write",
+        };
+        format!("Microsoft.ContainerService/managedClusters{kind}/{verb}")
+    }
+
     /// Returns the origin of its entries in the activity log.
     pub(crate) fn origin(&self) -> Origin<'_> {
         Origin { operation: &self.logged, correlation: &self.correlation, caller: &self.caller }

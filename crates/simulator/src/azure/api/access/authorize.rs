@@ -18,30 +18,20 @@ impl AzureState {
             return Ok(());
         }
         if !self.has_right(who, &action, &scope) {
-            return Err(ArmError::new(
-                403,
-                "AuthorizationFailed",
-                format!(
-                    "The client '{who}' with object id '{who}' does not have authorization to perform action '{action}' over scope '{scope}' or the scope is invalid. If access was recently granted, please refresh your credentials."
-                ),
-            ));
+            let message = format!(
+                "The client '{who}' with object id '{who}' does not have authorization to perform action '{action}' over scope '{scope}' or the scope is invalid. If access was recently granted, please refresh your credentials."
+            );
+            return Err(ArmError::new(403, "AuthorizationFailed", message));
         }
-        if let Some(denial) = self.denied_by(who, &action, &scope) {
-            return Err(denial.refusal(who, &action, &scope));
-        }
+        self.check_deny_assignments(who, &action, &scope)?;
         for (linked_action, linked_scope) in linked(call, self) {
             if !self.has_right(who, linked_action, &linked_scope) {
-                return Err(ArmError::new(
-                    403,
-                    "LinkedAuthorizationFailed",
-                    format!(
-                        "The client '{who}' with object id '{who}' has permission to perform action '{action}' on scope '{scope}'; however, it does not have permission to perform action '{linked_action}' on the linked scope(s) '{linked_scope}' or the linked scope(s) are invalid."
-                    ),
-                ));
+                let message = format!(
+                    "The client '{who}' with object id '{who}' has permission to perform action '{action}' on scope '{scope}'; however, it does not have permission to perform action '{linked_action}' on the linked scope(s) '{linked_scope}' or the linked scope(s) are invalid."
+                );
+                return Err(ArmError::new(403, "LinkedAuthorizationFailed", message));
             }
-            if let Some(denial) = self.denied_by(who, linked_action, &linked_scope) {
-                return Err(denial.refusal(who, linked_action, &linked_scope));
-            }
+            self.check_deny_assignments(who, linked_action, &linked_scope)?;
         }
         self.check_locks(&call.method, &scope)
     }

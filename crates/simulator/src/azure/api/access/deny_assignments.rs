@@ -22,17 +22,6 @@ impl DenyAssignment {
         format!("{}/providers/Microsoft.Authorization/denyAssignments/{}", self.scope, self.name)
     }
 
-    pub(crate) fn refusal(&self, who: &str, action: &str, scope: &str) -> ArmError {
-        let (name, id, at) = (&self.name, self.id(), &self.scope);
-        ArmError::new(
-            403,
-            "DenyAssignmentAuthorizationFailed",
-            format!(
-                "The client '{who}' with object id '{who}' has permission to perform action '{action}' on scope '{scope}'; however, the access is denied because of the deny assignment with name '{name}' and Id '{id}' at scope '{at}'."
-            ),
-        )
-    }
-
     fn body(&self) -> Value {
         let excluded: Vec<Value> =
             self.except.iter().map(|id| json!({"id": id, "type": "ServicePrincipal"})).collect();
@@ -77,13 +66,21 @@ impl AzureState {
         all
     }
 
-    pub(crate) fn denied_by(
+    pub(crate) fn check_deny_assignments(
         &self,
-        principal: &str,
+        who: &str,
         action: &str,
         scope: &str,
-    ) -> Option<DenyAssignment> {
-        self.deny_assignments().into_iter().find(|denial| denial.denies(principal, action, scope))
+    ) -> Result<(), ArmError> {
+        let all = self.deny_assignments();
+        let denial = all.iter().find(|denial| denial.denies(who, action, scope));
+        denial.map_or(Ok(()), |denial| {
+            let (name, id, at) = (&denial.name, denial.id(), &denial.scope);
+            let message = format!(
+                "The client '{who}' with object id '{who}' has permission to perform action '{action}' on scope '{scope}'; however, the access is denied because of the deny assignment with name '{name}' and Id '{id}' at scope '{at}'."
+            );
+            Err(ArmError::new(403, "DenyAssignmentAuthorizationFailed", message))
+        })
     }
 
     pub(crate) fn list_deny_assignments(&self, scope: &str) -> Reply {

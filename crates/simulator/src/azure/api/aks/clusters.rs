@@ -99,8 +99,7 @@ impl AzureState {
         let id = text(&body, "/id").to_owned();
         self.store.put(body);
         let operation = self.begin(call, AKS, &id, Work::UpdateCluster, seconds);
-        let action = "Microsoft.ContainerService/managedClusters/write";
-        self.log_begin(call.now, action, &id, operation.origin());
+        self.log_begin(call.now, &operation.action(), &id, operation.origin());
         let body = self.cluster_body(cluster, call.api_version()).unwrap_or_default();
         self.followed(Reply::ok(body), call, &operation)
     }

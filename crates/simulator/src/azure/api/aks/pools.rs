@@ -8,7 +8,7 @@ use crate::azure::api::aks::pool_rules::{
 };
 use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
 use crate::azure::state::{
-    AKS, AzureState, ScheduledEvent, SimulatedOperation, Work, last, number, set, text,
+    AKS, AzureState, ScheduledEvent, SimulatedOperation, Work, last, number, set, string, text,
 };
 
 /// Simulated seconds that operations take on a quiet day in a large region.
@@ -38,14 +38,16 @@ impl AzureState {
             if text(old, "/properties/provisioningState") == "Deleting"
                 && self.running_on(&id).is_none()
             {
-                return Err(deletion_initiated(name));
+                let message = format!(
+                    "Cannot run operation on node pool {name} because deletion has been initiated. Retry the delete."
+                );
+                return Err(ArmError::aks(400, "OperationNotAllowed", message));
             }
             self.check_idle(cluster)?;
             check_unchanged(old, &properties)?;
             keep_immutable(old, &mut properties);
-            let demoted = text(old, "/properties/mode") == "System"
-                && properties.get("mode").and_then(Value::as_str) != Some("System");
-            if demoted {
+            if text(old, "/properties/mode") == "System" && string(&properties, "mode") != "System"
+            {
                 self.check_other_system_pool(cluster, name)?;
             }
         } else {
@@ -64,7 +66,7 @@ impl AzureState {
         let work = Work::PutPool { created: old.is_none(), count };
         let operation = self.begin(call, AKS, &id, work, seconds);
         self.plan_pool(&operation);
-        self.log_pool(&operation, &id, "write");
+        self.log_begin(operation.started, &operation.action(), &id, operation.origin());
         let mut body = body;
         pool_members::trim_shown(&mut body, call.api_version());
         let reply = Reply::new(if old.is_none() { 201 } else { 200 }).json(body);
@@ -99,7 +101,7 @@ impl AzureState {
         self.set_state(&id, "Deleting");
         let operation = self.begin(call, AKS, &id, Work::DeletePool, DELETE);
         self.plan_pool(&operation);
-        self.log_pool(&operation, &id, "delete");
+        self.log_begin(operation.started, &operation.action(), &id, operation.origin());
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
@@ -118,31 +120,25 @@ impl AzureState {
             return answer;
         }
         self.check_idle(cluster)?;
-        let vmss = self.vmss_of(pool).map_or("", |body| text(body, "/id")).to_owned();
-        let machines: Vec<(String, String)> = self
-            .store
-            .list(&format!("{vmss}/virtualMachines"))
-            .map(|body| {
-                (
-                    text(body, "/properties/osProfile/computerName").to_owned(),
-                    text(body, "/id").to_owned(),
-                )
-            })
-            .filter(|(name, _)| names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)))
-            .collect();
+        let vmss = self.vmss_id(pool).unwrap_or_default();
+        let is_named = |machine: &&Value| {
+            let name = text(machine, "/properties/osProfile/computerName");
+            names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
+        };
+        let machines = self.store.list(&format!("{vmss}/virtualMachines")).filter(is_named);
+        let machines: Vec<String> = machines.map(|body| text(body, "/id").to_owned()).collect();
         if machines.len() != names.len() || names.is_empty() {
-            return Err(ArmError::invalid_parameter(
-                "The value of parameter machineNames is invalid.",
-            ));
+            let message = "The value of parameter machineNames is invalid.";
+            return Err(ArmError::invalid_parameter(message));
         }
         let id = self.true_id(&format!("{cluster}/agentPools/{pool}"));
-        let count = self.store.get(&id).map_or(0, |body| number(body, "/properties/count"));
-        let count = count - i64::try_from(machines.len()).unwrap_or_default();
+        let before = self.store.get(&id).map_or(0, |body| number(body, "/properties/count"));
+        let count = before - i64::try_from(machines.len()).unwrap_or_default();
         if let Some(body) = self.store.get_mut(&id) {
             set(body, "count", count);
         }
         self.set_state(&id, "Updating");
-        for (_, machine) in machines {
+        for machine in machines {
             self.remove_machine(&machine);
         }
         let work = Work::PutPool { created: false, count };
@@ -157,19 +153,14 @@ impl AzureState {
         let key = id.to_lowercase();
         let own =
             |operation: &&SimulatedOperation| operation.target == key && operation.provider == AKS;
-        if self
-            .operations
-            .values()
-            .filter(own)
-            .any(|o| o.is_running() && matches!(o.work, Work::Abort { .. }))
-        {
+        let own: Vec<_> = self.operations.values().filter(own).collect();
+        let mut running = own.iter().filter(|o| o.is_running());
+        if running.clone().any(|o| matches!(o.work, Work::Abort { .. })) {
             return Err(too_late("another abort is already in progress"));
         }
-        let running =
-            self.operations.values().filter(own).find(|o| o.is_running()).map(|o| o.id.clone());
-        let Some(running) = running else {
+        let Some(running) = running.next().map(|o| o.id.clone()) else {
             let just = |ended| self.after(ended, JUST_ENDED) >= call.now;
-            let ended = self.operations.values().filter(own).filter_map(|o| o.ended).max();
+            let ended = own.iter().filter_map(|o| o.ended).max();
             return if ended.is_some_and(just) {
                 Err(too_late("the latest operation already completed"))
             } else {
@@ -178,13 +169,7 @@ impl AzureState {
         };
         self.set_state(&id, "Canceling");
         let operation = self.begin(call, AKS, &id, Work::Abort { operation: running }, ABORT);
-        let kind = if key.contains("/agentpools/") {
-            "managedClusters/agentPools"
-        } else {
-            "managedClusters"
-        };
-        let action = format!("Microsoft.ContainerService/{kind}/abort/action");
-        self.log_begin(operation.started, &action, &id, operation.origin());
+        self.log_begin(operation.started, &operation.action(), &id, operation.origin());
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
@@ -218,11 +203,10 @@ impl AzureState {
     pub(crate) fn machines_of(&self, cluster: &str, pool: &str, which: Option<&str>) -> ArmResult {
         self.get_pool(cluster, pool)?;
         let cluster_id = self.true_id(cluster);
-        let vmss = self.vmss_of(pool).map(|body| text(body, "/id").to_owned()).unwrap_or_default();
+        let vmss = self.vmss_id(pool).unwrap_or_default();
         let machines = self.store.list(&format!("{vmss}/virtualMachines")).map(|machine| {
             let name = text(machine, "/properties/osProfile/computerName");
-            let nic = self.store.list(&format!("{}/networkInterfaces", text(machine, "/id"))).next();
-            let address = nic.map_or("", |nic| text(nic, "/properties/ipConfigurations/0/properties/privateIPAddress"));
+            let address = self.address_of(text(machine, "/id"));
             let mut body = json!({
                 "id": format!("{cluster_id}/agentPools/{pool}/machines/{name}"),
                 "name": name,
@@ -268,11 +252,8 @@ impl AzureState {
         if other {
             return Ok(());
         }
-        Err(ArmError::aks(
-            400,
-            "OperationNotAllowed",
-            "There has to be at least one system agent pool.",
-        ))
+        let message = "There has to be at least one system agent pool.";
+        Err(ArmError::aks(400, "OperationNotAllowed", message))
     }
 
     /// Rejects a call while another operation runs on the cluster.
@@ -283,13 +264,10 @@ impl AzureState {
             .store
             .get(&running.target)
             .map_or("Updating", |body| text(body, "/properties/provisioningState"));
-        Err(ArmError::aks(
-            409,
-            "OperationNotAllowed",
-            format!(
-                "Operation is not allowed: Another operation ({name} - {state}) is in progress, please wait for it to finish before starting a new operation. See https://aka.ms/aks-pending-operation for more details"
-            ),
-        ))
+        let message = format!(
+            "Operation is not allowed: Another operation ({name} - {state}) is in progress, please wait for it to finish before starting a new operation. See https://aka.ms/aks-pending-operation for more details"
+        );
+        Err(ArmError::aks(409, "OperationNotAllowed", message))
     }
 
     fn check_quota(
@@ -299,21 +277,17 @@ impl AzureState {
         count: i64,
     ) -> Result<(), ArmError> {
         let Some(limit) = self.options.vcpu_quota else { return Ok(()) };
-        let size = properties.get("vmSize").and_then(Value::as_str).unwrap_or_default();
-        let more =
-            (count - old.map_or(0, |old| number(old, "/properties/count"))).max(0) * cores(size);
+        let before = old.map_or(0, |old| number(old, "/properties/count"));
+        let more = (count - before).max(0) * cores(string(properties, "vmSize"));
         let left = (limit - self.vcpus_in_use()).max(0);
         if more <= left {
             return Ok(());
         }
-        Err(ArmError::aks(
-            400,
-            "ErrCode_InsufficientVCPUQuota",
-            format!(
-                "Insufficient regional vcpu quota left for location {}. left regional vcpu quota {left}, requested quota {more}",
-                self.options.location
-            ),
-        ))
+        let message = format!(
+            "Insufficient regional vcpu quota left for location {}. left regional vcpu quota {left}, requested quota {more}",
+            self.options.location
+        );
+        Err(ArmError::aks(400, "ErrCode_InsufficientVCPUQuota", message))
     }
 
     /// Returns the cores of all pools and single VMs.
@@ -343,11 +317,6 @@ impl AzureState {
     pub(crate) fn true_id(&self, id: &str) -> String {
         self.store.get(id).map_or(id, |body| text(body, "/id")).to_owned()
     }
-
-    fn log_pool(&mut self, operation: &SimulatedOperation, id: &str, verb: &str) {
-        let action = format!("Microsoft.ContainerService/managedClusters/agentPools/{verb}");
-        self.log_begin(operation.started, &action, id, operation.origin());
-    }
 }
 
 /// Checks `If-Match` and `If-None-Match` against the resource's tag.
@@ -366,27 +335,14 @@ pub(crate) fn check_tag(
     let exists =
         call.if_none_match.as_deref().is_some_and(|wanted| wanted.trim() == "*") && tag.is_some();
     if wrong || exists {
-        return Err(ArmError::aks(
-            412,
-            "PreconditionFailed",
-            "The condition specified using HTTP conditional header(s) is not met. See https://aka.ms/aks-etag for more details",
-        ));
+        let message = "The condition specified using HTTP conditional header(s) is not met. See https://aka.ms/aks-etag for more details";
+        return Err(ArmError::aks(412, "PreconditionFailed", message));
     }
     Ok(())
 }
 
 fn no_pool(name: &str) -> ArmError {
     ArmError::aks(404, "NotFound", format!("Could not find the agentpool: {name}"))
-}
-
-fn deletion_initiated(name: &str) -> ArmError {
-    ArmError::aks(
-        400,
-        "OperationNotAllowed",
-        format!(
-            "Cannot run operation on node pool {name} because deletion has been initiated. Retry the delete."
-        ),
-    )
 }
 
 fn too_late(message: &str) -> ArmError {

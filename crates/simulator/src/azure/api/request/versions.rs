@@ -30,40 +30,28 @@ pub(crate) fn check(call: &ArmCall, options: &AzureOptions) -> Result<(), ArmErr
     let namespace = at.and_then(|at| call.path.lower.get(at + 1)).map_or("", String::as_str);
     let version = call.api_version();
     if version.is_empty() {
-        return Err(ArmError::new(
-            400,
-            "MissingApiVersionParameter",
-            "The api-version query parameter (?api-version=) is required for all requests.",
-        ));
+        let message =
+            "The api-version query parameter (?api-version=) is required for all requests.";
+        return Err(ArmError::new(400, "MissingApiVersionParameter", message));
     }
     let Some((_, first, last)) = SPANS.iter().find(|(known, ..)| *known == namespace) else {
-        return Err(ArmError::new(
-            404,
-            "InvalidResourceNamespace",
-            format!("The resource namespace '{namespace}' is invalid."),
-        ));
+        let message = format!("The resource namespace '{namespace}' is invalid.");
+        return Err(ArmError::new(404, "InvalidResourceNamespace", message));
     };
     if !is_date(version) {
-        return Err(ArmError::new(
-            400,
-            "InvalidApiVersionParameter",
-            format!("The api-version '{version}' is invalid."),
-        ));
+        let message = format!("The api-version '{version}' is invalid.");
+        return Err(ArmError::new(400, "InvalidApiVersionParameter", message));
     }
-    let known = if namespace == AKS {
-        is_served_by_aks(call, version, (first, last), options)
-    } else {
-        version >= *first && version <= *last
+    let known = match namespace {
+        AKS => is_served_by_aks(call, version, (first, last), options),
+        _ => (*first..=*last).contains(&version),
     };
     if !known {
         let kind = call.path.resource_type().unwrap_or_else(|| "subscriptions".to_owned());
-        return Err(ArmError::new(
-            400,
-            "NoRegisteredProviderFound",
-            format!(
-                "No registered resource provider found for API version '{version}' for type '{kind}'. The supported api-versions are from '{first}' to '{last}'."
-            ),
-        ));
+        let message = format!(
+            "No registered resource provider found for API version '{version}' for type '{kind}'. The supported api-versions are from '{first}' to '{last}'."
+        );
+        return Err(ArmError::new(400, "NoRegisteredProviderFound", message));
     }
     Ok(())
 }
@@ -79,8 +67,7 @@ fn is_served_by_aks(
         let (first, last) = AKS_PREVIEWS;
         return options.aks_previews
             && version.ends_with("-02-preview")
-            && version >= first
-            && version <= last;
+            && (first..=last).contains(&version);
     }
     let lower: Vec<&str> = call.path.lower.iter().map(String::as_str).collect();
     let of_resource = matches!(
@@ -88,7 +75,7 @@ fn is_served_by_aks(
         [.., "managedclusters" | "agentpools", _, "operations"]
             | [.., "managedclusters" | "agentpools", _, "operations", _]
     );
-    !of_resource && version.ends_with("-01") && version >= first && version <= last
+    !of_resource && version.ends_with("-01") && (first..=last).contains(&version)
 }
 
 /// Matches `2025-02-01`, optionally followed by `-preview`.
