@@ -196,8 +196,7 @@ impl Azure {
         };
         self.state.operations.insert(operation.id.clone(), operation.clone());
         self.state.set_state(&id, "Updating");
-        let action = "Microsoft.ContainerService/managedClusters/write";
-        self.state.log_begin(started, action, &id, operation.origin());
+        self.state.log_begin(started, &operation.action(), &id, operation.origin());
     }
 
     /// Returns the operations started by calls with this correlation id: the resource in lower case, the state, and

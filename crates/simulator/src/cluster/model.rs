@@ -6,17 +6,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::options::{ClusterOptions, creation_time};
+use super::options::ClusterOptions;
 use super::{access, claims, workloads};
-use crate::azure::Azure;
+use crate::azure::{Azure, earlier, later};
 use crate::exchange::{Request, ServerReply};
-use crate::faults::ServiceName;
+use crate::faults::{FaultRule, ServiceName};
 use crate::karpenter::{self, Karpenter};
 use crate::kubernetes::{self, Kubernetes, StatusError, User};
 use crate::scenario::Scenario;
 
 /// Enough rounds for any cascade; the limit turns a mistake into an end instead of an endless loop.
 const ROUNDS: usize = 100_000;
+
+/// Seconds since the creation of the cluster.
+const CLUSTER_AGE: i64 = 30 * 24 * 3600;
 
 pub struct SimulatedCluster {
     pub(super) seed: u64,
@@ -36,13 +39,8 @@ impl SimulatedCluster {
         let azure = scenario.build(seed, start, options.azure.clone());
         let scaled = |time: Duration| azure.options().scaled(time);
         let mut faults = options.kubernetes.faults.clone();
-        faults.extend(
-            scenario
-                .faults
-                .iter()
-                .filter(|rule| rule.when.service == Some(ServiceName::Kubernetes))
-                .cloned(),
-        );
+        let of_kubernetes = |rule: &&FaultRule| rule.when.service == Some(ServiceName::Kubernetes);
+        faults.extend(scenario.faults.iter().filter(of_kubernetes).cloned());
         let delays = options.kubernetes.delays;
         let mut kubernetes = Kubernetes::new(kubernetes::KubernetesOptions {
             seed,
@@ -80,7 +78,7 @@ impl SimulatedCluster {
     }
 
     fn create_initial_objects(&mut self, scenario: &Scenario, start: Timestamp) {
-        let founded = creation_time(start);
+        let founded = earlier(start, CLUSTER_AGE);
         claims::install(&mut self.kubernetes, self.options.atomic_conditions, founded);
         for change in self.azure.take_changes() {
             self.recall(&change, start);
@@ -95,8 +93,7 @@ impl SimulatedCluster {
         }
         // Twice: pods are scheduled, and then they run.
         self.kubernetes.settle(founded);
-        let later = founded.saturating_add(jiff::SignedDuration::from_mins(1)).unwrap_or(founded);
-        self.kubernetes.settle(later);
+        self.kubernetes.settle(later(founded, Duration::from_mins(1)));
         self.kubernetes.settle(start);
         // Watches cannot resume from before the first client.
         self.kubernetes.forget_history();
@@ -181,8 +178,7 @@ impl SimulatedCluster {
 
     /// Starts Karpenter, in place of a running one.
     pub fn start_karpenter(&mut self, options: karpenter::KarpenterOptions, now: Timestamp) {
-        let karpenter = Karpenter::new(options, self.seed, now, &self.azure);
-        self.karpenter = Some(karpenter);
+        self.karpenter = Some(Karpenter::new(options, self.seed, now, &self.azure));
     }
 
     /// Stops Karpenter: it no longer launches, registers or deletes anything, and its pollers are lost.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
 use mooring_contract::Secret;
 
 use crate::{azure, karpenter, kubernetes};
@@ -39,8 +38,4 @@ impl Default for ClusterOptions {
             node_start: Duration::from_secs(15),
         }
     }
-}
-
-pub(super) fn creation_time(start: Timestamp) -> Timestamp {
-    start.saturating_sub(SignedDuration::from_hours(30 * 24)).unwrap_or(start)
 }

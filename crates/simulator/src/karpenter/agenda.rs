@@ -1,8 +1,11 @@
 //! Planned steps of NodeClaims.
 
-use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
+
+use jiff::Timestamp;
 
 use super::state::{ClaimStep, Karpenter};
+use crate::azure::later;
 
 /// Timeouts of registration and launch, and the interval at which VMs are polled.
 pub(super) const REGISTRATION: u64 = 15 * 60;
@@ -33,8 +36,6 @@ impl Karpenter {
     }
 
     pub(super) fn after(&self, now: Timestamp, seconds: u64) -> Timestamp {
-        let wait = std::time::Duration::from_secs(seconds).div_f64(self.speed);
-        let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
-        now.saturating_add(wait).unwrap_or(Timestamp::MAX)
+        later(now, Duration::from_secs(seconds).div_f64(self.speed))
     }
 }

@@ -12,7 +12,7 @@ use super::claim::objects::{self, FINALIZER};
 use super::client::{Client, path_of, went_well};
 use super::event;
 use super::state::{ClaimStep, Karpenter, KarpenterClaim};
-use crate::azure::Azure;
+use crate::azure::{Azure, later};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{finalizers, is_being_deleted, text, time_at, uid};
 
@@ -134,8 +134,8 @@ impl Karpenter {
                 match self.options.linger_seconds {
                     0 => self.delete_machine(name, client),
                     seconds => {
-                        let at = now.saturating_add(Duration::from_secs(seconds));
-                        self.plan_at(name, ClaimStep::DeleteMachine, at.unwrap_or(Timestamp::MAX));
+                        let at = later(now, Duration::from_secs(seconds));
+                        self.plan_at(name, ClaimStep::DeleteMachine, at);
                     }
                 }
             }

@@ -39,9 +39,7 @@ impl Registry {
             ("GET", "/oauth2/token") if self.anonymous => {
                 token("access_token", "nobody", field("scope"), now)
             }
-            ("GET", "/oauth2/token") => {
-                denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "authentication required")
-            }
+            ("GET", "/oauth2/token") => unauthorized("authentication required"),
             ("GET", "/v2/") => self.inside(request, "", || json!({}), now),
             ("GET", "/v2/_catalog") => self.inside(
                 request,
@@ -101,7 +99,7 @@ impl Registry {
             Some(_) => {
                 denied(StatusCode::FORBIDDEN, "DENIED", "the identity has no role on this registry")
             }
-            None => denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the access token is invalid"),
+            None => unauthorized("the access token is invalid"),
         }
     }
 
@@ -111,7 +109,7 @@ impl Registry {
             Some(reader) if self.readers.contains(&reader) => {
                 token("access_token", &reader, scope, now)
             }
-            _ => denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the refresh token is invalid"),
+            _ => unauthorized("the refresh token is invalid"),
         }
     }
 }
@@ -127,6 +125,10 @@ fn claims(token: &str, kind: &str, now: Timestamp) -> Option<String> {
     let claims = decode_claims(body)?;
     let valid = claims["grant_type"] == kind && claims["exp"].as_i64()? > now.as_second();
     valid.then(|| claims["appid"].as_str().unwrap_or_default().to_owned())
+}
+
+fn unauthorized(message: &str) -> ServerReply {
+    denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", message)
 }
 
 fn denied(status: StatusCode, code: &str, message: &str) -> ServerReply {

@@ -17,11 +17,8 @@ impl AzureState {
         if body.pointer("/properties/diagnosticsProfile/bootDiagnostics/enabled")
             != Some(&Value::Bool(true))
         {
-            return Err(ArmError::new(
-                409,
-                "OperationNotAllowed",
-                "Boot diagnostics are not enabled for this virtual machine.",
-            ));
+            let message = "Boot diagnostics are not enabled for this virtual machine.";
+            return Err(ArmError::new(409, "OperationNotAllowed", message));
         }
         let (id, signature) = signed(body);
         let address =

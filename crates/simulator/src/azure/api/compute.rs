@@ -47,24 +47,17 @@ impl AzureState {
 
     /// Returns a VM as responses show it.
     pub(crate) fn shown_machine(&self, body: &Value, view: bool) -> Value {
-        let mut body = body.clone();
-        let id = text(&body, "/id").to_owned();
-        let extensions: Vec<Value> = self
-            .store
-            .list(&format!("{id}/extensions"))
-            .filter(|extension| extension["hidden"] != true)
-            .map(|extension| plain(extension, false))
-            .collect();
+        let mut shown = plain(body, view);
         if view {
-            let view = self.instance_view(&body);
-            body["properties"]["instanceView"] = view;
-        } else if let Some(properties) = body["properties"].as_object_mut() {
-            properties.remove("instanceView");
+            shown["properties"]["instanceView"] = self.instance_view(body);
         }
+        let extensions = self.store.list(&format!("{}/extensions", text(body, "/id")));
+        let extensions = extensions.filter(|extension| extension["hidden"] != true);
+        let extensions: Vec<Value> = extensions.map(|extension| plain(extension, false)).collect();
         if !extensions.is_empty() {
-            body["resources"] = json!(extensions);
+            shown["resources"] = json!(extensions);
         }
-        body
+        shown
     }
 
     /// Returns a VM's instance view with those of its extensions.
@@ -113,11 +106,8 @@ impl AzureState {
         let view = call.expands("instanceView");
         let single = collection.to_lowercase().ends_with("microsoft.compute/virtualmachines");
         if view && single {
-            return Err(ArmError::new(
-                400,
-                "BadRequest",
-                "$expand=instanceView is not supported when listing virtual machines without a filter on a virtual machine scale set.",
-            ));
+            let message = "$expand=instanceView is not supported when listing virtual machines without a filter on a virtual machine scale set.";
+            return Err(ArmError::new(400, "BadRequest", message));
         }
         self.page(call, self.store.list(collection).map(|body| self.shown_machine(body, view)))
     }
@@ -201,11 +191,8 @@ impl AzureState {
                 && matches!(operation.work, Work::Answer { .. })
         };
         if self.operations.values().any(runs) {
-            return Err(ArmError::new(
-                409,
-                "Conflict",
-                "Run command extension execution is in progress. Please wait for completion before invoking a run command.",
-            ));
+            let message = "Run command extension execution is in progress. Please wait for completion before invoking a run command.";
+            return Err(ArmError::new(409, "Conflict", message));
         }
         // Without its agent nothing runs the script.
         let printed = if works {
@@ -303,8 +290,9 @@ impl AzureState {
     }
 }
 
-fn plain(extension: &Value, view: bool) -> Value {
-    let mut body = extension.clone();
+/// Returns a VM or an extension with or without its instance view.
+fn plain(body: &Value, view: bool) -> Value {
+    let mut body = body.clone();
     if !view && let Some(properties) = body["properties"].as_object_mut() {
         properties.remove("instanceView");
     }

@@ -13,13 +13,10 @@ impl AzureState {
         let sent = call.object()?;
         let text_of = sent.get("query").and_then(Value::as_str).unwrap_or_default();
         let query = Query::parse(text_of).map_err(|why| {
-            ArmError::new(
-                400,
-                "BadRequest",
-                format!(
-                    "Please provide below info when asking for support: the query is invalid. {why}"
-                ),
-            )
+            let message = format!(
+                "Please provide below info when asking for support: the query is invalid. {why}"
+            );
+            ArmError::new(400, "BadRequest", message)
         })?;
         let options = sent.get("options").cloned().unwrap_or_default();
         let number = |name: &str| {

@@ -6,11 +6,8 @@ use crate::azure::state::{AzureState, text};
 impl AzureState {
     pub(crate) fn tags(&mut self, call: &ArmCall, scope: &str) -> ArmResult {
         let Some(body) = self.store.get(scope) else {
-            return Err(ArmError::new(
-                404,
-                "ResourceNotFound",
-                format!("The resource '{scope}' was not found."),
-            ));
+            let message = format!("The resource '{scope}' was not found.");
+            return Err(ArmError::new(404, "ResourceNotFound", message));
         };
         let (id, kind) = (text(body, "/id").to_owned(), text(body, "/type").to_owned());
         let mut tags = body["tags"].as_object().cloned().unwrap_or_default();
@@ -27,11 +24,9 @@ impl AzureState {
                         tags.retain(|name, _| !sent.contains_key(name));
                     }
                     _ => {
-                        return Err(ArmError::new(
-                            400,
-                            "InvalidTagsOperation",
-                            "The operation must be one of 'Merge', 'Replace' and 'Delete'.",
-                        ));
+                        let message =
+                            "The operation must be one of 'Merge', 'Replace' and 'Delete'.";
+                        return Err(ArmError::new(400, "InvalidTagsOperation", message));
                     }
                 }
             }

@@ -2,8 +2,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::azure_state::AzureState;
 use super::history::StateHistory;
+use super::limits::Buckets;
 use super::options::AzureOptions;
-use super::options::limits::Buckets;
 use crate::faults::Faults;
 use crate::replay::random::Random;
 use crate::replay::trace::Trace;

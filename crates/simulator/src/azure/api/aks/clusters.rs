@@ -8,7 +8,7 @@ use crate::azure::api::access::sign_in;
 use crate::azure::api::aks::pool_members;
 use crate::azure::api::aks::pools::check_tag;
 use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
-use crate::azure::state::{AKS, AzureState, Work, merge, text};
+use crate::azure::state::{AKS, AzureState, Work, is_at_or_below, merge, text};
 
 /// Simulated seconds of a cluster's update, and of one that only changes tags.
 const UPDATE: u64 = 120;
@@ -17,19 +17,15 @@ const RETAG: u64 = 60;
 impl AzureState {
     pub(crate) fn cluster_body(&self, cluster: &str, version: &str) -> Option<Value> {
         let mut body = self.store.get(cluster)?.clone();
-        let pools: Vec<Value> = self
-            .store
-            .list(&format!("{cluster}/agentPools"))
-            .filter(|pool| pool_members::is_listed(pool, version))
-            .map(|pool| {
-                let mut pool = pool.clone();
-                pool_members::trim_shown(&mut pool, version);
-                let mut profile = pool["properties"].clone();
-                profile["name"] = pool["name"].clone();
-                profile
-            })
-            .collect();
-        body["properties"]["agentPoolProfiles"] = json!(pools);
+        let pools = self.store.list(&format!("{cluster}/agentPools"));
+        let pools = pools.filter(|pool| pool_members::is_listed(pool, version)).cloned();
+        let profiles = pools.map(|mut pool| {
+            pool_members::trim_shown(&mut pool, version);
+            let mut profile = pool["properties"].take();
+            profile["name"] = pool["name"].take();
+            profile
+        });
+        body["properties"]["agentPoolProfiles"] = profiles.collect();
         Some(body)
     }
 
@@ -42,27 +38,20 @@ impl AzureState {
     }
 
     pub(crate) fn list_clusters(&self, under: &str, version: &str) -> Reply {
-        let prefix = format!("{}/", under.to_lowercase());
-        let clusters: Vec<Value> = self
-            .store
-            .all()
-            .filter(|body| text(body, "/type") == "Microsoft.ContainerService/ManagedClusters")
-            .map(|body| text(body, "/id"))
-            .filter(|id| id.to_lowercase().starts_with(&prefix))
-            .filter_map(|id| self.cluster_body(id, version))
-            .collect();
-        Reply::ok(json!({"value": clusters}))
+        let is_cluster =
+            |body: &&Value| text(body, "/type") == "Microsoft.ContainerService/ManagedClusters";
+        let ids = self.store.all().filter(is_cluster).map(|body| text(body, "/id"));
+        let ids = ids.filter(|id| is_at_or_below(id, under));
+        Reply::list(ids.filter_map(|id| self.cluster_body(id, version)))
     }
 
     /// Replaces the cluster, except for members that only AKS writes.
     pub(crate) fn put_cluster(&mut self, call: &ArmCall, cluster: &str) -> ArmResult {
         let sent = call.object()?.clone();
         let Some(old) = self.store.get(cluster).cloned() else {
-            return Err(ArmError::aks(
-                400,
-                "BadRequest",
-                "Clusters are made by a scenario here; only existing ones can be updated.",
-            ));
+            let message =
+                "Clusters are made by a scenario here; only existing ones can be updated.";
+            return Err(ArmError::aks(400, "BadRequest", message));
         };
         check_tag(call, Some(&old), "/eTag")?;
         self.check_idle(cluster)?;
@@ -119,11 +108,8 @@ impl AzureState {
         let entra = body.pointer("/properties/aadProfile").is_some_and(Value::is_object);
         let admin = call.path.lower.last().is_some_and(|last| last == "listclusteradmincredential");
         if is("/properties/disableLocalAccounts") && (admin || !entra) {
-            return Err(ArmError::aks(
-                400,
-                "BadRequest",
-                "Getting static credential is not allowed because this cluster is set to disable local accounts.",
-            ));
+            let message = "Getting static credential is not allowed because this cluster is set to disable local accounts.";
+            return Err(ArmError::aks(400, "BadRequest", message));
         }
         let name = text(body, "/name");
         let access = &self.options.kubernetes;

@@ -1,9 +1,11 @@
+//! Options of one run.
+
 use std::time::Duration;
 
 use mooring_contract::Secret;
 
 use super::limits::RateLimits;
-use crate::azure::state::machine::Cse;
+use super::machine::Cse;
 
 /// Names, speed and limits of simulated Azure.
 #[derive(Debug, Clone)]
