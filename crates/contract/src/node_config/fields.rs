@@ -8,7 +8,7 @@ use mooring_redact::{ProxyUrl, Secret};
 use super::decode::Decoder;
 use super::encode::Encoder;
 use super::error::ParseError;
-use super::schema::{Field, Label, Value, implicit_field};
+use super::schema::{Field, Label, Message, Value};
 
 impl Value for String {
     const TYPE: &'static str = "string";
@@ -90,11 +90,46 @@ impl Value for f64 {
     }
 }
 
-implicit_field!(String);
-implicit_field!(Secret);
-implicit_field!(ProxyUrl);
-implicit_field!(bool);
-implicit_field!(i32);
+impl<M: Message> Value for M {
+    const TYPE: &'static str = <M as Message>::TYPE;
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+        decoder.message().map(Some)
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.message(self);
+    }
+
+    fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        Message::visit_secrets(self, visit);
+    }
+}
+
+/// The absence of such a field equals its zero value.
+impl<V: Value + Default + PartialEq> Field for V {
+    const TYPE: &'static str = <V as Value>::TYPE;
+    const LABEL: Label = Label::Implicit;
+
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+        if let Some(value) = <V as Value>::read(decoder)? {
+            *self = value;
+        }
+        Ok(())
+    }
+
+    fn is_unset(&self) -> bool {
+        *self == V::default()
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        Value::write(self, encoder);
+    }
+
+    fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        Value::visit_secrets(self, visit);
+    }
+}
 
 impl<T: Value> Field for Option<T> {
     const TYPE: &'static str = T::TYPE;

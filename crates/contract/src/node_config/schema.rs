@@ -18,6 +18,8 @@ pub trait OrUnset {
 /// One message of the contract.
 pub(crate) trait Message: Default {
     const NAME: &'static str;
+    /// Name of the type of fields with this message.
+    const TYPE: &'static str;
     const FIELDS: &'static [FieldFacts];
 
     /// Returns the number of the field with this proto name or JSON name.
@@ -109,6 +111,7 @@ macro_rules! message {
 
         impl $crate::node_config::schema::Message for $rust {
             const NAME: &'static str = $name;
+            const TYPE: &'static str = concat!("message:", $name);
             const FIELDS: &'static [$crate::node_config::schema::FieldFacts] = &[
                 $( $crate::node_config::schema::FieldFacts {
                     number: $number,
@@ -141,31 +144,6 @@ macro_rules! message {
 
             fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
                 $( $crate::node_config::schema::Field::visit_secrets(&self.$field, visit); )+
-            }
-        }
-
-        $crate::node_config::schema::message_value!($rust, $name);
-    };
-}
-
-/// Implements `Value` for a message.
-macro_rules! message_value {
-    ($rust:ident, $name:literal) => {
-        impl $crate::node_config::schema::Value for $rust {
-            const TYPE: &'static str = concat!("message:", $name);
-
-            fn read(
-                decoder: &mut $crate::node_config::decode::Decoder<'_>,
-            ) -> Result<Option<Self>, $crate::node_config::error::ParseError> {
-                decoder.message().map(Some)
-            }
-
-            fn write(&self, encoder: &mut $crate::node_config::encode::Encoder) {
-                encoder.message(self);
-            }
-
-            fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
-                $crate::node_config::schema::Message::visit_secrets(self, visit);
             }
         }
 
@@ -243,42 +221,7 @@ macro_rules! open_enum {
                 encoder.enum_value(self.name(), self.0);
             }
         }
-
-        $crate::node_config::schema::implicit_field!($rust);
     };
 }
 
-/// Implements `Field` for a type whose absence equals its zero value.
-macro_rules! implicit_field {
-    ($type:ty) => {
-        impl $crate::node_config::schema::Field for $type {
-            const TYPE: &'static str = <$type as $crate::node_config::schema::Value>::TYPE;
-            const LABEL: $crate::node_config::schema::Label =
-                $crate::node_config::schema::Label::Implicit;
-
-            fn read(
-                &mut self,
-                decoder: &mut $crate::node_config::decode::Decoder<'_>,
-            ) -> Result<(), $crate::node_config::error::ParseError> {
-                if let Some(value) = $crate::node_config::schema::Value::read(decoder)? {
-                    *self = value;
-                }
-                Ok(())
-            }
-
-            fn is_unset(&self) -> bool {
-                *self == <$type>::default()
-            }
-
-            fn write(&self, encoder: &mut $crate::node_config::encode::Encoder) {
-                $crate::node_config::schema::Value::write(self, encoder);
-            }
-
-            fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
-                $crate::node_config::schema::Value::visit_secrets(self, visit);
-            }
-        }
-    };
-}
-
-pub(super) use {implicit_field, message, message_value, open_enum};
+pub(super) use {message, open_enum};
