@@ -34,5 +34,6 @@ pub use quoted::drop_quoted_values;
 pub use redactor::{ForeignStream, MIN_VALUE, Redactor, Stream};
 pub use secret::{MASK, ProxyUrl, Secret};
 pub use text::{
-    Limit, Lines, foreign, identifier, is_hidden, one_line, printable, printable_lines, truncated,
+    Limit, Lines, foreign, identifier, is_hidden, lossy, one_line, printable, printable_lines,
+    truncated,
 };

@@ -46,6 +46,20 @@ pub fn is_hidden(character: char) -> bool {
         )
 }
 
+/// Returns bytes as text, with `replacement` for every byte that is not part of a character. (The lossy conversion of
+/// `std` replaces a truncated character once.)
+pub fn lossy(bytes: &[u8], replacement: char) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| replacement));
+    }
+    Cow::Owned(text)
+}
+
 /// Returns `text` on one line, without hidden characters. Spaces are kept, so that columns stay aligned.
 pub fn printable(text: &str) -> String {
     let spaced = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });

@@ -53,18 +53,9 @@ fn decode_utf8(run: &[u8], offset: usize, dialect: Dialect) -> Result<Cow<'_, st
     }
 }
 
-/// Returns bytes as text, with U+FFFD for every byte that is not part of a character, as in Go. (Rust's
-/// lossy conversion replaces a truncated character once.)
+/// Returns bytes as text, with U+FFFD for every byte that is not part of a character, as in Go.
 pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Cow::Borrowed(text);
-    }
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| REPLACEMENT));
-    }
-    Cow::Owned(text)
+    mooring_redact::lossy(bytes, REPLACEMENT)
 }
 
 /// Reads the escape with its backslash at `at`.

@@ -30,15 +30,16 @@ impl Patterns {
             }
         };
         for encoded in base64(value) {
-            add(translate(&encoded, |byte| match byte {
+            let url_safe = |byte: &u8| match byte {
                 b'+' => b'-',
                 b'/' => b'_',
-                other => other,
-            }));
+                other => *other,
+            };
+            add(encoded.iter().map(url_safe).collect());
             add(encoded);
         }
         for digits in [LOWER, UPPER] {
-            add(hex_encoded(value, digits));
+            add(value.iter().flat_map(|byte| hex(*byte, digits)).collect());
             add(percent_encoded(value, digits, b"%20"));
             if value.contains(&b' ') {
                 add(percent_encoded(value, digits, b"+"));
@@ -80,20 +81,8 @@ fn base64(value: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-fn translate(text: &[u8], byte: impl Fn(u8) -> u8) -> Vec<u8> {
-    text.iter().copied().map(byte).collect()
-}
-
 fn hex(byte: u8, digits: &[u8; 16]) -> [u8; 2] {
     [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]
-}
-
-fn hex_encoded(value: &[u8], digits: &[u8; 16]) -> Vec<u8> {
-    let mut encoded = Vec::with_capacity(value.len() * 2);
-    for &byte in value {
-        encoded.extend_from_slice(&hex(byte, digits));
-    }
-    encoded
 }
 
 /// Everything but RFC 3986's unreserved characters as `%41`; a blank as `%20`, or `+` in forms.

@@ -4,12 +4,13 @@
 //! ([`secret_ranges`]), which need whole lines, because the label of a secret precedes it. A line is held
 //! back until it ends; of a line without an end, only its last part.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use memchr::memmem::find;
+
 use super::{Redactor, Stream};
-use crate::{MASK, secret_ranges};
+use crate::{MASK, lossy, secret_ranges};
 
 /// A longer line is written in parts.
 const MAX_LINE: usize = 64 * 1024;
@@ -163,7 +164,8 @@ impl Lines {
 
     /// Returns the likely secrets in the line, sorted.
     fn secrets(&self) -> Vec<Range<usize>> {
-        let mut secrets = secret_ranges(&same_length_text(&self.line));
+        // Offsets in the text are those in the line.
+        let mut secrets = secret_ranges(&lossy(&self.line, '\u{1}'));
         if let Some(Continuation { end, .. }) = self.continuation {
             add(&mut secrets, 0..find(&self.line, end).unwrap_or(self.line.len()));
         }
@@ -230,23 +232,6 @@ fn add(ranges: &mut Vec<Range<usize>>, mut added: Range<usize>) {
         added = added.start.min(one.start)..added.end.max(last.end);
     }
     ranges.splice(first..first + count, [added]);
-}
-
-/// Returns the line as text with unchanged byte offsets.
-fn same_length_text(line: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(line) {
-        return Cow::Borrowed(text);
-    }
-    let mut text = String::with_capacity(line.len());
-    for chunk in line.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| '\u{1}'));
-    }
-    Cow::Owned(text)
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
 }
 
 #[cfg(test)]
