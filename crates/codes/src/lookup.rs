@@ -126,25 +126,11 @@ impl Meanings {
     pub fn iter(&self) -> slice::Iter<'_, &'static ExitCode> {
         self.as_slice().iter()
     }
-
-    /// Inserts a row after those of the same rank and before those of a higher one.
-    pub(super) fn insert_by_rank(&mut self, row: &'static ExitCode) {
-        let place = self.as_slice().partition_point(|other| other.rank() <= row.rank());
-        if self.len < MAX_MEANINGS {
-            self.len += 1;
-            self.rows[place..self.len].rotate_right(1);
-            self.rows[place] = row;
-        }
-    }
-
-    pub(super) fn none() -> Self {
-        Self { rows: [&ExitCode::EMPTY; MAX_MEANINGS], len: 0 }
-    }
 }
 
 impl FromIterator<&'static ExitCode> for Meanings {
     fn from_iter<I: IntoIterator<Item = &'static ExitCode>>(rows: I) -> Self {
-        let mut meanings = Self::none();
+        let mut meanings = Self { rows: [&ExitCode::EMPTY; MAX_MEANINGS], len: 0 };
         for row in rows.into_iter().take(MAX_MEANINGS) {
             meanings.rows[meanings.len] = row;
             meanings.len += 1;

@@ -1,6 +1,7 @@
 //! Lookup by name, in any spelling that Azure uses.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use crate::{ExitCode, Meanings, Os, Status, tables};
 
@@ -14,17 +15,14 @@ const AKS: &str = "VMExtensionError";
 /// A name that moved to another number returns both, the current one first. Raw codes have no names.
 pub fn by_name(name: &str) -> Meanings {
     let name = name.trim();
-    let mut meanings = Meanings::none();
     let core = core(name);
     if letters(core).next().is_none() {
-        return meanings;
+        return iter::empty().collect();
     }
-    for row in tables::all().filter(|row| row.status != Status::Raw) {
-        if is_named(row, name, core) {
-            meanings.insert_by_rank(row);
-        }
-    }
-    meanings
+    let rows = tables::all().filter(|row| row.status != Status::Raw);
+    let mut named: Vec<&ExitCode> = rows.filter(|row| is_named(row, name, core)).collect();
+    named.sort_by_key(|row| row.rank());
+    named.into_iter().collect()
 }
 
 /// Returns the names of all constants, without duplicates. Raw codes have no names.
