@@ -6,7 +6,7 @@ use crate::cause::wording::Wording;
 use crate::decode::decoded::Decoded;
 use crate::read::message::{Handler, Opener};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DecodedMessage {
     pub(crate) decoded: Decoded,
     pub(crate) span: Range<usize>,
@@ -30,9 +30,10 @@ pub(crate) struct DecodedMessage {
 
 /// Position of a message among similar ones. Items of one list describe different VMs, even if they are equal; the same
 /// text elsewhere is a repetition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListPosition {
     /// Not in a list, or its first item.
+    #[default]
     Alone,
     /// A later object of a JSON list, `}, {"code": …, "message": …`.
     Listed,

@@ -4,8 +4,8 @@ use crate::cause::confidence::Confidence;
 use crate::cause::stage::Stage;
 use crate::cause::subject::TextSubject;
 use crate::cause::wording::{Match, Tier, Wording};
-use crate::decode::decoded::{BootstrapOutcome, Decoded};
-use crate::decode::decoded_message::{DecodedMessage, ListPosition};
+use crate::decode::decoded::BootstrapOutcome;
+use crate::decode::decoded_message::DecodedMessage;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::tables::OTHER_EXTENSION;
 use crate::diagnose::wordings::matches;
@@ -94,19 +94,11 @@ pub(crate) fn worded_message(
     worded: Option<&'static Wording>,
 ) -> DecodedMessage {
     DecodedMessage {
-        decoded: Decoded::default(),
         span: 0..text.bytes.len(),
         at: Some(at),
-        weak: false,
         opener: Opener::Sentence,
-        handler: Handler::Silent,
-        stdout: None,
-        stderr: None,
-        step_at: None,
-        error_at: None,
-        output_end_at: None,
-        item: ListPosition::Alone,
         worded,
+        ..DecodedMessage::default()
     }
 }
 
