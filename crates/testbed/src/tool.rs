@@ -1,10 +1,12 @@
-//! Requires tools in tests.
+//! Finds tools for tests, and requires them.
 
 use std::env;
 use std::path::PathBuf;
 
 /// Set by `cargo xtask test --allow-skips` and by `--quick`.
 const ALLOW_SKIPS: &str = "MOORING_ALLOW_SKIPS";
+/// Directory of the Python environment with `kubectl`; set by `cargo xtask test`.
+const CLIENTS_ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 
 /// Returns a tool that a test needs. Without it the test fails with the tool's name, unless skips are allowed: then it
 /// prints a line that starts with `SKIPPED`, which the runner counts, and ends.
@@ -30,6 +32,13 @@ pub fn require<T>(found: Option<T>, tool: &str) -> Option<T> {
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).map(|place| place.join(name)).find(|program| program.is_file())
+}
+
+/// Returns the `kubectl` that the tests install, or else the first on `PATH`.
+pub fn find_kubectl() -> Option<PathBuf> {
+    let place =
+        env::var_os(CLIENTS_ENVIRONMENT).map(|place| PathBuf::from(place).join("bin/kubectl"));
+    place.filter(|program| program.is_file()).or_else(|| find_program("kubectl"))
 }
 
 /// Returns the line that reports a skipped test, if it is skipped.
