@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         ["chart"] => chart::write(),
         ["dist", ref rest @ ..] => release::dist::dist(rest),
         ["targets"] => release::targets::targets(),
-        ["bench", "agent"] => bench::agent::bench(),
+        ["bench", "agent"] => bench::agent(),
         ["mutants", ref rest @ ..] => mutants::mutants(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["bench", "controller"] => bench::controller(),

@@ -70,26 +70,27 @@ pub(crate) fn install_package(package: &str) -> Result<(), Failed> {
     const APT_RETRIES: [&str; 5] =
         ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"];
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
-    if !is_root || Command::new("apt-get").arg("--version").output().is_err() {
+    if !is_root || !is_installed("apt-get") {
         return Err(Failed(format!("{package} is for root to install, by apt-get")));
     }
     // An outdated package list may name files that no longer exist.
     fetch("apt-get", &[&["update"], &APT_RETRIES[..]].concat())?;
-    fetch(
-        "apt-get",
-        &[&["install", "-y", "--no-install-recommends"], &APT_RETRIES[..], &[package]].concat(),
-    )
+    let install = ["install", "-y", "--no-install-recommends"];
+    fetch("apt-get", &[&install, &APT_RETRIES[..], &[package]].concat())
+}
+
+pub(crate) fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
 }
 
 /// Ensures that a command exists; on Debian and Ubuntu by installing its package.
 pub(crate) fn need(program: &str, package: &str) -> Result<(), Failed> {
-    let is_there = || Command::new(program).arg("--version").output().is_ok();
-    if is_there() {
+    if is_installed(program) {
         return Ok(());
     }
     print(&format!("xtask: installing {package}, which has {program}\n"));
     match install_package(package) {
-        Ok(()) if is_there() => Ok(()),
+        Ok(()) if is_installed(program) => Ok(()),
         _ => Err(Failed(format!(
             "{program} is needed and could not be installed\nhint: install the package that has it ({package} on Debian), then try again"
         ))),

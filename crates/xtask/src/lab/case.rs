@@ -91,25 +91,21 @@ pub(super) struct Observed {
 
 impl Observed {
     /// Leaves what `expected` is about, and of its words those for which the outputs are wrong.
-    pub(super) fn about(mut self, expected: &Self, outputs: &str) -> Self {
-        fn only<T>(seen: &mut Option<T>, expected: bool) {
-            if !expected {
-                *seen = None;
-            }
-        }
-        only(&mut self.launcher, expected.launcher.is_some());
-        only(&mut self.wait, expected.wait.is_some());
-        only(&mut self.report, expected.report.is_some());
-        only(&mut self.cause, expected.cause.is_some());
-        only(&mut self.runs, expected.runs.is_some());
-        only(&mut self.sentinel, expected.sentinel.is_some());
-        only(&mut self.previous, expected.previous.is_some());
-        only(&mut self.inside, expected.inside.is_some());
+    pub(super) fn about(self, expected: &Self, outputs: &str) -> Self {
         let is_there = |word: &&String| outputs.contains(word.as_str());
-        self.words = expected.words.iter().filter(is_there).cloned().collect();
-        // The expected list is what is not there.
-        self.absent = expected.absent.iter().filter(|word| !is_there(word)).cloned().collect();
-        self
+        Self {
+            launcher: expected.launcher.and(self.launcher),
+            wait: expected.wait.and(self.wait),
+            report: expected.report.as_ref().and(self.report),
+            cause: expected.cause.as_ref().and(self.cause),
+            runs: expected.runs.and(self.runs),
+            sentinel: expected.sentinel.and(self.sentinel),
+            previous: expected.previous.and(self.previous),
+            inside: expected.inside.and(self.inside),
+            words: expected.words.iter().filter(is_there).cloned().collect(),
+            // The expected list is what is not there.
+            absent: expected.absent.iter().filter(|word| !is_there(word)).cloned().collect(),
+        }
     }
 
     pub(super) fn show(&self) -> String {

@@ -1,10 +1,10 @@
-//! Requirements of the lab on the host.
+//! The host of the lab: its requirements, commands and control groups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::step::{Failed, install_package, output};
+use crate::step::{Failed, install_package, is_installed, output, write};
 
 /// Programs of the lab and the Debian packages that have them.
 const PROGRAMS: [(&str, &str); 5] = [
@@ -27,8 +27,7 @@ pub(super) fn unable() -> Option<String> {
     if user.trim() != "0" {
         return Some("it needs root".to_owned());
     }
-    let has_apt = Command::new("apt-get").arg("--version").output().is_ok();
-    (!has_apt).then(|| "it needs Debian's apt".to_owned())
+    (!is_installed("apt-get")).then(|| "it needs Debian's apt".to_owned())
 }
 
 /// Checks that the tools exist, and installs their packages on request.
@@ -50,6 +49,17 @@ pub(super) fn need_packages(install: bool) -> Result<(), Failed> {
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// Runs a shell's text with variables, and returns what it printed.
+pub(super) fn shell(text: &str, variables: &[(&str, &str)]) -> Result<String, Failed> {
+    output(Command::new("/bin/bash").args(["-euc", text]).envs(variables.iter().copied()))
+}
+
+/// Writes a file of a node, with its directories.
+pub(super) fn leave(file: &Path, text: &str) -> Result<(), Failed> {
+    fs::create_dir_all(file.parent().unwrap_or(file))?;
+    write(file, text)
 }
 
 /// Runs a command in separate namespaces: mounts, network and processes end with it.
@@ -98,7 +108,7 @@ pub(super) fn enter_cgroups() -> Result<(), Failed> {
     for hierarchy in hierarchies() {
         let group = hierarchy.join(CGROUP);
         fs::create_dir_all(&group)?;
-        crate::step::write(&group.join("cgroup.procs"), "0")?;
+        write(&group.join("cgroup.procs"), "0")?;
     }
     Ok(())
 }

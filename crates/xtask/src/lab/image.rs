@@ -4,9 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::host::image_root;
-use super::node_file::leave;
-use super::shell::shell;
+use super::host::{image_root, leave, shell};
 use crate::release::deb;
 use crate::release::targets::build_agent_here;
 use crate::step::{Failed, output, place, print, root, run, write};

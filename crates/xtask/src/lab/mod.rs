@@ -10,16 +10,13 @@
 //! | `outside` | the network, names and registries of the nodes | yes |
 //! | `machine` | one node: boot, enter, end | yes |
 //! | `run` | a case from its first boot to its last | yes |
-//! | `shell`, `node_file` | a shell's text; a file of a node | yes |
 
 mod case;
 mod chore;
 mod host;
 mod image;
 mod machine;
-mod node_file;
 mod outside;
 mod run;
-mod shell;
 
 pub(crate) use chore::node;

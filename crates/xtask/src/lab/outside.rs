@@ -6,10 +6,9 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::host::{leave, shell};
 use super::image;
 use super::machine::{NETWORK, eventually};
-use super::node_file::leave;
-use super::shell::shell;
 use crate::step::{Failed, output};
 
 /// Names and addresses. Nothing listens on the address of `refused.lab`; packets for `silent.lab` are dropped.

@@ -7,9 +7,8 @@ use std::path::Path;
 use mooring_contract::custom_data::{Boundary, CustomData, Features};
 
 use super::case::{Boot, CLIENT, Case, Interrupt, Observed, TENANT, table};
+use super::host::{leave, shell};
 use super::machine::{Disk, Machine, NETWORK, eventually};
-use super::node_file::leave;
-use super::shell::shell;
 use super::{host, image, outside};
 use crate::step::{Failed, output, print, write};
 

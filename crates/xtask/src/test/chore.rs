@@ -6,7 +6,7 @@ use std::fs;
 use super::lanes::LanePlan;
 use super::report::Report;
 use super::{build, durations, packaging, run, tools};
-use crate::step::{Failed, print, root};
+use crate::step::{Failed, is_installed, print, root};
 
 /// Set for every test binary while `--quick` is given. Tests then start no kube-apiserver.
 const QUICK_VARIABLE: &str = "MOORING_TEST_QUICK";
@@ -40,7 +40,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     if options.quick || options.allow_skips {
         variables.push((ALLOW_SKIPS_VARIABLE.to_owned(), "1".into()));
     }
-    if packaging::has_verifier() {
+    if is_installed("systemd-analyze") {
         report.check("packaging/systemd", packaging::verify_unit);
     } else {
         report.skip("packaging/systemd", 1, "systemd-analyze is not installed");

@@ -1,6 +1,5 @@
 //! Assigns suites to lanes, and orders them.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use super::build::Suite;
@@ -12,15 +11,6 @@ pub(super) enum Lane {
     Processor,
     /// Suites that start processes and wait for them.
     Waiting,
-}
-
-impl Lane {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Processor => "processor",
-            Self::Waiting => "waiting",
-        }
-    }
 }
 
 /// Scope of a suite under `--quick`.
@@ -79,56 +69,35 @@ pub(super) fn arguments(suite: &str, is_quick: bool) -> Vec<&'static str> {
 
 /// The suites of a run, longest first.
 pub(super) struct LanePlan {
-    processor: VecDeque<Suite>,
-    waiting: VecDeque<Suite>,
+    /// Suites that have not been taken.
+    left: Vec<Suite>,
     /// Suites that `--quick` does not run.
     pub(super) skipped: Vec<Suite>,
     durations: Durations,
 }
 
 impl LanePlan {
-    pub(super) fn new(suites: Vec<Suite>, measured: &Durations, quick: bool) -> Self {
+    pub(super) fn new(mut suites: Vec<Suite>, measured: &Durations, quick: bool) -> Self {
         let seconds = |suite: &Suite| {
             let measured = measured.get(&suite.name).copied();
             measured.unwrap_or_else(|| row(&suite.name).1)
         };
         let durations = suites.iter().map(|suite| (suite.name.clone(), seconds(suite))).collect();
-        let mut suites = suites;
         suites.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
-        let mut plan = Self {
-            processor: VecDeque::new(),
-            waiting: VecDeque::new(),
-            skipped: Vec::new(),
-            durations,
-        };
-        for suite in suites {
-            match row(&suite.name) {
-                (_, _, Quick::Skip) if quick => plan.skipped.push(suite),
-                (lane, ..) => plan.lane(lane).push_back(suite),
-            }
-        }
-        plan
-    }
-
-    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Suite> {
-        match lane {
-            Lane::Processor => &mut self.processor,
-            Lane::Waiting => &mut self.waiting,
-        }
+        let is_skipped = |suite: &Suite| quick && row(&suite.name).2 == Quick::Skip;
+        let (skipped, left) = suites.into_iter().partition(is_skipped);
+        Self { left, skipped, durations }
     }
 
     /// Returns the number of suites that have not been taken.
     pub(super) fn len(&self) -> usize {
-        self.processor.len() + self.waiting.len()
+        self.left.len()
     }
 
     /// Takes the next suite of a lane, or of the other one when that lane is empty.
     pub(super) fn next(&mut self, lane: Lane) -> Option<Suite> {
-        let other = match lane {
-            Lane::Processor => Lane::Waiting,
-            Lane::Waiting => Lane::Processor,
-        };
-        self.lane(lane).pop_front().or_else(|| self.lane(other).pop_front())
+        let own = self.left.iter().position(|suite| row(&suite.name).0 == lane);
+        (!self.left.is_empty()).then(|| self.left.remove(own.unwrap_or_default()))
     }
 
     /// Returns names in the table without a suite.
@@ -140,22 +109,17 @@ impl LanePlan {
     /// Formats the plan for `--list`.
     pub(super) fn table(&self) -> String {
         let mut text = format!("{:<10} {:>8}  {}\n", "LANE", "SECONDS", "SUITE");
-        let lanes =
-            [(Lane::Processor.name(), &self.processor), (Lane::Waiting.name(), &self.waiting)];
-        for (lane, suites) in lanes {
-            for suite in suites {
-                self.line(&mut text, lane, suite);
+        let (computing, waiting): (Vec<&Suite>, Vec<&Suite>) =
+            self.left.iter().partition(|suite| row(&suite.name).0 == Lane::Processor);
+        let skipped = self.skipped.iter().collect();
+        for (lane, suites) in [("processor", computing), ("waiting", waiting), ("skipped", skipped)]
+        {
+            for Suite { name, .. } in suites {
+                let seconds = self.durations.get(name).copied().unwrap_or_default();
+                let _ = writeln!(text, "{lane:<10} {seconds:>8.1}  {name}");
             }
         }
-        for suite in &self.skipped {
-            self.line(&mut text, "skipped", suite);
-        }
         text
-    }
-
-    fn line(&self, text: &mut String, lane: &str, suite: &Suite) {
-        let seconds = self.durations.get(&suite.name).copied().unwrap_or_default();
-        let _ = writeln!(text, "{lane:<10} {seconds:>8.1}  {}", suite.name);
     }
 }
 

@@ -5,10 +5,6 @@ use std::process::Command;
 
 use crate::step::{Failed, place, print, root};
 
-pub(crate) fn has_verifier() -> bool {
-    Command::new("systemd-analyze").arg("--version").output().is_ok()
-}
-
 /// Stages the unit as on an image and verifies it with systemd. Any output is a failure.
 pub(crate) fn verify_unit() -> Result<(), Failed> {
     const UNIT: &str = "aks-node-controller.service";
@@ -20,12 +16,8 @@ pub(crate) fn verify_unit() -> Result<(), Failed> {
     place(&packaging.join(UNIT), &stage.join("etc/systemd/system").join(UNIT), 0o644)?;
     let launcher = "aks-node-controller-launcher.sh";
     place(&packaging.join(launcher), &stage.join("opt/azure/containers").join(launcher), 0o755)?;
-    let verdict = Command::new("systemd-analyze")
-        .arg("verify")
-        .arg("--root")
-        .arg(&stage)
-        .arg(UNIT)
-        .output()?;
+    let mut verify = Command::new("systemd-analyze");
+    let verdict = verify.args(["verify", "--root"]).arg(&stage).arg(UNIT).output()?;
     let printed = [verdict.stdout, verdict.stderr].concat();
     if !verdict.status.success() || !printed.is_empty() {
         let printed = String::from_utf8_lossy(&printed).into_owned();

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::step::{Failed, need, root};
+use crate::step::{Failed, is_installed, need, root};
 use crate::{axe, chart, python};
 
 use super::report::Report;
@@ -114,11 +114,7 @@ const PROGRAMS: [&str; 2] = ["chromium", "chromium-browser"];
 
 /// Installs Debian's Chromium if it is missing and can be installed.
 fn install_browser() -> Result<(), Failed> {
-    if PROGRAMS.into_iter().any(is_there) { Ok(()) } else { need("chromium", "chromium") }
-}
-
-fn is_there(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok()
+    if PROGRAMS.into_iter().any(is_installed) { Ok(()) } else { need("chromium", "chromium") }
 }
 
 #[cfg(test)]

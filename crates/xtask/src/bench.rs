@@ -1,6 +1,6 @@
-//! `bench agent`: resource usage of the shipped node agent.
+//! `bench`: figures of the node agent, the controller and the simulated Kubernetes API.
 //!
-//! Hosts are shared and noisy, so the relevant figures are instructions, bytes and ratios. Those of the upstream Go
+//! Of the agent, the resource usage of the shipped binary. Hosts are shared and noisy, so the relevant figures are instructions, bytes and ratios. Those of the upstream Go
 //! agent were measured once, on such a host.
 
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::release::targets::build_agent_here;
-use crate::step::{Failed, need, print};
+use crate::step::{Failed, need, print, run};
 
 const WAKE_UPS: usize = 40;
 
@@ -22,7 +22,18 @@ struct Node {
     root: PathBuf,
 }
 
-pub(crate) fn bench() -> Result<(), Failed> {
+/// Measures the resource usage of the controller, in virtual time.
+pub(crate) fn controller() -> Result<(), Failed> {
+    run("cargo", &["bench", "--locked", "-p", "mooring-controller", "--bench", "controller"])
+}
+
+/// Measures the throughput of the simulated Kubernetes API; it prints its figures itself.
+pub(crate) fn kubernetes() -> Result<(), Failed> {
+    let example = ["--package", "mooring-simulator", "--example", "kubernetes_scale"];
+    run("cargo", &[&["run", "--locked", "--release", "--quiet"][..], &example].concat())
+}
+
+pub(crate) fn agent() -> Result<(), Failed> {
     need("valgrind", "valgrind")?;
     let node = Node {
         agent: build_agent_here(None)?,
