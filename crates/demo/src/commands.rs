@@ -9,7 +9,8 @@ use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
 use crate::error::DemoError;
-use crate::host::{files, processes};
+use crate::host::files;
+use crate::host::processes::{self, EndedProcess};
 
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -19,15 +20,6 @@ pub(crate) struct Mooring {
     pub(crate) program: PathBuf,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) logs: PathBuf,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct CommandOutput {
-    /// None if a signal ended it.
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    pub(crate) took: Duration,
 }
 
 /// Parses the exports of `env.sh`.
@@ -55,23 +47,14 @@ impl Mooring {
         command
     }
 
-    pub(crate) async fn ask(&self, words: &[&str]) -> Result<CommandOutput, DemoError> {
+    pub(crate) async fn ask(&self, words: &[&str]) -> Result<EndedProcess, DemoError> {
         let began = Instant::now();
         let mut command = self.command(words);
         let shown = format!("mooring {}", words.join(" "));
         let failed = |error| DemoError::broken(&shown, error);
         let child = processes::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
-        let output = child.map_err(failed)?.wait_with_output();
-        let output = tokio::time::timeout(COMMAND_TIMEOUT, output)
-            .await
-            .map_err(|_| DemoError::broken(&shown, "it took too long"))?
-            .map_err(failed)?;
-        Ok(CommandOutput {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            took: began.elapsed(),
-        })
+        let ended = processes::ended(child.map_err(failed)?, began, COMMAND_TIMEOUT).await;
+        ended.map_err(failed)?.ok_or_else(|| DemoError::broken(&shown, "it took too long"))
     }
 
     /// Starts a long-running command with its output in a log.
@@ -87,7 +70,7 @@ impl Mooring {
         &self,
         words: &[&str],
         mut hear: impl FnMut(&str) -> bool,
-    ) -> Result<CommandOutput, DemoError> {
+    ) -> Result<EndedProcess, DemoError> {
         let began = Instant::now();
         let shown = format!("mooring {}", words.join(" "));
         let failed = |error: std::io::Error| DemoError::broken(&shown, error);
@@ -117,7 +100,7 @@ impl Mooring {
         read.map_err(failed)?;
         let status = child.wait().await.map_err(failed)?;
         let stdout = String::from_utf8_lossy(&stdout).into_owned();
-        Ok(CommandOutput { code: status.code(), stdout, stderr, took: began.elapsed() })
+        Ok(EndedProcess { code: status.code(), stdout, stderr, took: began.elapsed() })
     }
 }
 

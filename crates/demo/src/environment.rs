@@ -47,30 +47,35 @@ pub(crate) struct DemoEnvironment<'v> {
     _controller: Child,
 }
 
-pub(crate) struct EnvironmentOptions<'a> {
-    pub(crate) scenario: &'a Scenario,
-    pub(crate) mooring: &'a Path,
-    pub(crate) directory: &'a Path,
-    pub(crate) speed: f64,
-    pub(crate) seed: u64,
-    /// Prints the address of the live page.
-    pub(crate) keep: bool,
+#[derive(Debug)]
+pub struct DemoOptions {
+    pub scenario: Scenario,
+    pub name: String,
+    /// This binary, which is the agent, the controller and the repair.
+    pub mooring: PathBuf,
+    pub speed: f64,
+    pub seed: u64,
+    /// Keeps everything open at the end, until interrupted.
+    pub keep: bool,
+    /// Directory for nodes, logs and the report; without it, all but the report is temporary.
+    pub out: Option<PathBuf>,
 }
 
 impl<'v> DemoEnvironment<'v> {
     /// Starts everything, with progress output.
     pub(crate) async fn set(
-        options: &EnvironmentOptions<'_>,
+        options: &DemoOptions,
+        directory: &Path,
         output: &'v mut Output,
     ) -> Result<Self, DemoError> {
         let began = Instant::now();
-        let (scenario, directory) = (options.scenario, options.directory);
+        let scenario = &options.scenario;
         let state = directory.join("azure");
         let simulation = sim::start(sim::SimulationSettings {
             scenario: scenario.cluster.clone(),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             state: state.clone(),
-            speed: options.speed,
+            speed: scenario.speed * options.speed,
             seed: options.seed,
             kube_port: Some(0),
             karpenter: Some(karpenter_options(scenario)),
@@ -80,7 +85,7 @@ impl<'v> DemoEnvironment<'v> {
         let environment = std::fs::read_to_string(state.join("env.sh"))
             .map_err(|error| DemoError::broken("env.sh", error))?;
         let mooring = Mooring {
-            program: options.mooring.to_owned(),
+            program: options.mooring.clone(),
             environment: exported(&environment),
             logs: directory.join("logs"),
         };
@@ -99,7 +104,7 @@ impl<'v> DemoEnvironment<'v> {
             images: scenario.images.clone(),
             registry: scenario.registry.clone(),
             nodes: directory.join("nodes"),
-            mooring: options.mooring.to_owned(),
+            mooring: options.mooring.clone(),
             seed: options.seed,
         };
         let mut machines = JoinSet::new();

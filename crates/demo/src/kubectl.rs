@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::process::Command;
+use tokio::time::Instant;
 
 use crate::host::processes;
 use crate::observer::CONDITION;
@@ -45,14 +46,12 @@ impl Kubectl {
             .kill_on_drop(true)
             .process_group(0);
         let child = processes::spawn(&mut command).map_err(|error| error.to_string())?;
-        let output = tokio::time::timeout(TIMEOUT, child.wait_with_output())
-            .await
-            .map_err(|_| "kubectl did not end in time".to_owned())?
-            .map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Err(cut(&String::from_utf8_lossy(&output.stderr), SHOWN));
+        let ended = processes::ended(child, Instant::now(), TIMEOUT).await;
+        match ended.map_err(|error| error.to_string())? {
+            Some(ended) if ended.code == Some(0) => Ok(ended.stdout),
+            Some(ended) => Err(cut(&ended.stderr, SHOWN)),
+            None => Err("kubectl did not end in time".to_owned()),
         }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }
 

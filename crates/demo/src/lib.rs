@@ -34,7 +34,8 @@ pub mod scenario;
 mod steps;
 mod vm;
 
+pub use environment::DemoOptions;
 pub use error::DemoError;
 pub use present::output::{DemoStyle, Output};
-pub use runner::{DemoOptions, run};
+pub use runner::run;
 pub use scenario::{Scenario, ScenarioError};

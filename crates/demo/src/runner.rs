@@ -1,32 +1,18 @@
 //! Runs a scenario from start to cleanup.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::environment::{DemoEnvironment, EnvironmentOptions, POLL_INTERVAL};
+use crate::environment::{DemoEnvironment, DemoOptions, POLL_INTERVAL};
 use crate::error::DemoError;
 use crate::host::workdir::Workdir;
 use crate::host::{files, processes};
 use crate::present::output::{DemoMark, Output, seconds};
 use crate::present::report;
-use crate::present::result::{NodeEnd, StageResult};
-use crate::scenario::{Scenario, ScenarioStage};
-
-#[derive(Debug)]
-pub struct DemoOptions {
-    pub scenario: Scenario,
-    pub name: String,
-    /// This binary, which is the agent, the controller and the repair.
-    pub mooring: PathBuf,
-    pub speed: f64,
-    pub seed: u64,
-    /// Keeps everything open at the end, until interrupted.
-    pub keep: bool,
-    /// Directory for nodes, logs and the report; without it, all but the report is temporary.
-    pub out: Option<PathBuf>,
-}
+use crate::present::result::StageResult;
+use crate::scenario::{NodeEnd, ScenarioStage};
 
 /// Runs a scenario; `stop` ends it at any time. Nothing that was started outlives this.
 pub async fn run(
@@ -87,15 +73,7 @@ async fn run_stages<'v>(
         "Azure and Kubernetes are simulated; everything else is real. Speed: {speed}x."
     ));
     output.heading(1, "Azure, a cluster and Karpenter");
-    let setup = EnvironmentOptions {
-        scenario,
-        mooring: &options.mooring,
-        directory: &workdir.directory,
-        speed,
-        seed: options.seed,
-        keep: options.keep,
-    };
-    let mut environment = DemoEnvironment::set(&setup, output)
+    let mut environment = DemoEnvironment::set(options, &workdir.directory, output)
         .await
         .map_err(|error| stage_failed(error, 1, &workdir.directory))?;
     let took = began.elapsed();

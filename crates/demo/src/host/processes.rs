@@ -3,9 +3,11 @@
 use std::io;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, Command};
+use tokio::time::Instant;
 
 /// Read-locked by writers of executables, write-locked to start a process: a process started while an executable is
 /// being written inherits its open file until exec, and the executable cannot run until then ("text file busy").
@@ -20,6 +22,32 @@ pub(crate) fn writing_programs() -> RwLockReadGuard<'static, ()> {
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
     let _alone = PROGRAMS.write().unwrap_or_else(PoisonError::into_inner);
     command.spawn()
+}
+
+/// What a process printed, and how it ended.
+#[derive(Debug, Clone)]
+pub(crate) struct EndedProcess {
+    /// None if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+/// Waits for the end of a process whose output is piped; none if it takes too long.
+pub(crate) async fn ended(
+    child: Child,
+    began: Instant,
+    timeout: Duration,
+) -> io::Result<Option<EndedProcess>> {
+    let ended = tokio::time::timeout(timeout, child.wait_with_output()).await;
+    let Some(output) = ended.ok().transpose()? else { return Ok(None) };
+    Ok(Some(EndedProcess {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        took: began.elapsed(),
+    }))
 }
 
 /// Environment variable that marks a process of a simulated node: its value is a directory of the demo.

@@ -35,35 +35,8 @@ pub(crate) enum DemoMark {
     Struck,
 }
 
-pub(crate) fn line(style: DemoStyle, mark: DemoMark, text: &str) -> String {
-    let sign = match mark {
-        DemoMark::Good => style.paint("32", "✓"),
-        DemoMark::Bad => style.paint("31", "✗"),
-        DemoMark::Note => style.paint("2", "·"),
-        DemoMark::Struck => style.paint("33", "!"),
-    };
-    let lines = wrapped(text, WIDTH, 5);
-    format!("   {sign} {}\n", lines.join("\n"))
-}
-
 /// Maximum width of a line.
 const WIDTH: usize = 112;
-
-pub(crate) fn heading(style: DemoStyle, number: usize, title: &str) -> String {
-    format!("\n{}\n", style.paint("1", &format!("{number}  {title}")))
-}
-
-/// Indents the output of a command. Lines may be wrapped, cut or omitted, but not changed.
-pub(crate) fn quote(style: DemoStyle, text: &str) -> String {
-    let bar = style.paint("2", "│");
-    let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
-    lines.collect::<Vec<_>>().concat()
-}
-
-/// Renders a command as a user would type it, followed by its output as a [`quote`].
-pub(crate) fn command(style: DemoStyle, text: &str) -> String {
-    format!("   {}\n", style.paint("36", &format!("$ {text}")))
-}
 
 /// `0.4 s`, `12.3 s`, `1 min 5 s`.
 pub(crate) fn seconds(duration: Duration) -> String {
@@ -96,19 +69,31 @@ impl Output {
     }
 
     pub(crate) fn heading(&mut self, number: usize, title: &str) {
-        self.write(&heading(self.style, number, title));
+        let title = self.style.paint("1", &format!("{number}  {title}"));
+        self.write(&format!("\n{title}\n"));
     }
 
     pub(crate) fn print(&mut self, mark: DemoMark, text: &str) {
-        self.write(&line(self.style, mark, text));
+        let sign = match mark {
+            DemoMark::Good => self.style.paint("32", "✓"),
+            DemoMark::Bad => self.style.paint("31", "✗"),
+            DemoMark::Note => self.style.paint("2", "·"),
+            DemoMark::Struck => self.style.paint("33", "!"),
+        };
+        self.write(&format!("   {sign} {}\n", wrapped(text, WIDTH, 5).join("\n")));
     }
 
+    /// Prints a command as a user would type it; its output follows as a [`Self::quote`].
     pub(crate) fn command(&mut self, text: &str) {
-        self.write(&command(self.style, text));
+        let command = self.style.paint("36", &format!("$ {text}"));
+        self.write(&format!("   {command}\n"));
     }
 
+    /// Indents the output of a command. Lines may be wrapped, cut or omitted, but not changed.
     pub(crate) fn quote(&mut self, text: &str) {
-        self.write(&quote(self.style, text));
+        let bar = self.style.paint("2", "│");
+        let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
+        self.write(&lines.collect::<String>());
     }
 
     /// Shows progress; only on a terminal.

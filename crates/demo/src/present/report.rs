@@ -9,8 +9,8 @@ use mooring_trace::{Timeline, TraceFile, html, waterfall};
 use serde_json::Value;
 
 use super::output::seconds;
-use super::result::{Moment, MomentKind, NodeEnd, NodeResult, ScenarioResult};
-use crate::scenario::Scenario;
+use super::result::{Moment, MomentKind, NodeResult, ScenarioResult};
+use crate::scenario::{NodeEnd, Scenario};
 
 pub(crate) type NodeFiles = Vec<TraceFile>;
 
@@ -52,11 +52,9 @@ fn lead(scenario: &Scenario, result: &ScenarioResult) -> String {
         result.summary().iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
     let about =
         format!("<p>{}</p>\n<ul>{}</ul>", escape(scenario.description.trim()), lines.concat());
-    let stages: Vec<(&str, String, String)> = result
-        .stages
-        .iter()
-        .map(|stage| ("Stage", seconds(stage.took), stage.title.clone()))
-        .collect();
+    let stages = result.stages.iter();
+    let stages: Vec<_> =
+        stages.map(|stage| ("Stage", seconds(stage.took), stage.title.clone())).collect();
     format!("{}{}", notice(Severity::Good, "Scenario passed", &about), facts(&stages))
 }
 
@@ -66,52 +64,38 @@ fn fleet_table(fleet: &Value) -> String {
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    let rows: Vec<Vec<Cell>> = fleet["rows"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|row| {
-            vec![
-                Cell::Code(text(row, "image")),
-                Cell::Code(text(row, "cause")),
-                Cell::Number(format!(
-                    "{} of {}",
-                    text(&row["here"], "failed"),
-                    text(&row["here"], "nodes")
-                )),
-            ]
-        })
-        .collect();
-    let findings: String = fleet["findings"]
-        .as_array()
-        .into_iter()
-        .flatten()
+    let items = |name: &str| fleet[name].as_array().into_iter().flatten();
+    let rows = items("rows").map(|row| {
+        let (failed, nodes) = (text(&row["here"], "failed"), text(&row["here"], "nodes"));
+        [
+            Cell::Code(text(row, "image")),
+            Cell::Code(text(row, "cause")),
+            Cell::Number(format!("{failed} of {nodes}")),
+        ]
+    });
+    let findings: String = items("findings")
         .map(|finding| notice(Severity::Bad, &text(finding, "message"), ""))
         .collect();
-    let table =
-        table("Failures by node image and cause", &["Image", "Cause", "Nodes that failed"], &rows);
-    format!("{findings}{table}")
+    let headings = ["Image", "Cause", "Nodes that failed"];
+    format!("{findings}{}", table("Failures by node image and cause", headings, rows))
 }
 
 fn nodes_table(nodes: &[NodeResult]) -> String {
-    let rows: Vec<Vec<Cell>> = nodes
-        .iter()
-        .map(|node| {
-            let end = match node.end {
-                NodeEnd::Joined => "✓ joined",
-                NodeEnd::Failed => "✗ failed",
-                NodeEnd::Silent => "! bootstrapped, never joined",
-            };
-            let name = match node.root {
-                Some(_) => {
-                    Cell::Html(format!("<a href=\"#{0}\"><code>{0}</code></a>", escape(&node.vm)))
-                }
-                None => Cell::Code(node.vm.clone()),
-            };
-            vec![name, Cell::Code(node.image.clone()), end.into()]
-        })
-        .collect();
-    table("All nodes, in order of their results", &["Node", "Image", "End"], &rows)
+    let rows = nodes.iter().map(|node| {
+        let end = match node.end {
+            NodeEnd::Joined => "✓ joined",
+            NodeEnd::Failed => "✗ failed",
+            NodeEnd::Silent => "! bootstrapped, never joined",
+        };
+        let name = match node.root {
+            Some(_) => {
+                Cell::Html(format!("<a href=\"#{0}\"><code>{0}</code></a>", escape(&node.vm)))
+            }
+            None => Cell::Code(node.vm.clone()),
+        };
+        [name, Cell::Code(node.image.clone()), end.into()]
+    });
+    table("All nodes, in order of their results", ["Node", "Image", "End"], rows)
 }
 
 fn boot(node: &NodeResult, left: &NodeFiles, open: &str) -> String {
@@ -136,15 +120,12 @@ fn repair(moments: &[Moment]) -> String {
             MomentKind::Fault => (Tone::Failed, at),
             MomentKind::Good => (Tone::Good, began),
         };
+        let took = (at > from).then(|| Duration::from_secs_f64(at - from));
         rows.push(BarRow {
             label: moment.what.clone(),
             strong: moment.kind != MomentKind::Step,
-            bars: vec![Bar { from, to: at, tone, outlined: false }],
-            note: if at > from {
-                seconds(Duration::from_secs_f64(at - from))
-            } else {
-                String::new()
-            },
+            bars: vec![Bar { from, to: at, tone, ..Bar::default() }],
+            note: took.map(seconds).unwrap_or_default(),
             tip: moment.detail.clone(),
             ..BarRow::default()
         });
@@ -152,20 +133,15 @@ fn repair(moments: &[Moment]) -> String {
     }
     let label = format!("The repair step by step, over {end:.0} seconds.");
     let chart = bars::svg(&Chart { label, seconds: end.max(1.0), rows });
-    let rows: Vec<Vec<Cell>> = moments
-        .iter()
-        .map(|moment| {
-            vec![
-                Cell::Number(seconds(moment.at)),
-                Cell::Code(moment.what.clone()),
-                moment.detail.as_str().into(),
-            ]
-        })
-        .collect();
-    format!(
-        "{chart}{}",
-        table("What happened, and how it was seen", &["After", "What", "How"], &rows)
-    )
+    let rows = moments.iter().map(|moment| {
+        [
+            Cell::Number(seconds(moment.at)),
+            Cell::Code(moment.what.clone()),
+            moment.detail.as_str().into(),
+        ]
+    });
+    let table = table("What happened, and how it was seen", ["After", "What", "How"], rows);
+    format!("{chart}{table}")
 }
 
 #[cfg(test)]

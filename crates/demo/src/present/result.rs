@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::scenario::NodeEnd;
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScenarioResult {
     pub(crate) stages: Vec<StageResult>,
@@ -30,14 +32,6 @@ pub(crate) struct NodeResult {
     /// Its directory, if it was actually booted.
     pub(crate) root: Option<PathBuf>,
     pub(crate) end: NodeEnd,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NodeEnd {
-    Joined,
-    Failed,
-    /// Its bootstrap succeeded, and no node appeared.
-    Silent,
 }
 
 /// An event during the repair of a pool.

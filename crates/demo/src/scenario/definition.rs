@@ -18,7 +18,6 @@ pub struct Scenario {
     #[serde(default)]
     pub cluster: cluster::Scenario,
     /// Registry of network-isolated nodes; without it, nodes use the internet.
-    #[serde(default)]
     pub registry: Option<String>,
     #[serde(default)]
     pub images: BTreeMap<String, ImageDefinition>,
@@ -57,7 +56,6 @@ pub struct Failing {
 pub struct ScenarioStage {
     pub title: String,
     /// Speed relative to Azure from here on.
-    #[serde(default)]
     pub speed: Option<f64>,
     #[serde(default = "limit")]
     pub limit_seconds: u64,

@@ -10,6 +10,6 @@ mod steps;
 pub use definition::{Failing, ImageDefinition, Scenario, ScenarioStage};
 pub use lookup::ScenarioError;
 pub use steps::{
-    ApplyStep, BootStep, DeleteStep, DescribeStep, DetectStep, FaultStep, FleetStep, NodeFilter,
+    ApplyStep, BootStep, DeleteStep, DescribeStep, DetectStep, FaultStep, FleetStep, NodeEnd,
     PlanStep, ResumeStep, StepSpec, WedgeStep, WhyStep,
 };

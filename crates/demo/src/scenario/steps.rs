@@ -38,7 +38,6 @@ pub struct BootStep {
     pub joined: u16,
     #[serde(default)]
     pub failed: u16,
-    #[serde(default)]
     pub code: Option<i32>,
 }
 
@@ -51,17 +50,18 @@ pub struct DescribeStep {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum NodeFilter {
-    Failed,
+pub enum NodeEnd {
     Joined,
-    /// The last one whose bootstrap succeeded without a node.
+    Failed,
+    /// Its bootstrap succeeded, and no node appeared.
     Silent,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhyStep {
-    pub of: NodeFilter,
+    /// End of the node; of several, the last one counts.
+    pub of: NodeEnd,
     #[serde(default)]
     pub contains: Vec<String>,
 }
@@ -81,7 +81,6 @@ pub struct WedgeStep {
     pub failed_writes: u16,
     pub unregistered_nodes: u16,
     /// Age of a stuck cluster update in minutes; none without it.
-    #[serde(default)]
     pub update_minutes: Option<u32>,
 }
 
@@ -120,7 +119,6 @@ pub struct ApplyStep {
     #[serde(default)]
     pub stop_at_budgets: bool,
     /// The step during which the process is killed.
-    #[serde(default)]
     pub kill_at: Option<Step>,
     /// Exit code unless killed: 0 repaired, 4 blocked, 5 can be resumed.
     #[serde(default)]
@@ -133,7 +131,6 @@ pub struct ApplyStep {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResumeStep {
     /// The step during which the process is killed.
-    #[serde(default)]
     pub kill_at: Option<Step>,
     /// Exit code unless killed.
     #[serde(default)]

@@ -10,8 +10,8 @@ use crate::environment::{DemoEnvironment, POLL_INTERVAL};
 use crate::error::{DemoError, expect};
 use crate::observer::{CONDITION, ObservedClaim, condition};
 use crate::present::output::{DemoMark, seconds};
-use crate::present::result::{NodeEnd, NodeResult};
-use crate::scenario::BootStep;
+use crate::present::result::NodeResult;
+use crate::scenario::{BootStep, NodeEnd};
 use crate::vm::vms::{FinishedVm, VmEvent};
 
 #[derive(Default)]

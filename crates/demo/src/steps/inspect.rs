@@ -8,9 +8,8 @@ use crate::error::{DemoError, expect_words};
 use crate::kubectl::excerpt;
 use crate::observer::{CONDITION, ObservedCondition, condition, conditions};
 use crate::present::output::DemoMark;
-use crate::present::result::NodeEnd;
 use crate::present::wrap::{cut, wrapped};
-use crate::scenario::{DescribeStep, FleetStep, NodeFilter, WhyStep};
+use crate::scenario::{DescribeStep, FleetStep, NodeEnd, WhyStep};
 
 /// Maximum characters of an event: messages of Karpenter may fill pages.
 const SHOWN: usize = 150;
@@ -66,17 +65,15 @@ impl DemoEnvironment<'_> {
     }
 
     pub(super) async fn why(&mut self, why: &WhyStep) -> Result<(), DemoError> {
-        let (end, remark) = match why.of {
-            NodeFilter::Failed => {
-                (NodeEnd::Failed, "the NodeClaim and VM are deleted; the failure record remains")
+        let remark = match why.of {
+            NodeEnd::Failed => {
+                "     (the NodeClaim and VM are deleted; the failure record remains)"
             }
-            NodeFilter::Joined => (NodeEnd::Joined, ""),
-            NodeFilter::Silent => (NodeEnd::Silent, ""),
+            NodeEnd::Joined | NodeEnd::Silent => "",
         };
-        let name = self.last(end)?;
+        let name = self.last(why.of)?;
         let answer = self.mooring.ask(&["why", &name]).await?;
         self.keep("why.log", &format!("{}{}", answer.stdout, answer.stderr));
-        let remark = if remark.is_empty() { String::new() } else { format!("     ({remark})") };
         self.output.command(&format!("mooring why {name}{remark}"));
         self.output.quote(&wrap_lines(&answer.stdout, 12));
         expect_words("mooring why", &answer.stdout, &why.contains)

@@ -6,9 +6,9 @@ use mooring_repair::plan::Step;
 use mooring_workflow::Step as _;
 use serde_json::Value;
 
-use crate::commands::CommandOutput;
 use crate::environment::DemoEnvironment;
 use crate::error::{DemoError, expect, expect_words};
+use crate::host::processes::EndedProcess;
 use crate::present::output::{DemoMark, seconds};
 use crate::present::result::{KILLED, Moment, MomentKind};
 use crate::present::wrap::cut;
@@ -126,7 +126,7 @@ impl DemoEnvironment<'_> {
         words: &[&str],
         kill_at: Option<Step>,
         exit: i32,
-    ) -> Result<CommandOutput, DemoError> {
+    ) -> Result<EndedProcess, DemoError> {
         self.output.print(DemoMark::Note, &format!("{shown}, step by step:"));
         self.keep(LOG, &format!("$ {shown}\n"));
         let speed = self.speed();

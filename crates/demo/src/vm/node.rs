@@ -10,7 +10,8 @@ use tokio::process::Command;
 use tokio::time::Instant;
 
 use super::cloud_init::{self, NotCustomData};
-use crate::host::{files, processes};
+use crate::host::files;
+use crate::host::processes::{self, EndedProcess};
 use crate::scenario::image::{BORROWED, ImageFile};
 
 /// Longer than any bootstrap of a simulated image.
@@ -21,14 +22,6 @@ pub(crate) struct DemoNode {
     pub(crate) root: PathBuf,
     /// Binary of the agent.
     pub(crate) mooring: PathBuf,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct EndedProcess {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    pub(crate) took: Duration,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -91,17 +84,12 @@ impl DemoNode {
         let wait =
             processes::spawn(&mut wait).map_err(|error| BootError::Io(agent.clone(), error))?;
         let _waiting = processes::ProcessGroup::of(&wait);
-        let output = tokio::time::timeout(COMMAND_TIMEOUT, wait.wait_with_output())
+        let ended = processes::ended(wait, began, COMMAND_TIMEOUT)
             .await
-            .map_err(|_| BootError::Late)?
-            .map_err(|error| BootError::Io(agent, error))?;
+            .map_err(|error| BootError::Io(agent, error))?
+            .ok_or(BootError::Late)?;
         self.agent_ended().await;
-        Ok(EndedProcess {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            took: began.elapsed(),
-        })
+        Ok(ended)
     }
 
     /// Waits until the agent's `provision` exits, a moment after its result.

@@ -15,7 +15,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::node::{DemoNode, EndedProcess};
+use super::node::DemoNode;
+use crate::host::processes::EndedProcess;
 use crate::scenario::ImageDefinition;
 use crate::scenario::image;
 
@@ -98,17 +99,17 @@ impl VmHost {
             }
         };
         let cse = extension(&ended, speed, &image);
+        let code = cse.exit_code;
         world.with(|world, now| world.azure_mut().end_bootstrap(&vm.name, cse, now));
         let report = CseStatus::read(ended.stdout.trim_end().as_bytes()).unwrap_or_default();
         let cause = if report.error.is_empty() { report.diagnosis } else { report.error };
-        let (code, took) = (ended.code, ended.took);
         let _ = news.send(VmEvent::Ended(FinishedVm {
             vm,
             root: node.root,
             code,
             cause,
             overdue: image.silent.then(|| Instant::now() + OVERDUE.div_f64(speed)),
-            took,
+            took: ended.took,
         }));
     }
 
@@ -143,7 +144,7 @@ fn node_config(registry: Option<&str>) -> serde_json::Value {
 /// Extension status as its handler reports it to Azure.
 fn extension(ended: &EndedProcess, speed: f64, image: &ImageDefinition) -> Cse {
     Cse {
-        exit_code: ended.code,
+        exit_code: ended.code.unwrap_or(-1),
         seconds: Some(ended.took.mul_f64(speed).as_secs()),
         registers: !image.silent,
         printed: Some(CseOutput { stdout: ended.stdout.clone(), stderr: ended.stderr.clone() }),

@@ -1,6 +1,5 @@
 //! Builds a node's timeline from the data of its files.
 
-mod found;
 mod gaps;
 mod running;
 mod spans;

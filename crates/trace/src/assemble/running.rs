@@ -1,9 +1,9 @@
 //! The step that was running when a bootstrap failed.
 
-use super::found::FoundSpan;
 use super::spans::end_of_bootstrap;
 use crate::model::steps;
 use crate::model::timeline::{SpanKind, SpanSource, TimelineOutcome};
+use crate::read::FoundSpan;
 use crate::read::collect::NodeData;
 
 /// Finds the step that was running when the run failed. Adds a span if its start is known.
@@ -46,15 +46,8 @@ pub(super) fn running(
     if !exists && let Some(start) = last_end.or(run_start) {
         let end = end_of_bootstrap(found);
         if end.is_none_or(|end| start < end) {
-            found.push(FoundSpan {
-                name: name.clone(),
-                kind: SpanKind::Step,
-                start,
-                end: None,
-                failed: false,
-                sources: vec![SpanSource::Concluded],
-                message: String::new(),
-            });
+            let source = SpanSource::Concluded;
+            found.push(FoundSpan::new(name.clone(), SpanKind::Step, start, source));
         }
     }
     Some((name, evidence))

@@ -2,13 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::found::FoundSpan;
 use crate::model::timeline::{
     Extent, SkippedFile, Span, SpanKind, SpanSource, SpanStatus, TimelineOutcome,
 };
 use crate::model::{production, tree};
-use crate::read::MAX_SPANS;
 use crate::read::collect::NodeData;
+use crate::read::{FoundSpan, MAX_SPANS};
 
 /// Maximum distance from the bootstrap. Earlier spans belong to another boot, or to a clock that was not set.
 const LONG_BEFORE: SignedDuration = SignedDuration::from_hours(6);
@@ -27,7 +26,7 @@ pub(super) fn begun(data: &NodeData) -> Vec<FoundSpan> {
             start,
             end: span.end.and_then(|end| data.at(end)).map(|end| end.max(start)),
             failed: span.failed,
-            sources: vec![span.source],
+            sources: span.sources.clone(),
             message: span.message.clone(),
         })
     });
@@ -116,13 +115,9 @@ pub(super) fn add_run(data: &NodeData, outcome: TimelineOutcome, found: &mut Vec
         last_step.filter(|step| is_rounding(step, end)).map_or(end, |step| end.max(step))
     });
     found.push(FoundSpan {
-        name: "AKS.CSE.cse_start".to_owned(),
-        kind: SpanKind::Run,
-        start,
         end,
         failed: outcome == TimelineOutcome::Failed,
-        sources: vec![SpanSource::Report],
-        message: String::new(),
+        ..FoundSpan::new("AKS.CSE.cse_start", SpanKind::Run, start, SpanSource::Report)
     });
 }
 

@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::found::FoundSpan;
 use crate::model::life::{
     BOOT, BOOTSTRAP, LAUNCH, LifeState, MACHINE, MACHINE_AND_BOOTSTRAP, NodeLife, READY, REGISTER,
 };
 use crate::model::timeline::{SpanKind, SpanSource, TimelineOutcome};
+use crate::read::FoundSpan;
 
 impl NodeLife {
     /// Returns the result of the bootstrap, as far as the cluster and Azure show it.
@@ -80,14 +80,10 @@ fn stage(
     source: SpanSource,
 ) -> FoundSpan {
     FoundSpan {
-        name: name.to_owned(),
-        kind: SpanKind::Stage,
-        start,
         // Clocks of the node, the cluster and Azure differ.
         end: end.map(|end| end.max(start)),
         failed,
-        sources: vec![source],
-        message: String::new(),
+        ..FoundSpan::new(name, SpanKind::Stage, start, source)
     }
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
-use super::production::FigureComparison;
+use super::production::{FigureComparison, Speed};
 use crate::model::life::NodeLife;
 
 #[derive(Debug, Clone)]
@@ -41,6 +41,10 @@ impl Timeline {
             SpanKind::Beside => 3,
         });
         order
+    }
+
+    pub(crate) fn longest_gap(&self) -> Option<&Gap> {
+        self.gaps.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds()))
     }
 
     /// Name of a span below its parent: a part of a step without the name of the step.
@@ -109,6 +113,11 @@ pub struct Span {
 impl Span {
     pub fn seconds(&self) -> f64 {
         self.end.duration_since(self.start).as_secs_f64()
+    }
+
+    /// Returns true if it took longer than the p95 of production or the limit.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.comparison.is_some_and(|one| one.pace != Speed::Usual)
     }
 
     /// Name without the common prefix.

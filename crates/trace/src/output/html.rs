@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
 use super::bars::span_of_time;
@@ -8,7 +9,9 @@ use super::waterfall;
 use crate::escape::escape;
 use crate::model::critical_path::links;
 use crate::model::production::{SOURCE, Speed, System};
-use crate::model::timeline::{Span, SpanKind, SpanSource, SpanStatus, Timeline, TimelineOutcome};
+use crate::model::timeline::{
+    SkippedFile, Span, SpanKind, SpanSource, SpanStatus, Timeline, TimelineOutcome,
+};
 
 const MAX_STEPS: usize = 8;
 
@@ -51,25 +54,21 @@ pub fn summary(timeline: &Timeline) -> String {
         cards.push(("Duration", span_of_time(extent.seconds()), begin));
     }
     if let Some(run) = timeline.spans.iter().find(|span| span.kind == SpanKind::Run) {
-        cards.push((
-            "Scripts",
-            span_of_time(run.seconds()),
-            "timeout 15 min; test limit 60 s".to_owned(),
-        ));
+        let limits = "timeout 15 min; test limit 60 s".to_owned();
+        cards.push(("Scripts", span_of_time(run.seconds()), limits));
     }
     if let Some(&(longest, own)) = links(timeline).first() {
         let name = timeline.spans[longest].short_name().to_owned();
         cards.push(("Longest step", span_of_time(own), name));
     }
-    if let Some(gap) = timeline.gaps.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds())) {
+    if let Some(gap) = timeline.longest_gap() {
         let around = format!("{} → {}", gap.after, gap.before);
         cards.push(("Longest gap", span_of_time(gap.seconds()), around));
     }
-    let slow =
-        timeline.spans.iter().filter(|span| span.kind == SpanKind::Step && is_slow(span)).count();
-    let steps = timeline.spans.iter().filter(|span| span.kind == SpanKind::Step).count();
-    if steps > 0 {
-        cards.push(("Slow steps", slow.to_string(), format!("of {steps}")));
+    let steps = || timeline.spans.iter().filter(|span| span.kind == SpanKind::Step);
+    let (slow, all) = (steps().filter(|span| span.is_slow()).count(), steps().count());
+    if all > 0 {
+        cards.push(("Slow steps", slow.to_string(), format!("of {all}")));
     }
     html.push_str(&facts(&cards));
     html
@@ -126,10 +125,6 @@ fn cause_lines(diagnosis: &Diagnosis) -> impl Iterator<Item = &str> {
     lines.filter(|line| !line.starts_with("\"ExitCode\"")).take(3)
 }
 
-fn is_slow(span: &Span) -> bool {
-    span.comparison.is_some_and(|one| one.pace != Speed::Usual)
-}
-
 fn details(timeline: &Timeline) -> Vec<(&'static str, String)> {
     let mut sections = Vec::new();
     if timeline.spans.is_empty() {
@@ -144,79 +139,54 @@ fn details(timeline: &Timeline) -> Vec<(&'static str, String)> {
         sections.push(("Gaps", gaps_table(timeline)));
     }
     if !timeline.skipped.is_empty() {
-        let rows: Vec<Vec<Cell>> = timeline
-            .skipped
-            .iter()
-            .map(|one| vec![Cell::Code(one.path.clone()), Cell::Text(one.why.clone())])
-            .collect();
-        sections.push((
-            "Skipped files",
-            table("Files that could not be read.", &["File", "Why"], &rows),
-        ));
+        let row = |one: &SkippedFile| [Cell::Code(one.path.clone()), Cell::Text(one.why.clone())];
+        let rows = timeline.skipped.iter().map(row);
+        let html = table("Files that could not be read.", ["File", "Why"], rows);
+        sections.push(("Skipped files", html));
     }
     sections
 }
 
 fn chain_table(timeline: &Timeline) -> String {
     let whole = timeline.extent.map_or(1.0, |extent| extent.seconds()).max(0.001);
-    let rows: Vec<Vec<Cell>> = links(timeline)
-        .into_iter()
-        .take(MAX_STEPS)
-        .map(|(index, own)| {
-            vec![
-                Cell::Code(timeline.spans[index].short_name().to_owned()),
-                Cell::Number(span_of_time(own)),
-                Cell::Number(format!("{:.0} %", own / whole * 100.0)),
-            ]
-        })
-        .collect();
-    table(
-        "The steps that determine the total duration, longest first.",
-        &["Step", "Own time", "Share"],
-        &rows,
-    )
+    let rows = links(timeline).into_iter().take(MAX_STEPS).map(|(index, own)| {
+        [
+            Cell::Code(timeline.spans[index].short_name().to_owned()),
+            Cell::Number(span_of_time(own)),
+            Cell::Number(format!("{:.0} %", own / whole * 100.0)),
+        ]
+    });
+    let caption = "The steps that determine the total duration, longest first.";
+    table(caption, ["Step", "Own time", "Share"], rows)
 }
 
 fn spans_table(timeline: &Timeline) -> String {
-    let rows: Vec<Vec<Cell>> = timeline
-        .shown()
-        .into_iter()
-        .map(|index| {
-            let span = &timeline.spans[index];
-            let from = timeline.extent.map_or(0.0, |extent| extent.seconds_to(span.start));
-            let figures = span.comparison.and_then(|one| one.figures);
-            let figure =
-                |value: Option<f64>| Cell::Number(value.map(span_of_time).unwrap_or_default());
-            vec![
-                Cell::Code(format!(
-                    "{}{}",
-                    "\u{a0}\u{a0}".repeat(span.depth.min(6)),
-                    span.short_name()
-                )),
-                Cell::Number(format!("+{}", span_of_time(from))),
-                Cell::Number(if span.status == SpanStatus::Instant {
-                    String::new()
-                } else {
-                    span_of_time(span.seconds())
-                }),
-                figure(figures.map(|figures| figures.p50)),
-                figure(figures.map(|figures| figures.p95)),
-                Cell::Html(remarks(span)),
-                Cell::Text(
-                    span.sources
-                        .iter()
-                        .map(|source| source_label(*source))
-                        .collect::<Vec<_>>()
-                        .join(", "),
-                ),
-            ]
-        })
-        .collect();
+    let time = |seconds: Option<f64>| Cell::Number(seconds.map(span_of_time).unwrap_or_default());
+    let rows = timeline.shown().into_iter().map(|index| {
+        let span = &timeline.spans[index];
+        let indent = "\u{a0}\u{a0}".repeat(span.depth.min(6));
+        let figures = span.comparison.and_then(|one| one.figures);
+        let sources: Vec<&str> = span.sources.iter().map(|one| source_label(*one)).collect();
+        [
+            Cell::Code(format!("{indent}{}", span.short_name())),
+            since_start(timeline, span.start),
+            time(Some(span.seconds()).filter(|_| span.status != SpanStatus::Instant)),
+            time(figures.map(|figures| figures.p50)),
+            time(figures.map(|figures| figures.p95)),
+            Cell::Html(remarks(span)),
+            Cell::Text(sources.join(", ")),
+        ]
+    });
     let system = timeline.system.as_str();
     let other = System::default().as_str();
     let others = if system == other { String::new() } else { format!(", else of {other}") };
     let caption = format!("The same data as a table; production p50 and p95 of {system}{others}.");
-    table(&caption, &["Span", "Began", "Took", "p50", "p95", "Remark", "Source"], &rows)
+    table(&caption, ["Span", "Began", "Took", "p50", "p95", "Remark", "Source"], rows)
+}
+
+fn since_start(timeline: &Timeline, at: Timestamp) -> Cell {
+    let seconds = timeline.extent.map_or(0.0, |extent| extent.seconds_to(at));
+    Cell::Number(format!("+{}", span_of_time(seconds)))
 }
 
 fn remarks(span: &Span) -> String {
@@ -257,22 +227,14 @@ pub(crate) fn source_label(source: SpanSource) -> &'static str {
 }
 
 fn gaps_table(timeline: &Timeline) -> String {
-    let rows: Vec<Vec<Cell>> = timeline
-        .gaps
-        .iter()
-        .map(|gap| {
-            let from = timeline.extent.map_or(0.0, |extent| extent.seconds_to(gap.start));
-            vec![
-                Cell::Number(span_of_time(gap.seconds())),
-                Cell::Number(format!("+{}", span_of_time(from))),
-                Cell::Code(gap.after.clone()),
-                Cell::Code(gap.before.clone()),
-            ]
-        })
-        .collect();
-    table(
-        "Gaps of two seconds or more without log entries.",
-        &["Length", "From", "After", "Before"],
-        &rows,
-    )
+    let rows = timeline.gaps.iter().map(|gap| {
+        [
+            Cell::Number(span_of_time(gap.seconds())),
+            since_start(timeline, gap.start),
+            Cell::Code(gap.after.clone()),
+            Cell::Code(gap.before.clone()),
+        ]
+    });
+    let caption = "Gaps of two seconds or more without log entries.";
+    table(caption, ["Length", "From", "After", "Before"], rows)
 }

@@ -131,19 +131,23 @@ impl From<&str> for Cell {
 }
 
 /// Renders a table with a caption; both scroll horizontally on a small screen.
-pub fn table(caption: &str, headings: &[&str], rows: &[Vec<Cell>]) -> String {
+pub fn table<const COLUMNS: usize>(
+    caption: &str,
+    headings: [&str; COLUMNS],
+    rows: impl IntoIterator<Item = [Cell; COLUMNS]>,
+) -> String {
+    let rows: Vec<[Cell; COLUMNS]> = rows.into_iter().collect();
     let mut html = format!(
         "<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
         escape(caption)
     );
-    for (column, heading) in headings.iter().enumerate() {
-        let is_number =
-            rows.first().is_some_and(|row| matches!(row.get(column), Some(Cell::Number(_))));
+    for (column, heading) in headings.into_iter().enumerate() {
+        let is_number = rows.first().is_some_and(|row| matches!(row[column], Cell::Number(_)));
         let class = if is_number { " class=\"number\"" } else { "" };
         let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", escape(heading));
     }
     html.push_str("</tr></thead>\n<tbody>\n");
-    for row in rows {
+    for row in &rows {
         html.push_str("<tr>");
         for cell in row {
             let _ = match cell {

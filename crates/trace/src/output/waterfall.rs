@@ -80,14 +80,9 @@ fn tone(span: &Span) -> Tone {
     match (span.status, span.kind) {
         (SpanStatus::Unfinished, _) => Tone::Open,
         (SpanStatus::Failed, _) => Tone::Failed,
-        (
-            _,
-            SpanKind::Stage | SpanKind::Boot | SpanKind::Agent | SpanKind::Run | SpanKind::Beside,
-        ) => Tone::Calm,
-        (_, SpanKind::Step) if span.comparison.is_some_and(|one| one.pace != Speed::Usual) => {
-            Tone::Slow
-        }
-        _ => Tone::Plain,
+        (_, SpanKind::Step) if span.is_slow() => Tone::Slow,
+        (_, SpanKind::Step) => Tone::Plain,
+        _ => Tone::Calm,
     }
 }
 
@@ -107,20 +102,17 @@ pub(crate) fn note(span: &Span) -> String {
 }
 
 fn silence(timeline: &Timeline, extent: Extent) -> Option<BarRow> {
-    let longest = timeline.gaps.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+    let longest = timeline.longest_gap()?;
     let bar = |gap: &Gap| Bar {
         from: extent.seconds_to(gap.start),
         to: extent.seconds_to(gap.end),
         tone: Tone::Empty,
-        outlined: false,
+        ..Bar::default()
     };
     let total: f64 = timeline.gaps.iter().map(Gap::seconds).sum();
     Some(BarRow {
         label: format!("nothing recorded ({})", span_of_time(total)),
-        indent: 0,
-        strong: false,
         bars: timeline.gaps.iter().map(bar).collect(),
-        note: String::new(),
         tip: format!(
             "Nothing was recorded for {} in all; the longest gap, {}, is after {} and before {}",
             span_of_time(total),
@@ -128,5 +120,6 @@ fn silence(timeline: &Timeline, extent: Extent) -> Option<BarRow> {
             longest.after,
             longest.before
         ),
+        ..BarRow::default()
     })
 }

@@ -23,16 +23,7 @@ pub(crate) fn read(text: &str) -> Vec<RawSpan> {
             }
             let name = format!("AKS.AKSNodeController.{task}");
             let kind = kind_of(&name);
-            let source = SpanSource::AgentLog;
-            spans.push(RawSpan {
-                name,
-                kind,
-                start: at,
-                end: None,
-                failed: false,
-                source,
-                message: String::new(),
-            });
+            spans.push(RawSpan::new(name, kind, at, SpanSource::AgentLog));
         } else if let Some(open) = spans.iter_mut().find(|one| one.end.is_none()) {
             let failed = message == "aks-node-controller failed";
             if failed || message.starts_with("aks-node-controller finished") {

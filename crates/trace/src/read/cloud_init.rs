@@ -19,16 +19,7 @@ pub(crate) fn read(text: &str) -> Vec<RawSpan> {
         let Some(at) = timestamp::read(when) else { continue };
         let name = format!("cloud-init {}", tidy(stage, 40));
         if word == "start" && spans.len() < MAX_SPANS {
-            let (kind, source) = (SpanKind::Boot, SpanSource::CloudInit);
-            spans.push(RawSpan {
-                name,
-                kind,
-                start: at,
-                end: None,
-                failed: false,
-                source,
-                message: String::new(),
-            });
+            spans.push(RawSpan::new(name, SpanKind::Boot, at, SpanSource::CloudInit));
         } else if let Some(open) =
             spans.iter_mut().rev().find(|one| one.name == name && one.end.is_none())
         {

@@ -47,7 +47,8 @@ pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<RecordedEvent, String> {
     };
     let message = tidy(&mooring_redact::mask_line(text), MAX_MESSAGE);
     let name = path.rsplit('/').next().unwrap_or(path);
-    let span = RawSpan { name: task, kind, start, end, failed, source: SpanSource::Event, message };
+    let span =
+        RawSpan { end, failed, message, ..RawSpan::new(task, kind, start, SpanSource::Event) };
     Ok(RecordedEvent { span, named: timestamp::of_file_name(name), summary })
 }
 

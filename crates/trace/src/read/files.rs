@@ -72,9 +72,7 @@ pub(crate) fn content(file: &TraceFile, is_alone: bool) -> FileContent {
         "handler.log" => FileContent::Handler,
         "os-release" => FileContent::Release,
         "extension.txt" => FileContent::Message,
-        _ if LifeFile::of(name).is_some() => {
-            LifeFile::of(name).map_or(FileContent::Other, FileContent::NodeLife)
-        }
+        _ if let Some(file) = LifeFile::of(name) => FileContent::NodeLife(file),
         _ if is_number || (path.contains("/events/") && stem.is_some()) => FileContent::Event,
         _ if is_alone => by_content(&file.bytes),
         _ => FileContent::Other,

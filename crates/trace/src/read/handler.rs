@@ -18,14 +18,11 @@ pub(crate) fn read(text: &str) -> Vec<RawSpan> {
             _ => Some((at, at, failed)),
         };
     }
+    let name = "extension handler: enable";
     let one = |(start, end, failed)| RawSpan {
-        name: "extension handler: enable".to_owned(),
-        kind: SpanKind::Beside,
-        start,
         end: Some(end),
         failed,
-        source: SpanSource::Handler,
-        message: String::new(),
+        ..RawSpan::new(name, SpanKind::Beside, start, SpanSource::Handler)
     };
     last.into_iter().map(one).collect()
 }

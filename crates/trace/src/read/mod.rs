@@ -18,5 +18,5 @@ pub(crate) use event::{RecordedEvent, exit_code, read as event};
 pub(crate) use handler::read as handler;
 pub use report::ended_at;
 pub(crate) use report::{ReportFacts, boot, read as report};
-pub(crate) use span::{MAX_MESSAGE, MAX_NAME, MAX_SPANS, RawSpan, kind_of};
+pub(crate) use span::{FoundSpan, MAX_MESSAGE, MAX_NAME, MAX_SPANS, RawSpan, kind_of};
 pub(crate) use trace::{Traced, read as trace};

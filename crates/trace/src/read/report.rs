@@ -115,16 +115,7 @@ pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> V
             text.and_then(timestamp::read).map(|at| (at, SpanSource::Report))
         };
         let (at, source) = precise.or_else(plain)?;
-        let name = name.to_owned();
-        Some(RawSpan {
-            name,
-            kind: SpanKind::Boot,
-            start: at,
-            end: Some(at),
-            failed: false,
-            source,
-            message: String::new(),
-        })
+        Some(RawSpan { end: Some(at), ..RawSpan::new(name, SpanKind::Boot, at, source) })
     };
     INSTANTS.into_iter().filter_map(instant).collect()
 }

@@ -1,4 +1,6 @@
-//! Spans as the files have them, and limits.
+//! Spans as files and objects have them, and limits.
+
+use jiff::Timestamp;
 
 use super::timestamp::Stamp;
 use crate::model::timeline::{SpanKind, SpanSource};
@@ -8,17 +10,40 @@ pub(crate) const MAX_MESSAGE: usize = 300;
 /// Maximum per kind; the rest is dropped and reported.
 pub(crate) const MAX_SPANS: usize = 5000;
 
-/// A span in the file's own time.
+/// A span that was found in files or derived from objects.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RawSpan {
+pub(crate) struct FoundSpan<T = Timestamp> {
     pub(crate) name: String,
     pub(crate) kind: SpanKind,
-    pub(crate) start: Stamp,
-    /// None if it has not ended.
-    pub(crate) end: Option<Stamp>,
+    pub(crate) start: T,
+    /// None if it has not ended, or its end is unknown.
+    pub(crate) end: Option<T>,
     pub(crate) failed: bool,
-    pub(crate) source: SpanSource,
+    pub(crate) sources: Vec<SpanSource>,
     pub(crate) message: String,
+}
+
+/// A span in the file's own time.
+pub(crate) type RawSpan = FoundSpan<Stamp>;
+
+impl<T> FoundSpan<T> {
+    /// Returns a span that has not ended and has no message.
+    pub(crate) fn new(
+        name: impl Into<String>,
+        kind: SpanKind,
+        start: T,
+        source: SpanSource,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            start,
+            end: None,
+            failed: false,
+            sources: vec![source],
+            message: String::new(),
+        }
+    }
 }
 
 pub(crate) fn kind_of(task: &str) -> SpanKind {

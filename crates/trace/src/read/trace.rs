@@ -64,15 +64,7 @@ pub(crate) fn read(text: &str) -> Traced {
 
 fn step(name: String, start: Stamp, end: Option<Stamp>) -> RawSpan {
     let kind = kind_of(&name);
-    RawSpan {
-        name,
-        kind,
-        start,
-        end,
-        failed: false,
-        source: SpanSource::Trace,
-        message: String::new(),
-    }
+    RawSpan { end, ..RawSpan::new(name, kind, start, SpanSource::Trace) }
 }
 
 /// Returns the time after `startTime=`, quoted by bash or not.
