@@ -1,13 +1,10 @@
 //! Decoder of node configs: protobuf's JSON mapping, as the Go parser accepts it.
 
-use std::borrow::Cow;
-
 use super::error::{ParseError, UnknownName, Warning};
 use super::path::{self, Segment};
 use super::schema::Message;
 use crate::json::{
-    self, Dialect, Error, MAX_DEPTH, MemberName, Members, Position, PositionCursor, Problem,
-    Reader, ValueKind,
+    self, Dialect, Error, MAX_DEPTH, Position, PositionCursor, Problem, Reader, ValueKind,
 };
 
 /// Further warnings are only counted, so that a hostile document cannot fill the memory.
@@ -17,7 +14,7 @@ const MAX_WARNINGS: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Decoder<'a> {
     input: &'a [u8],
-    reader: Reader<'a>,
+    pub(super) reader: Reader<'a>,
     path: Vec<Segment<'a>>,
     enclosing_messages: usize,
     warnings: Vec<Warning>,
@@ -41,19 +38,24 @@ impl<'a> Decoder<'a> {
 
     /// Reads the whole document as one message.
     pub(super) fn document<M: Message>(mut self) -> Result<(M, Vec<Warning>, usize), ParseError> {
-        let message = self.message()?;
-        self.reader.end().map_err(|error| self.place(error))?;
+        let read = self.message().and_then(|message| self.reader.end().map(|()| message));
+        // The path ends where the error was found.
+        let message = read.map_err(|error| ParseError {
+            problem: error.problem,
+            path: path::render(&self.path),
+            position: Position::of(error.offset, self.input),
+        })?;
         Ok((message, self.warnings, self.warnings_dropped))
     }
 
-    pub(super) fn message<M: Message>(&mut self) -> Result<M, ParseError> {
+    pub(super) fn message<M: Message>(&mut self) -> Result<M, Error> {
         let mut message = M::default();
         // One bit a field; `field_numbers_fit_the_seen_mask` holds the numbers below 64.
         let mut seen = 0_u64;
         self.enclosing_messages += 1;
-        let mut members = self.reader.object().map_err(|error| self.place(error))?;
+        let mut members = self.reader.object()?;
         let mut place = 0;
-        while let Some(name) = self.next_member(&mut members)? {
+        while let Some(name) = members.next(&mut self.reader)? {
             place += 1;
             let number = M::number_of(&name.text);
             self.path.push(match number {
@@ -61,14 +63,22 @@ impl<'a> Decoder<'a> {
                 None => Segment::Unknown(name.text, place),
             });
             match number {
-                None => self.skip_unknown(name.offset)?,
+                None => {
+                    self.warn(UnknownName::Field, name.offset);
+                    self.reader.skip(MAX_DEPTH - self.enclosing_messages)?;
+                }
                 Some(number) => {
                     let bit = 1_u64 << number;
                     if seen & bit != 0 {
-                        return Err(self.place(Problem::Duplicate.at(name.offset)));
+                        return Err(Problem::Duplicate.at(name.offset));
                     }
                     seen |= bit;
-                    self.field(&mut message, number)?;
+                    // `null` means "not set", for a field of any type.
+                    if self.reader.peek()? == ValueKind::Null {
+                        self.reader.null()?;
+                    } else {
+                        message.read_field(number, self)?;
+                    }
                 }
             }
             self.path.pop();
@@ -77,94 +87,64 @@ impl<'a> Decoder<'a> {
         Ok(message)
     }
 
-    fn field<M: Message>(&mut self, message: &mut M, number: u32) -> Result<(), ParseError> {
-        // `null` means "not set", for a field of any type.
-        if self.peek()? == ValueKind::Null {
-            self.reader.null().map_err(|error| self.place(error))
-        } else {
-            message.read_field(number, self)
-        }
-    }
-
-    fn skip_unknown(&mut self, name_at: usize) -> Result<(), ParseError> {
-        self.warn(UnknownName::Field, name_at);
-        self.reader.skip(MAX_DEPTH - self.enclosing_messages).map_err(|error| self.place(error))
-    }
-
-    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, ParseError> {
-        self.reader.string().map_err(|error| self.place(error))
-    }
-
-    pub(super) fn boolean(&mut self) -> Result<bool, ParseError> {
-        self.reader.boolean().map_err(|error| self.place(error))
-    }
-
-    pub(super) fn int32(&mut self) -> Result<i32, ParseError> {
+    pub(super) fn int32(&mut self) -> Result<i32, Error> {
         const EXPECTED: &str = "a 32-bit integer";
         let at = self.reader.offset();
-        let value = match self.peek()? {
-            ValueKind::Number => self.reader.number().map(|token| json::read_int32(token).ok()),
-            ValueKind::String => self
-                .reader
-                .string()
-                .map(|text| quoted_number(&text, |token| json::read_int32(token).ok())),
-            _ => Err(self.reader.wrong_type(EXPECTED)),
+        let value = match self.reader.peek()? {
+            ValueKind::Number => json::read_int32(self.reader.number()?).ok(),
+            ValueKind::String => quoted_number(&self.reader.string()?, json::read_int32),
+            _ => return Err(self.reader.wrong_type(EXPECTED)),
         };
-        value
-            .and_then(|value| value.ok_or(Problem::OutOfRange { expected: EXPECTED }.at(at)))
-            .map_err(|error| self.place(error))
+        value.ok_or(Problem::OutOfRange { expected: EXPECTED }.at(at))
     }
 
-    pub(super) fn double(&mut self) -> Result<f64, ParseError> {
+    pub(super) fn double(&mut self) -> Result<f64, Error> {
         const EXPECTED: &str = "a 64-bit float";
         let at = self.reader.offset();
-        let value = match self.peek()? {
-            ValueKind::Number => self.reader.number().map(|token| json::read_double(token).ok()),
-            ValueKind::String => self.reader.string().map(|text| match &*text {
+        let value = match self.reader.peek()? {
+            ValueKind::Number => json::read_double(self.reader.number()?).ok(),
+            ValueKind::String => match &*self.reader.string()? {
                 "NaN" => Some(f64::NAN),
                 "Infinity" => Some(f64::INFINITY),
                 "-Infinity" => Some(f64::NEG_INFINITY),
-                text => quoted_number(text, |token| json::read_double(token).ok()),
-            }),
-            _ => Err(self.reader.wrong_type(EXPECTED)),
+                text => quoted_number(text, json::read_double),
+            },
+            _ => return Err(self.reader.wrong_type(EXPECTED)),
         };
-        value
-            .and_then(|value| value.ok_or(Problem::OutOfRange { expected: EXPECTED }.at(at)))
-            .map_err(|error| self.place(error))
+        value.ok_or(Problem::OutOfRange { expected: EXPECTED }.at(at))
     }
 
     /// Returns an enum's number, given or by name; `None` (and a warning) for an unknown name.
     pub(super) fn enum_number(
         &mut self,
         number_of: impl Fn(&str) -> Option<i32>,
-    ) -> Result<Option<i32>, ParseError> {
+    ) -> Result<Option<i32>, Error> {
         const EXPECTED: &str = "an enum's name or 32-bit number";
         let at = self.reader.offset();
-        let value = match self.peek()? {
+        match self.reader.peek()? {
             ValueKind::String => {
-                let number = number_of(&self.string()?);
+                let number = number_of(&self.reader.string()?);
                 if number.is_none() {
                     self.warn(UnknownName::EnumName, at);
                 }
-                return Ok(number);
+                Ok(number)
             }
-            ValueKind::Number => self.reader.number().map(|token| json::read_int32(token).ok()),
+            ValueKind::Number => match json::read_int32(self.reader.number()?) {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(Problem::OutOfRange { expected: EXPECTED }.at(at)),
+            },
             _ => Err(self.reader.wrong_type(EXPECTED)),
-        };
-        value
-            .and_then(|value| value.ok_or(Problem::OutOfRange { expected: EXPECTED }.at(at)))
-            .map(Some)
-            .map_err(|error| self.place(error))
+        }
     }
 
     /// Calls `read` before each element of a list.
     pub(super) fn elements(
         &mut self,
-        mut read: impl FnMut(&mut Self) -> Result<(), ParseError>,
-    ) -> Result<(), ParseError> {
-        let mut elements = self.reader.array().map_err(|error| self.place(error))?;
+        mut read: impl FnMut(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut elements = self.reader.array()?;
         let mut index = 0;
-        while elements.next(&mut self.reader).map_err(|error| self.place(error))? {
+        while elements.next(&mut self.reader)? {
             self.path.push(Segment::Index(index));
             read(self)?;
             self.path.pop();
@@ -176,35 +156,19 @@ impl<'a> Decoder<'a> {
     /// Calls `read` before the value of each entry of a map; it returns false for a duplicate key.
     pub(super) fn entries(
         &mut self,
-        mut read: impl FnMut(&mut Self, &str) -> Result<bool, ParseError>,
-    ) -> Result<(), ParseError> {
-        let mut members = self.reader.object().map_err(|error| self.place(error))?;
+        mut read: impl FnMut(&mut Self, &str) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let mut members = self.reader.object()?;
         let mut place = 0;
-        while let Some(key) = self.next_member(&mut members)? {
+        while let Some(key) = members.next(&mut self.reader)? {
             place += 1;
             self.path.push(Segment::Key(key.text.clone(), place));
             if !read(self, &key.text)? {
-                return Err(self.place(Problem::Duplicate.at(key.offset)));
+                return Err(Problem::Duplicate.at(key.offset));
             }
             self.path.pop();
         }
         Ok(())
-    }
-
-    fn next_member(&mut self, members: &mut Members) -> Result<Option<MemberName<'a>>, ParseError> {
-        members.next(&mut self.reader).map_err(|error| self.place(error))
-    }
-
-    fn peek(&self) -> Result<ValueKind, ParseError> {
-        self.reader.peek().map_err(|error| self.place(error))
-    }
-
-    fn place(&self, error: Error) -> ParseError {
-        ParseError {
-            problem: error.problem,
-            path: path::render(&self.path),
-            position: Position::of(error.offset, self.input),
-        }
     }
 
     fn warn(&mut self, what: UnknownName, offset: usize) {
@@ -219,9 +183,9 @@ impl<'a> Decoder<'a> {
 
 /// Parses a number inside a string as the Go parser does: no blanks around it, and only its first token
 /// counts, so `"5%"` is 5.
-fn quoted_number<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+fn quoted_number<T, E>(text: &str, read: impl Fn(&str) -> Result<T, E>) -> Option<T> {
     if text.trim() != text {
         return None;
     }
-    Reader::new(text.as_bytes(), Dialect::Protobuf).number().ok().and_then(read)
+    Reader::new(text.as_bytes(), Dialect::Protobuf).number().ok().and_then(|token| read(token).ok())
 }

@@ -16,7 +16,7 @@ pub enum FieldNames {
 
 #[derive(Debug)]
 pub(crate) struct Encoder {
-    writer: Writer,
+    pub(super) writer: Writer,
     names: FieldNames,
 }
 
@@ -49,18 +49,6 @@ impl Encoder {
         field.write(self);
     }
 
-    pub(super) fn string(&mut self, value: &str) {
-        self.writer.string(value);
-    }
-
-    pub(super) fn boolean(&mut self, value: bool) {
-        self.writer.boolean(value);
-    }
-
-    pub(super) fn integer(&mut self, value: i32) {
-        self.writer.integer(i64::from(value));
-    }
-
     /// Writes the shortest text that parses as the same number.
     pub(super) fn double(&mut self, value: f64) {
         if value.is_nan() {
@@ -77,7 +65,7 @@ impl Encoder {
     pub(super) fn enum_value(&mut self, name: Option<&str>, number: i32) {
         match name {
             Some(name) => self.writer.string(name),
-            None => self.integer(number),
+            None => self.writer.integer(i64::from(number)),
         }
     }
 

@@ -7,30 +7,30 @@ use mooring_redact::{ProxyUrl, Secret};
 
 use super::decode::Decoder;
 use super::encode::Encoder;
-use super::error::ParseError;
 use super::schema::{Field, Label, Message, Value};
+use crate::json::Error;
 
 impl Value for String {
     const TYPE: &'static str = "string";
 
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
-        decoder.string().map(|text| Some(text.into_owned()))
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        decoder.reader.string().map(|text| Some(text.into_owned()))
     }
 
     fn write(&self, encoder: &mut Encoder) {
-        encoder.string(self);
+        encoder.writer.string(self);
     }
 }
 
 impl Value for Secret {
     const TYPE: &'static str = "string";
 
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
-        decoder.string().map(|text| Some(Self::from(text)))
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        decoder.reader.string().map(|text| Some(Self::from(text)))
     }
 
     fn write(&self, encoder: &mut Encoder) {
-        encoder.string(self.expose());
+        encoder.writer.string(self.expose());
     }
 
     fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
@@ -41,12 +41,12 @@ impl Value for Secret {
 impl Value for ProxyUrl {
     const TYPE: &'static str = "string";
 
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
-        decoder.string().map(|text| Some(Self::from(text)))
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        decoder.reader.string().map(|text| Some(Self::from(text)))
     }
 
     fn write(&self, encoder: &mut Encoder) {
-        encoder.string(self.expose());
+        encoder.writer.string(self.expose());
     }
 
     fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
@@ -57,31 +57,31 @@ impl Value for ProxyUrl {
 impl Value for bool {
     const TYPE: &'static str = "bool";
 
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
-        decoder.boolean().map(Some)
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        decoder.reader.boolean().map(Some)
     }
 
     fn write(&self, encoder: &mut Encoder) {
-        encoder.boolean(*self);
+        encoder.writer.boolean(*self);
     }
 }
 
 impl Value for i32 {
     const TYPE: &'static str = "int32";
 
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         decoder.int32().map(Some)
     }
 
     fn write(&self, encoder: &mut Encoder) {
-        encoder.integer(*self);
+        encoder.writer.integer(i64::from(*self));
     }
 }
 
 impl Value for f64 {
     const TYPE: &'static str = "double";
 
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         decoder.double().map(Some)
     }
 
@@ -93,7 +93,7 @@ impl Value for f64 {
 impl<M: Message> Value for M {
     const TYPE: &'static str = <M as Message>::TYPE;
 
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         decoder.message().map(Some)
     }
 
@@ -111,7 +111,7 @@ impl<V: Value + Default + PartialEq> Field for V {
     const TYPE: &'static str = <V as Value>::TYPE;
     const LABEL: Label = Label::Implicit;
 
-    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), Error> {
         if let Some(value) = <V as Value>::read(decoder)? {
             *self = value;
         }
@@ -135,7 +135,7 @@ impl<T: Value> Field for Option<T> {
     const TYPE: &'static str = T::TYPE;
     const LABEL: Label = Label::Optional;
 
-    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), Error> {
         *self = T::read(decoder)?;
         Ok(())
     }
@@ -161,7 +161,7 @@ impl<T: Value> Field for Vec<T> {
     const TYPE: &'static str = T::TYPE;
     const LABEL: Label = Label::Repeated;
 
-    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), Error> {
         decoder.elements(|decoder| {
             self.extend(T::read(decoder)?);
             Ok(())
@@ -187,7 +187,7 @@ impl<T: Value> Field for BTreeMap<String, T> {
     const TYPE: &'static str = T::TYPE;
     const LABEL: Label = Label::Map;
 
-    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), Error> {
         decoder.entries(|decoder, key| {
             let Entry::Vacant(slot) = self.entry(key.to_owned()) else { return Ok(false) };
             if let Some(value) = T::read(decoder)? {

@@ -5,7 +5,7 @@
 
 use super::decode::Decoder;
 use super::encode::Encoder;
-use super::error::ParseError;
+use crate::json::Error;
 
 /// An optional message; if absent, all of its fields are unset.
 pub trait OrUnset {
@@ -25,7 +25,7 @@ pub(crate) trait Message: Default {
     /// Returns the number of the field with this proto name or JSON name.
     fn number_of(name: &str) -> Option<u32>;
     /// Reads the value of the field with this number.
-    fn read_field(&mut self, number: u32, decoder: &mut Decoder<'_>) -> Result<(), ParseError>;
+    fn read_field(&mut self, number: u32, decoder: &mut Decoder<'_>) -> Result<(), Error>;
     /// Writes every field that is set, in order of declaration.
     fn write_fields(&self, encoder: &mut Encoder);
     /// Calls `visit` for each secret.
@@ -38,7 +38,7 @@ pub(crate) trait Value: Sized {
     const TYPE: &'static str;
 
     /// Reads a value; `None` if it is ignored (an unknown enum name).
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError>;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error>;
     fn write(&self, encoder: &mut Encoder);
     fn visit_secrets<'a>(&'a self, _visit: &mut dyn FnMut(&'a str)) {}
 }
@@ -48,7 +48,7 @@ pub(crate) trait Field {
     const TYPE: &'static str;
     const LABEL: Label;
 
-    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError>;
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), Error>;
     /// Returns true if the serializer omits the field.
     fn is_unset(&self) -> bool;
     fn write(&self, encoder: &mut Encoder);
@@ -131,7 +131,7 @@ macro_rules! message {
                 &mut self,
                 number: u32,
                 decoder: &mut $crate::node_config::decode::Decoder<'_>,
-            ) -> Result<(), $crate::node_config::error::ParseError> {
+            ) -> Result<(), $crate::json::Error> {
                 match number {
                     $( $number => $crate::node_config::schema::Field::read(&mut self.$field, decoder), )+
                     _ => Ok(()),
@@ -213,7 +213,7 @@ macro_rules! open_enum {
 
             fn read(
                 decoder: &mut $crate::node_config::decode::Decoder<'_>,
-            ) -> Result<Option<Self>, $crate::node_config::error::ParseError> {
+            ) -> Result<Option<Self>, $crate::json::Error> {
                 Ok(decoder.enum_number(|name| Self::from_name(name).map(|value| value.0))?.map(Self))
             }
 
