@@ -12,7 +12,7 @@ use crate::host::{files, processes};
 use crate::present::output::{DemoMark, Output, seconds};
 use crate::present::report;
 use crate::present::result::StageResult;
-use crate::scenario::{NodeEnd, ScenarioStage};
+use crate::scenario::{NodeEnd, ScenarioStage, StepSpec};
 
 /// Runs a scenario; `stop` ends it at any time. Nothing that was started outlives this.
 pub async fn run(
@@ -118,7 +118,7 @@ async fn run_stage(
     let limit = Duration::from_secs(stage.limit_seconds);
     let steps = async {
         for step in &stage.steps {
-            environment.run_step(step).await?;
+            run_step(environment, step).await?;
         }
         Ok(())
     };
@@ -128,6 +128,25 @@ async fn run_stage(
     let result = StageResult { title: stage.title.clone(), took: began.elapsed() };
     environment.result.stages.push(result);
     Ok(())
+}
+
+async fn run_step(environment: &mut DemoEnvironment<'_>, step: &StepSpec) -> Result<(), DemoError> {
+    match step {
+        StepSpec::Boot(boot) => environment.boot(boot).await,
+        StepSpec::Describe(describe) => environment.describe(describe).await,
+        StepSpec::Why(why) => environment.why(why).await,
+        StepSpec::Fleet(fleet) => environment.fleet(fleet).await,
+        StepSpec::Wedge(wedge) => environment.wedge(wedge),
+        StepSpec::Fault(fault) => {
+            environment.fault(fault);
+            Ok(())
+        }
+        StepSpec::Delete(delete) => environment.delete(delete).await,
+        StepSpec::Detect(detect) => environment.detect(detect).await,
+        StepSpec::Plan {} => environment.plan().await,
+        StepSpec::Apply(apply) => environment.apply(apply).await,
+        StepSpec::Resume(resume) => environment.resume(resume).await,
+    }
 }
 
 /// Adds the stage number and the directory of the logs to an error.

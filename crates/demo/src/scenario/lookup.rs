@@ -1,7 +1,26 @@
 //! Finds a scenario by its name or file.
 
-use super::built_in;
 use super::definition::Scenario;
+
+macro_rules! scenarios {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../scenarios/", $name, ".yaml")))),*]
+    };
+}
+
+/// Names and texts of the built-in scenarios; the first is the default.
+const BUILT_IN: &[(&str, &str)] = scenarios![
+    "first-five-minutes",
+    "healthy-boot",
+    "oras-missing",
+    "old-agent",
+    "blocked-outbound",
+    "slow-network",
+    "never-registers",
+    "budget-blocks",
+    "young-operation",
+    "api-server-restarts",
+];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
@@ -20,14 +39,14 @@ pub enum ScenarioError {
 impl Scenario {
     /// Names and descriptions of the built-in scenarios.
     pub fn list() -> impl Iterator<Item = (&'static str, String)> {
-        built_in::ALL.iter().map(|(name, text)| {
+        BUILT_IN.iter().map(|(name, text)| {
             let read = Self::parse(name, text);
             (*name, read.map(|scenario| scenario.description).unwrap_or_default())
         })
     }
 
     pub fn text_of(name: &str) -> Result<&'static str, ScenarioError> {
-        let found = built_in::ALL.iter().find(|(known, _)| *known == name);
+        let found = BUILT_IN.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| *text).ok_or_else(|| ScenarioError::Unknown(name.to_owned()))
     }
 

@@ -1,6 +1,5 @@
 //! Scenarios of the demo: cluster, images, stages and expected results. Data only.
 
-mod built_in;
 mod check;
 mod definition;
 pub(crate) mod image;
@@ -11,5 +10,5 @@ pub use definition::{Failing, ImageDefinition, Scenario, ScenarioStage};
 pub use lookup::ScenarioError;
 pub use steps::{
     ApplyStep, BootStep, DeleteStep, DescribeStep, DetectStep, FaultStep, FleetStep, NodeEnd,
-    PlanStep, ResumeStep, StepSpec, WedgeStep, WhyStep,
+    ResumeStep, StepSpec, WedgeStep, WhyStep,
 };

@@ -5,7 +5,7 @@ use mooring_simulator::faults::FaultRule;
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum StepSpec {
     /// Pods are pending, Karpenter creates VMs, and they boot.
     Boot(BootStep),
@@ -22,7 +22,7 @@ pub enum StepSpec {
     /// `mooring repair detect`.
     Detect(DetectStep),
     /// `mooring repair plan`.
-    Plan(PlanStep),
+    Plan {},
     /// `mooring repair apply` of that plan.
     Apply(ApplyStep),
     /// `mooring repair resume`.
@@ -107,10 +107,6 @@ pub struct DetectStep {
     #[serde(default)]
     pub contains: Vec<String>,
 }
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PlanStep {}
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -21,7 +21,7 @@ struct BootProgress {
 }
 
 impl DemoEnvironment<'_> {
-    pub(super) async fn boot(&mut self, boot: &BootStep) -> Result<(), DemoError> {
+    pub(crate) async fn boot(&mut self, boot: &BootStep) -> Result<(), DemoError> {
         let began = Instant::now();
         let claims = self.claim_nodes(boot)?;
         let isolated = self.registry.as_ref().map_or_else(String::new, |registry| {
@@ -167,16 +167,11 @@ fn end_of(claim: &ObservedClaim, machine: Option<&FinishedVm>) -> Option<NodeEnd
         Some(NodeEnd::Joined)
     } else if claim.gone.is_some() {
         Some(NodeEnd::Failed)
-    } else if machine.is_some_and(|machine| machine.code == 0 && is_overdue(machine)) {
-        Some(NodeEnd::Silent)
     } else {
-        None
+        let machine = machine.filter(|machine| machine.code == 0)?;
+        // A node that is expected not to register would have registered by now.
+        machine.overdue.filter(|at| Instant::now() >= *at).map(|_| NodeEnd::Silent)
     }
-}
-
-/// Returns true if a node that is expected not to register would have registered by now.
-fn is_overdue(machine: &FinishedVm) -> bool {
-    machine.overdue.is_some_and(|at| Instant::now() >= at)
 }
 
 /// Time from the report of the cause to the deletion of the NodeClaim.

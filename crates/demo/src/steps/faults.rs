@@ -14,7 +14,7 @@ use crate::present::result::{Moment, MomentKind};
 use crate::scenario::{DeleteStep, FaultStep, WedgeStep};
 
 impl DemoEnvironment<'_> {
-    pub(super) fn wedge(&mut self, wedge: &WedgeStep) -> Result<(), DemoError> {
+    pub(crate) fn wedge(&mut self, wedge: &WedgeStep) -> Result<(), DemoError> {
         let struck = scenario::WedgeSettings {
             pool: wedge.pool.clone(),
             failed_writes: wedge.failed_writes,
@@ -45,7 +45,7 @@ impl DemoEnvironment<'_> {
         Ok(())
     }
 
-    pub(super) fn fault(&mut self, fault: &FaultStep) {
+    pub(crate) fn fault(&mut self, fault: &FaultStep) {
         let FaultStep { message, rule } = fault;
         self.simulation.shell().world().with(|world, now| {
             world.kubernetes_mut().add_fault(rule.clone());
@@ -55,7 +55,7 @@ impl DemoEnvironment<'_> {
         self.output.print(DemoMark::Struck, &format!("from now on, {message}"));
     }
 
-    pub(super) async fn delete(&mut self, delete: &DeleteStep) -> Result<(), DemoError> {
+    pub(crate) async fn delete(&mut self, delete: &DeleteStep) -> Result<(), DemoError> {
         let failed = |error: String| DemoError::broken(&format!("DELETE {}", delete.path), error);
         let request = Request::delete(&delete.path).body(Vec::new());
         let request = request.map_err(|error| failed(error.to_string()))?;

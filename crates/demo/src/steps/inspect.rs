@@ -16,7 +16,7 @@ const SHOWN: usize = 150;
 
 impl DemoEnvironment<'_> {
     /// Shows a failed NodeClaim as it was before Karpenter deleted it: from kubectl, or else from the API.
-    pub(super) async fn describe(&mut self, describe: &DescribeStep) -> Result<(), DemoError> {
+    pub(crate) async fn describe(&mut self, describe: &DescribeStep) -> Result<(), DemoError> {
         let described = match self.descriptions.join_next().await {
             Some(Ok((name, Ok(shown)))) => Some((name, shown)),
             Some(Ok((name, Err(why)))) => {
@@ -64,7 +64,7 @@ impl DemoEnvironment<'_> {
         Ok(())
     }
 
-    pub(super) async fn why(&mut self, why: &WhyStep) -> Result<(), DemoError> {
+    pub(crate) async fn why(&mut self, why: &WhyStep) -> Result<(), DemoError> {
         let remark = match why.of {
             NodeEnd::Failed => {
                 "     (the NodeClaim and VM are deleted; the failure record remains)"
@@ -80,7 +80,7 @@ impl DemoEnvironment<'_> {
     }
 
     /// Shows the fleet verdict, which is complete after the controller has reported every node.
-    pub(super) async fn fleet(&mut self, fleet: &FleetStep) -> Result<(), DemoError> {
+    pub(crate) async fn fleet(&mut self, fleet: &FleetStep) -> Result<(), DemoError> {
         let pool = self.pool().await?;
         let (table, event) = loop {
             let answer = self.mooring.ask(&["fleet", "-o", "json"]).await?;

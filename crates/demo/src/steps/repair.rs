@@ -22,13 +22,16 @@ const KILLABLE: f64 = 30.0;
 
 const STOP_AT_BUDGETS: &[&str] = &["--budgets", "stop"];
 
+/// Maximum characters of evidence in a line.
+const SHOWN: usize = 88;
+
 /// First digits of a plan's hash.
 fn short(hash: &str) -> &str {
     hash.get(..25).unwrap_or(hash)
 }
 
 impl DemoEnvironment<'_> {
-    pub(super) async fn detect(&mut self, detect: &DetectStep) -> Result<(), DemoError> {
+    pub(crate) async fn detect(&mut self, detect: &DetectStep) -> Result<(), DemoError> {
         let answer =
             self.mooring.ask(&["repair", "detect", "--pool", "system", "-o", "json"]).await?;
         self.keep(LOG, &format!("$ mooring repair detect\n{}{}", answer.stdout, answer.stderr));
@@ -73,7 +76,7 @@ impl DemoEnvironment<'_> {
         Ok(plan["hash"].as_str().unwrap_or_default().to_owned())
     }
 
-    pub(super) async fn plan(&mut self) -> Result<(), DemoError> {
+    pub(crate) async fn plan(&mut self) -> Result<(), DemoError> {
         let hash = self.hash(&[]).await?;
         let short = short(&hash);
         let names: Vec<&str> = Step::ALL.iter().map(|step| step.name()).collect();
@@ -84,7 +87,7 @@ impl DemoEnvironment<'_> {
         Ok(())
     }
 
-    pub(super) async fn apply(&mut self, apply: &ApplyStep) -> Result<(), DemoError> {
+    pub(crate) async fn apply(&mut self, apply: &ApplyStep) -> Result<(), DemoError> {
         if apply.stop_at_budgets {
             // Another policy is another plan.
             self.result.plan = Some(self.hash(STOP_AT_BUDGETS).await?);
@@ -105,7 +108,7 @@ impl DemoEnvironment<'_> {
         )
     }
 
-    pub(super) async fn resume(&mut self, resume: &ResumeStep) -> Result<(), DemoError> {
+    pub(crate) async fn resume(&mut self, resume: &ResumeStep) -> Result<(), DemoError> {
         let hash = self.planned()?;
         let journal = self.journal().display().to_string();
         let words = ["repair", "resume", "--yes", "--plan-hash", &hash, "--journal", &journal];
@@ -147,7 +150,7 @@ impl DemoEnvironment<'_> {
                 let Some(line) = ProgressLine::read(line) else { return false };
                 let prefix = format!("{:>2}/16 {:<17}", line.number, line.step);
                 if let Some(evidence) = line.done {
-                    output.print(DemoMark::Good, &format!("{prefix} {}", shortened(evidence)));
+                    output.print(DemoMark::Good, &format!("{prefix} {}", cut(evidence, SHOWN)));
                     remember(line.step, evidence, MomentKind::Step);
                     under_way = 0;
                 } else if let Some(why) = line.what.strip_prefix("stopping: ") {
@@ -227,11 +230,6 @@ impl<'a> ProgressLine<'a> {
         let is_done = matches!(mark, "✓" | "ok");
         Some(Self { number, step, what, done: is_done.then_some(what) })
     }
-}
-
-/// Cuts evidence to the width of a line.
-fn shortened(text: &str) -> String {
-    cut(text, 88)
 }
 
 #[cfg(test)]

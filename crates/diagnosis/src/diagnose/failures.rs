@@ -6,7 +6,7 @@ use mooring_codes::{
 use mooring_contract::CseStatus;
 
 use crate::cause::confidence::Confidence;
-use crate::cause::wording::{Match, Tier, Wording};
+use crate::cause::wording::{Match, Tier};
 use crate::decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::messages::read;
@@ -121,8 +121,7 @@ impl<'a> Case<'a> {
     }
 
     fn diagnose(&self) -> Diagnosis {
-        let hidden = self.wording(|wording, code| wording.codes.contains(&code));
-        if let Some(found) = hidden {
+        if let Some(found) = self.hidden() {
             return self.complete(self.by_wording(found));
         }
         let found = FoundClues::new(&self.text.bytes, &self.text.hits, &self.message.span);
@@ -176,10 +175,10 @@ impl<'a> Case<'a> {
     }
 
     /// Returns the first wording within the message whose cause its code hides.
-    fn wording(&self, hides: impl Fn(&Wording, i32) -> bool) -> Option<Match> {
-        let code = self.decoded.code?;
+    fn hidden(&self) -> Option<Match> {
         let failed = self.decoded.outcome == BootstrapOutcome::Failed;
-        self.matches().find(|found| failed && hides(found.wording, code))
+        let code = self.decoded.code.filter(|_| failed)?;
+        self.matches().find(|found| found.wording.codes.contains(&code))
     }
 
     /// Returns the first wording that is more specific than the code or its absence.

@@ -1,7 +1,5 @@
 //! The forms of a secret value in a text.
 
-use std::fmt::Write as _;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
@@ -119,10 +117,10 @@ fn text_forms(value: &str) -> Vec<String> {
         slashes_escaped(&html),
         minimal,
         html,
-        go_quoted(value),
+        quoted(value, go_escape),
         value.replace('\'', r"'\''"),
-        shell_double_quoted(value),
-        ansi_c_quoted(value),
+        quoted(value, double_quote_escape),
+        quoted(value, ansi_c_escape),
         value.escape_default().to_string(),
     ]
 }
@@ -132,48 +130,43 @@ fn is_never_escaped(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b" -._~+=:@,;%".contains(&byte)
 }
 
-/// Returns the text between the quotes of Go's `%q`.
-fn go_quoted(value: &str) -> String {
+/// Returns the value with a backslash and the escape in place of each character that has one.
+fn quoted(value: &str, escape: impl Fn(char) -> Option<String>) -> String {
     let mut quoted = String::with_capacity(value.len() + 16);
     for character in value.chars() {
-        match (short_escape(character), u32::from(character)) {
-            (Some(letter), _) => quoted.extend(['\\', letter]),
-            (None, 0x22 | 0x5C) => quoted.extend(['\\', character]),
-            (None, code @ (..0x20 | 0x7F)) => push_escape(&mut quoted, format_args!("x{code:02x}")),
-            (None, code) if code > 0x7F && is_invisible(character) => {
-                push_escape(&mut quoted, format_args!("u{code:04x}"));
-            }
-            _ => quoted.push(character),
+        match escape(character) {
+            Some(escape) => quoted.extend(["\\", &escape]),
+            None => quoted.push(character),
         }
     }
     quoted
 }
 
-/// Returns the text between the quotes of `$'...'`, which `bash -x` uses for control characters.
-fn ansi_c_quoted(value: &str) -> String {
-    let mut quoted = String::with_capacity(value.len() + 16);
-    for character in value.chars() {
-        match (short_escape(character), u32::from(character)) {
-            (Some(letter), _) => quoted.extend(['\\', letter]),
-            (None, 0x27 | 0x5C) => quoted.extend(['\\', character]),
-            (None, 0x1B) => quoted.push_str("\\E"),
-            (None, code @ (..0x20 | 0x7F)) => push_escape(&mut quoted, format_args!("{code:03o}")),
-            _ => quoted.push(character),
-        }
+/// Escapes as between the quotes of Go's `%q`.
+fn go_escape(character: char) -> Option<String> {
+    match (short_escape(character), u32::from(character)) {
+        (Some(letter), _) => Some(letter.to_string()),
+        (None, 0x22 | 0x5C) => Some(character.to_string()),
+        (None, code @ (..0x20 | 0x7F)) => Some(format!("x{code:02x}")),
+        (None, code) if code > 0x7F && is_invisible(character) => Some(format!("u{code:04x}")),
+        _ => None,
     }
-    quoted
 }
 
-/// Returns the text between the quotes of `"..."` in the output of `export -p`.
-fn shell_double_quoted(value: &str) -> String {
-    let mut quoted = String::with_capacity(value.len() + 16);
-    for character in value.chars() {
-        if matches!(character, '\\' | '"' | '$' | '`') {
-            quoted.push('\\');
-        }
-        quoted.push(character);
+/// Escapes as between the quotes of `$'...'`, which `bash -x` uses for control characters.
+fn ansi_c_escape(character: char) -> Option<String> {
+    match (short_escape(character), u32::from(character)) {
+        (Some(letter), _) => Some(letter.to_string()),
+        (None, 0x27 | 0x5C) => Some(character.to_string()),
+        (None, 0x1B) => Some("E".to_owned()),
+        (None, code @ (..0x20 | 0x7F)) => Some(format!("{code:03o}")),
+        _ => None,
     }
-    quoted
+}
+
+/// Escapes as between the quotes of `"..."` in the output of `export -p`.
+fn double_quote_escape(character: char) -> Option<String> {
+    matches!(character, '\\' | '"' | '$' | '`').then(|| character.to_string())
 }
 
 /// Returns the short escape of control characters for which Go and bash agree.
@@ -194,9 +187,4 @@ fn is_invisible(character: char) -> bool {
     character.is_control()
         || character.is_whitespace()
         || matches!(character, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
-}
-
-fn push_escape(text: &mut String, escape: std::fmt::Arguments<'_>) {
-    // Writing to a `String` cannot fail.
-    let _ = write!(text, "\\{escape}");
 }

@@ -70,6 +70,10 @@ fn assemble(node: &str, files: &[&TraceFile]) -> Timeline {
         RunningStep { span: spans.iter().rposition(is_it), name, evidence }
     });
     let extent = extent(&spans);
+    let diagnosis = match outcome {
+        TimelineOutcome::Succeeded => None,
+        TimelineOutcome::Failed | TimelineOutcome::Unknown => cause(&data.report_text),
+    };
     Timeline {
         node: data.host.clone().unwrap_or_else(|| named(node)),
         outcome,
@@ -79,7 +83,7 @@ fn assemble(node: &str, files: &[&TraceFile]) -> Timeline {
         gaps: gaps::find(&spans),
         spans,
         running,
-        diagnosis: diagnosis(&data, outcome),
+        diagnosis,
         earlier: earlier(&data),
         system,
         life,
@@ -96,13 +100,6 @@ fn exit_code_of(data: &NodeData) -> Option<i64> {
     let spans =
         || data.summary.get("ExitCode").and_then(|code| exit_code(code).trim().parse().ok());
     reported.or_else(spans).or_else(|| data.life.as_ref()?.code)
-}
-
-fn diagnosis(data: &NodeData, outcome: TimelineOutcome) -> Option<mooring_diagnosis::Diagnosis> {
-    if outcome == TimelineOutcome::Succeeded {
-        return None;
-    }
-    cause(&data.report_text)
 }
 
 fn cause(report: &[u8]) -> Option<mooring_diagnosis::Diagnosis> {
