@@ -16,6 +16,9 @@ pub(crate) fn interpret(read: &TextReading<'_>, message: &ExtensionMessage) -> D
         Some(Os::Windows) => windows_code(message),
         _ => linux_code(message),
     };
+    let none = Located { value: 0, at: message.span.start };
+    let done = message.handler == Handler::Succeeded;
+    let selected = selected.or(done.then_some((FoundBy::OuterStatus, none)));
     let bootstrap = is_bootstrap(message);
     let outcome = match selected {
         _ if !bootstrap => BootstrapOutcome::NotABootstrap,
@@ -94,35 +97,31 @@ fn windows_code(message: &ExtensionMessage) -> SelectedCode {
     // Since the end of 2023 the outer status is always 1, and wrappers name the publisher.
     let old = message.opener == Opener::Wrapper && message.publisher.is_none();
     let outer = message.outer.filter(|outer| outer.value != 1 || old);
-    let done = message.handler == Handler::Succeeded;
-    let none = Located { value: 0, at: message.span.start };
-    message
-        .windows_result
-        .map(|found| (FoundBy::WindowsResult, found))
-        .or(message.windows_name.map(|found| (FoundBy::WindowsName, found)))
-        .or(message.windows_error.map(|found| (FoundBy::WindowsError, found)))
-        .or(outer.map(|found| (FoundBy::OuterStatus, found)))
-        .or(done.then_some((FoundBy::OuterStatus, none)))
+    first([
+        (FoundBy::WindowsResult, message.windows_result),
+        (FoundBy::WindowsName, message.windows_name),
+        (FoundBy::WindowsError, message.windows_error),
+        (FoundBy::OuterStatus, outer),
+    ])
 }
 
 fn linux_code(message: &ExtensionMessage) -> SelectedCode {
     let failed = message.handler == Handler::Failed;
     let plausible = |found: &Located<i64>| found.value != 0 || !failed;
     let trusted = |found: &Located<i64>| !matches!(found.value, 0 | 1);
-    let by = |by: FoundBy| move |found: Located<i64>| (by, found);
-    let done = message.handler == Handler::Succeeded;
-    let none = Located { value: 0, at: message.span.start };
-    message
-        .report
-        .filter(plausible)
-        .map(by(FoundBy::Json))
-        .or(message.slog.filter(|found| found.value != 0).map(by(FoundBy::Slog)))
-        .or(message.trace.map(by(FoundBy::Trace)))
-        .or(message.summary.filter(trusted).map(by(FoundBy::VmssStatus)))
-        .or(message.outer.filter(trusted).map(by(FoundBy::OuterStatus)))
-        .or(message.summary.map(by(FoundBy::VmssStatus)))
-        .or(message.outer.map(by(FoundBy::OuterStatus)))
-        .or(done.then_some((FoundBy::OuterStatus, none)))
+    first([
+        (FoundBy::Json, message.report.filter(plausible)),
+        (FoundBy::Slog, message.slog.filter(|found| found.value != 0)),
+        (FoundBy::Trace, message.trace),
+        (FoundBy::VmssStatus, message.summary.filter(trusted)),
+        (FoundBy::OuterStatus, message.outer.filter(trusted)),
+        (FoundBy::VmssStatus, message.summary),
+        (FoundBy::OuterStatus, message.outer),
+    ])
+}
+
+fn first<const N: usize>(codes: [(FoundBy, Option<Located<i64>>); N]) -> SelectedCode {
+    codes.into_iter().find_map(|(by, found)| Some((by, found?)))
 }
 
 fn situation(message: &ExtensionMessage) -> Situation {

@@ -3,40 +3,34 @@
 use crate::text::lexer::{follows, phrase};
 use crate::text::scan::Anchor;
 
+/// Anchors with the phrases before and after them, of which one each is required, and the codes that they imply.
+const SENTENCES: &[(Anchor, &[&str], &[&str], i64)] = &[
+    (Anchor::Establish, &["unable to"], &["outbound connection from agents"], 50),
+    (Anchor::Establish, &["unable to"], &["connection from agents to Kubernetes API server"], 51),
+    (Anchor::Resolve, &["unable to"], &["Kubernetes API server name"], 52),
+    (Anchor::NoSuchHost, &[""], &[""], 52),
+    (Anchor::Registry, &["Bootstrap Container"], &["is not reachable"], 211),
+    (Anchor::Registry, &["Bootstrap Container"], &["authorization failed"], 212),
+    (
+        Anchor::Endpoint,
+        &["connect to the"],
+        &[
+            "that's used to download the container network interface",
+            "that is used to download the container network interface",
+        ],
+        41,
+    ),
+    (Anchor::Downloading, &["timeout", "time-out", "timed out"], &["Kubernetes binaries"], 31),
+];
+
 /// Returns the code that the message around an anchor implies.
 pub(crate) fn code(text: &[u8], anchor: Anchor, at: usize, end: usize) -> Option<i64> {
-    let then = |words: &str| phrase(text, end, words).is_some();
-    let after = |words: &str| follows(text, at, words);
-    match anchor {
-        Anchor::Establish if after("unable to") && then("outbound connection from agents") => {
-            Some(50)
-        }
-        Anchor::Establish
-            if after("unable to") && then("connection from agents to Kubernetes API server") =>
-        {
-            Some(51)
-        }
-        Anchor::Resolve if after("unable to") && then("Kubernetes API server name") => Some(52),
-        Anchor::NoSuchHost => Some(52),
-        Anchor::Registry if after("Bootstrap Container") && then("is not reachable") => Some(211),
-        Anchor::Registry if after("Bootstrap Container") && then("authorization failed") => {
-            Some(212)
-        }
-        Anchor::Endpoint
-            if after("connect to the")
-                && (then("that's used to download the container network interface")
-                    || then("that is used to download the container network interface")) =>
-        {
-            Some(41)
-        }
-        Anchor::Downloading
-            if (after("timeout") || after("time-out") || after("timed out"))
-                && then("Kubernetes binaries") =>
-        {
-            Some(31)
-        }
-        _ => None,
-    }
+    let mut of_anchor = SENTENCES.iter().filter(|(known, ..)| *known == anchor);
+    let found = of_anchor.find(|(_, before, after, _)| {
+        before.iter().any(|words| follows(text, at, words))
+            && after.iter().any(|words| phrase(text, end, words).is_some())
+    });
+    found.map(|(.., code)| *code)
 }
 
 #[cfg(test)]
