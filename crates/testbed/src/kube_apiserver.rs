@@ -1,7 +1,8 @@
 //! A kube-apiserver over its own etcd, on loopback, with an empty store.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -9,7 +10,6 @@ use base64::prelude::BASE64_STANDARD;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
-use crate::assets;
 use crate::certificates::Certificates;
 use crate::error::ServerStartError;
 use crate::process::ServerProcess;
@@ -19,6 +19,11 @@ const STARTUP_TIMEOUT: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A free port can be taken by another process before the server binds it.
 const ATTEMPTS: usize = 3;
+
+/// Conventional variable for the directory of a kube-apiserver.
+const ASSETS: &str = "KUBEBUILDER_ASSETS";
+/// Set by `cargo xtask test --quick`, which runs no real server.
+const QUICK: &str = "MOORING_TEST_QUICK";
 
 /// Users, each with the token `<name>-token`.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +51,7 @@ pub struct RealCluster {
 impl RealCluster {
     /// Starts a server. Returns `None` if this host has no kube-apiserver.
     pub async fn start() -> Result<Option<Self>, ServerStartError> {
-        let Some(program) = assets::apiserver()? else { return Ok(None) };
+        let Some(program) = apiserver()? else { return Ok(None) };
         let mut last = ServerStartError::NotReady(String::new());
         for _ in 0..ATTEMPTS {
             match Self::attempt(&program).await {
@@ -193,6 +198,26 @@ impl RealCluster {
     pub fn process(&self) -> u32 {
         self.apiserver.id()
     }
+}
+
+/// Returns the kube-apiserver to use, or `None` if none was built. A missing file in a given directory is an error.
+fn apiserver() -> Result<Option<PathBuf>, ServerStartError> {
+    if std::env::var_os(QUICK).is_some() {
+        return Ok(None);
+    }
+    if let Some(folder) = std::env::var_os(ASSETS).filter(|folder| !folder.is_empty()) {
+        let program = Path::new(&folder).join("kube-apiserver");
+        return if program.is_file() {
+            Ok(Some(program))
+        } else {
+            Err(ServerStartError::NotThere(program))
+        };
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/kube-assets");
+    let Ok(output) = Command::new(script).arg("--where").output() else { return Ok(None) };
+    let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let program = Path::new(&folder).join("kube-apiserver");
+    Ok(program.is_file().then_some(program))
 }
 
 async fn is_ok(client: &Client, path: &str) -> bool {

@@ -4,7 +4,6 @@
 //! etcd comes from a crate; the kube-apiserver from `KUBEBUILDER_ASSETS`, or from the cache that `scripts/kube-assets`
 //! fills. A test that needs a missing tool fails, or is skipped on request: see [`require`]. Never shipped.
 
-mod assets;
 mod azure;
 pub mod browser;
 mod certificates;

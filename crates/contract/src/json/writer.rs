@@ -1,7 +1,5 @@
 //! Writing JSON whose bytes are part of an interface.
 
-use std::fmt::Write as _;
-
 use mooring_redact::{Escape, escape_into};
 
 /// White space between members and elements.
@@ -83,10 +81,7 @@ impl Writer {
     }
 
     pub fn integer(&mut self, value: i64) {
-        self.begin_item();
-        // Writing to a `String` cannot fail.
-        let _ = write!(self.text, "{value}");
-        self.needs_comma = true;
+        self.raw(&value.to_string());
     }
 
     /// Writes a value that is already JSON.
