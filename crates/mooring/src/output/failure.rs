@@ -3,6 +3,7 @@
 use std::io;
 
 use mooring_controller::query::QueryError;
+use mooring_workflow::journal::JournalError;
 
 /// Message and exit code. The message is `what failed: why`, and may have lines that start with `hint: `.
 #[derive(Debug)]
@@ -71,6 +72,18 @@ impl CommandFailure {
 
 impl From<io::Error> for CommandFailure {
     fn from(error: io::Error) -> Self {
+        Self::io(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for CommandFailure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::io(error.to_string())
+    }
+}
+
+impl From<JournalError> for CommandFailure {
+    fn from(error: JournalError) -> Self {
         Self::io(error.to_string())
     }
 }

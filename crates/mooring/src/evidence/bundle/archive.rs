@@ -19,23 +19,13 @@ pub(crate) const DIRECTORY: &str = "mooring-bundle";
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// Origin of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum FileOrigin {
     Cluster,
     Azure,
     Mooring,
     Node,
-}
-
-impl FileOrigin {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Cluster => "cluster",
-            Self::Azure => "azure",
-            Self::Mooring => "mooring",
-            Self::Node => "node",
-        }
-    }
 }
 
 /// File of the archive, with secrets redacted.
@@ -53,10 +43,11 @@ pub(crate) struct ArchivedFile {
 }
 
 /// A file that is not in the archive.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct OmittedFile {
     pub(crate) path: String,
     /// Name on the screen.
+    #[serde(rename = "what")]
     pub(crate) label: String,
     pub(crate) why: String,
 }
@@ -73,7 +64,7 @@ pub(crate) struct Manifest<'a> {
     subject: Option<&'a str>,
     archive: Option<Value>,
     files: Vec<Value>,
-    left_out: Vec<Value>,
+    left_out: &'a [OmittedFile],
 }
 
 #[derive(Debug, Default)]
@@ -122,7 +113,7 @@ impl Contents {
         let files = self.entries.iter().map(|entry| {
             json!({
                 "path": entry.path,
-                "source": entry.part.as_str(),
+                "source": entry.part,
                 "why": entry.why,
                 "bytes": entry.bytes.len(),
                 "originalBytes": entry.original_bytes,
@@ -131,10 +122,6 @@ impl Contents {
                 "cut": entry.is_truncated.then_some("only the end is here"),
             })
         });
-        let skipped = self
-            .skipped
-            .iter()
-            .map(|one| json!({"path": one.path, "what": one.label, "why": one.why}));
         let shown = archive.map(
             |(path, bytes)| json!({"path": path, "bytes": bytes.len(), "sha256": sha256(bytes)}),
         );
@@ -153,7 +140,7 @@ impl Contents {
             subject: self.subject.as_deref(),
             archive: shown,
             files: files.collect(),
-            left_out: skipped.collect(),
+            left_out: &self.skipped,
         }
     }
 }

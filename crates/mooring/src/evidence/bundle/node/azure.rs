@@ -42,13 +42,9 @@ pub(super) async fn add_vm(
     let why = "VM with its instance view";
     contents.entries.push(target("VM with instance view", &path, why).json(&vm)?);
     let path = subject.path("extension.txt");
-    if let Some(text) = message(&vm) {
-        let why = "message of the extension, with the bootstrap report";
-        contents.entries.push(target("bootstrap report", &path, why).text(text));
-    } else {
-        let why = "Azure has no message of the bootstrap extension";
-        contents.skip_as(&path, "bootstrap report", why);
-    }
+    let why = "message of the extension, with the bootstrap report";
+    let text = message(&vm).ok_or("Azure has no message of the bootstrap extension".to_owned());
+    target("bootstrap report", &path, why).add_text(text, contents);
     if !all {
         return Ok(());
     }
@@ -67,22 +63,12 @@ pub(super) async fn add_vm(
     let both = azure.read(Box::pin(async { tokio::join!(extensions, serial) })).await;
     let (extensions, serial) = both.unwrap_or_else(|why| (Err(why.clone()), Err(why)));
     let path = subject.path("extensions.json");
-    match extensions {
-        Ok(value) => {
-            let why = "extensions with their instance views";
-            contents.entries.push(target("extensions", &path, why).json(&value)?);
-        }
-        Err(why) => contents.skip_as(&path, "extensions", why),
-    }
+    let why = "extensions with their instance views";
+    target("extensions", &path, why).add_json(extensions, contents)?;
     let path = subject.path("serial.log");
-    match serial {
-        Ok(log) => {
-            let why = "log of the serial console, from boot diagnostics";
-            let text = String::from_utf8_lossy(&log).replace("\r\n", "\n");
-            contents.entries.push(target("serial console log", &path, why).text(&text));
-        }
-        Err(why) => contents.skip_as(&path, "serial console log", why),
-    }
+    let why = "log of the serial console, from boot diagnostics";
+    let text = serial.map(|log| String::from_utf8_lossy(&log).replace("\r\n", "\n"));
+    target("serial console log", &path, why).add_text(text, contents);
     Ok(())
 }
 
@@ -145,18 +131,9 @@ pub(super) async fn add_agent_pool(
     }
     for pool in pools {
         let path = format!("agentpool-{}.json", file_name(pool));
-        match read_pool(sources, pool).await {
-            Ok(value) => {
-                let target = FileTarget {
-                    part: FileOrigin::Azure,
-                    label: LABEL,
-                    path: &path,
-                    why: "agent pool",
-                };
-                contents.entries.push(target.json(&value)?);
-            }
-            Err(why) => contents.skip_as(&path, LABEL, why),
-        }
+        let (part, why) = (FileOrigin::Azure, "agent pool");
+        let target = FileTarget { part, label: LABEL, path: &path, why };
+        target.add_json(read_pool(sources, pool).await, contents)?;
     }
     Ok(())
 }
@@ -180,35 +157,36 @@ pub(super) async fn add_activity_log(
     subjects: &[BundledNode],
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    const LABEL: &str = "activity log of 2h";
-    const PATH: &str = "activity-log.json";
-    let azure = match &sources.azure {
-        Ok(azure) => azure,
-        Err(why) => {
-            contents.skip_as(PATH, LABEL, why);
-            return Ok(());
-        }
+    let target = FileTarget {
+        part: FileOrigin::Azure,
+        label: "activity log of 2h",
+        path: "activity-log.json",
+        why: "activity log of the node resource group, newest first",
     };
+    let read = read_activities(sources, subjects).await;
+    let kept = read.map(|(events, all)| {
+        if all > events.len() {
+            let why = format!("only the newest {} of {all} entries are here", events.len());
+            contents.skip_as(target.path, "older activity log", why);
+        }
+        json!(events)
+    });
+    target.add_json(kept, contents)
+}
+
+/// Returns the newest activities around the failure, and the number of all.
+async fn read_activities(
+    sources: &Sources<'_>,
+    subjects: &[BundledNode],
+) -> Result<(Vec<Value>, usize), String> {
+    let azure = sources.azure.as_ref().map_err(Clone::clone)?;
     let failed = subjects.iter().flat_map(|one| &one.entries).map(|entry| entry.at).max();
     let (from, to) = window(failed, sources.now);
     let query = ActivityQuery::of_group(&azure.scope.node_resource_group, from, to);
-    let read = azure.read(azure.arm.activity_log(&azure.scope.subscription, &query)).await;
-    match read.and_then(|events| events.map_err(|error| reason::of_azure(&error))) {
-        Ok(events) => {
-            let all = events.len();
-            let events = events.iter().take(MAX_ACTIVITIES);
-            let events: Vec<Value> = events.filter_map(|raw| parse(raw.text()).ok()).collect();
-            if all > events.len() {
-                let why = format!("only the newest {} of {all} entries are here", events.len());
-                contents.skip_as(PATH, "older activity log", why);
-            }
-            let why = "activity log of the node resource group, newest first";
-            let target = FileTarget { part: FileOrigin::Azure, label: LABEL, path: PATH, why };
-            contents.entries.push(target.json(&json!(events))?);
-        }
-        Err(why) => contents.skip_as(PATH, LABEL, why),
-    }
-    Ok(())
+    let events = azure.read(azure.arm.activity_log(&azure.scope.subscription, &query)).await?;
+    let events = events.map_err(|error| reason::of_azure(&error))?;
+    let newest = events.iter().take(MAX_ACTIVITIES).filter_map(|raw| parse(raw.text()).ok());
+    Ok((newest.collect(), events.len()))
 }
 
 /// Returns two hours around a failure, or the last two hours.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mooring_workflow::plural::counted;
 use serde_json::{Value, json};
 
 use super::super::archive::{Contents, FileOrigin};
@@ -36,14 +37,10 @@ pub(super) fn add_objects(
         (&subject.object, "node", "node.yaml", node_missing),
     ] {
         let path = subject.path(file);
-        match object {
-            Some(object) => {
-                let why = "object of the cluster, with its conditions";
-                let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
-                contents.entries.push(target.yaml(&without_managed_fields(object))?);
-            }
-            None => contents.skip_as(&path, label, missing),
-        }
+        let why = "object of the cluster, with its conditions";
+        let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
+        let read = object.as_ref().map(without_managed_fields).ok_or(missing);
+        target.add_yaml(read, contents)?;
     }
     Ok(())
 }
@@ -68,14 +65,10 @@ pub(super) async fn add_pools(
         }
         for name in names.into_iter().filter(|name| is_name(name)) {
             let path = format!("{}-{}.yaml", label.to_ascii_lowercase(), file_name(name));
-            match get(sources, &format!("{api}/{name}")).await {
-                Ok(object) => {
-                    let why = "object of the cluster";
-                    let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
-                    contents.entries.push(target.yaml(&without_managed_fields(&object))?);
-                }
-                Err(why) => contents.skip_as(&path, label, why),
-            }
+            let why = "object of the cluster";
+            let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
+            let read = get(sources, &format!("{api}/{name}")).await;
+            target.add_yaml(read.map(|object| without_managed_fields(&object)), contents)?;
         }
     }
     Ok(())
@@ -108,8 +101,7 @@ pub(super) async fn add_events(
         }
         return Ok(());
     }
-    let plural = if events.len() == 1 { "event" } else { "events" };
-    let label = format!("{} {plural}", events.len());
+    let label = counted(events.len(), "event");
     let why = "events of the NodeClaim and of the node";
     let target = FileTarget { part: FileOrigin::Cluster, label: &label, path: &path, why };
     let list = json!({"apiVersion": "v1", "kind": "List", "items": sorted(events)});
@@ -141,7 +133,7 @@ async fn get_text(sources: &Sources<'_>, path: &str) -> Result<String, String> {
 
 /// Adds the last lines of the controller's log.
 pub(super) async fn add_controller_log(sources: &Sources<'_>, contents: &mut Contents) {
-    const TARGET: FileTarget<'_> = FileTarget {
+    let target = FileTarget {
         part: FileOrigin::Mooring,
         label: "controller's log",
         path: "controller.log",
@@ -156,10 +148,7 @@ pub(super) async fn add_controller_log(sources: &Sources<'_>, contents: &mut Con
         let log = get_text(sources, &format!("{pod}/log?tailLines={MAX_LOG_LINES}")).await?;
         if log.is_empty() { Err(format!("the log of {leader} is empty")) } else { Ok(log) }
     };
-    match log.await {
-        Ok(log) => contents.entries.push(TARGET.text(&log)),
-        Err(why) => contents.skip_as(TARGET.path, TARGET.label, why),
-    }
+    target.add_text(log.await, contents);
 }
 
 /// Removes bookkeeping of the API server, which is longer than the object.

@@ -19,26 +19,42 @@ pub(super) fn add_record(
     subject: &BundledNode,
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    let path = subject.path("record.json");
-    if subject.entries.is_empty() {
+    let read = if subject.entries.is_empty() {
         let record = sources.facts().map(|facts| facts.record.is_some());
-        let why = match record {
+        Err(match record {
             Some(true) => "the failure record has no failure of this node".to_owned(),
             Some(false) => "the cluster has no failure record".to_owned(),
             None => sources.missing("not read", None),
-        };
-        contents.skip_as(&path, "record entries", why);
-        return Ok(());
-    }
-    let count = subject.entries.len();
-    let label =
-        if count == 1 { "1 record entry".to_owned() } else { format!("{count} record entries") };
-    let why = "failures of the node in the failure record";
-    let target = FileTarget { part: FileOrigin::Mooring, label: &label, path: &path, why };
-    let value = serde_json::to_value(&subject.entries)
-        .map_err(|error| CommandFailure::io(error.to_string()))?;
-    contents.entries.push(target.json(&value)?);
-    Ok(())
+        })
+    } else {
+        Ok(serde_json::to_value(&subject.entries)?)
+    };
+    let target = FileTarget {
+        part: FileOrigin::Mooring,
+        label: &match subject.entries.len() {
+            0 => "record entries".to_owned(),
+            1 => "1 record entry".to_owned(),
+            count => format!("{count} record entries"),
+        },
+        path: &subject.path("record.json"),
+        why: "failures of the node in the failure record",
+    };
+    target.add_json(read, contents)
+}
+
+/// Adds the output of a command without the times of the reads, or why there is none.
+fn add_output(
+    command: &str,
+    read: Result<Value, String>,
+    contents: &mut Contents,
+) -> Result<(), CommandFailure> {
+    let target = FileTarget {
+        part: FileOrigin::Mooring,
+        label: command,
+        path: &format!("{command}.json"),
+        why: &format!("output of `mooring {command} -o json`, without the times of the reads"),
+    };
+    target.add_json(read.map(without_read_times), contents)
 }
 
 /// Adds the output of `mooring why`.
@@ -46,20 +62,8 @@ pub(super) fn add_why(
     sources: &Sources<'_>,
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    const TARGET: FileTarget<'_> = FileTarget {
-        part: FileOrigin::Mooring,
-        label: "why",
-        path: "why.json",
-        why: "output of `mooring why -o json`, without the times of the reads",
-    };
-    match &sources.why {
-        Ok(document) => {
-            let document = without_read_times(document.clone());
-            contents.entries.push(TARGET.json(&document)?);
-        }
-        Err(why) => contents.skip_as(TARGET.path, TARGET.label, sources.missing(why, None)),
-    }
-    Ok(())
+    let document = sources.why.clone().map_err(|why| sources.missing(&why, None));
+    add_output("why", document, contents)
 }
 
 /// Adds the output of `mooring doctor`.
@@ -67,20 +71,12 @@ pub(super) async fn add_doctor(
     sources: &Sources<'_>,
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    const TARGET: FileTarget<'_> = FileTarget {
-        part: FileOrigin::Mooring,
-        label: "doctor",
-        path: "doctor.json",
-        why: "output of `mooring doctor -o json`, without the times of the reads",
-    };
-    let document = doctor::document(sources.arguments, sources.cluster.as_ref()).await?;
-    let mut document = without_read_times(document);
+    let mut document = doctor::document(sources.arguments, sources.cluster.as_ref()).await?;
     document["seconds"] = 0.into();
     for check in document["checks"].as_array_mut().into_iter().flatten() {
         check["message"] = without_seconds(check["message"].as_str().unwrap_or_default()).into();
     }
-    contents.entries.push(TARGET.json(&document)?);
-    Ok(())
+    add_output("doctor", Ok(document), contents)
 }
 
 /// Replaces the number of words such as `84ms` and `0.3s`.
@@ -98,23 +94,14 @@ pub(super) fn add_fleet(
     sources: &Sources<'_>,
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    const TARGET: FileTarget<'_> = FileTarget {
-        part: FileOrigin::Mooring,
-        label: "fleet",
-        path: "fleet.json",
-        why: "output of `mooring fleet -o json`, without the times of the reads",
-    };
     let Some(facts) = sources.facts() else {
-        contents.skip_as(TARGET.path, TARGET.label, sources.missing("not read", None));
-        return Ok(());
+        return add_output("fleet", Err(sources.missing("not read", None)), contents);
     };
     let fleet = Fleet::of(&facts.inventory, None);
     let findings = ImageFinding::all(facts, &fleet);
     let content = FleetContent::new(facts, &fleet, &findings);
-    let value = serde_json::to_value(facts.document(FLEET_SCHEMA, content))
-        .map_err(|error| CommandFailure::io(error.to_string()))?;
-    contents.entries.push(TARGET.json(&without_read_times(value))?);
-    Ok(())
+    let document = serde_json::to_value(facts.document(FLEET_SCHEMA, content))?;
+    add_output("fleet", Ok(document), contents)
 }
 
 /// Removes what changes with every read, so that the same cluster gives the same archive.
@@ -132,24 +119,13 @@ fn without_read_times(mut document: Value) -> Value {
 
 /// Adds the output of `mooring trace`, from the files that are already there.
 pub(super) fn add_trace(contents: &mut Contents) -> Result<(), CommandFailure> {
-    const TARGET: FileTarget<'_> = FileTarget {
-        part: FileOrigin::Mooring,
-        label: "trace",
-        path: "trace.json",
-        why: "output of `mooring trace -o json`, without the times of the reads",
-    };
     let timelines = mooring_trace::read(&trace_files(contents));
     if timelines.iter().all(Timeline::is_empty) {
-        contents.skip_as(TARGET.path, TARGET.label, "no times are known");
-    } else {
-        let (cluster, sources) = (contents.cluster.as_ref(), &contents.sources);
-        let document =
-            document(json::SCHEMA, cluster, sources, json::TraceContent::new(&timelines));
-        let value = serde_json::to_value(document)
-            .map_err(|error| CommandFailure::io(error.to_string()))?;
-        contents.entries.push(TARGET.json(&without_read_times(value))?);
+        return add_output("trace", Err("no times are known".to_owned()), contents);
     }
-    Ok(())
+    let content = json::TraceContent::new(&timelines);
+    let document = document(json::SCHEMA, contents.cluster.as_ref(), &contents.sources, content);
+    add_output("trace", Ok(serde_json::to_value(document)?), contents)
 }
 
 /// Returns the files that have times.

@@ -3,7 +3,7 @@
 use mooring_redact::Redactor;
 use serde_json::Value;
 
-use super::super::archive::{ArchivedFile, FileOrigin};
+use super::super::archive::{ArchivedFile, Contents, FileOrigin};
 use super::super::redact::redact;
 use crate::output;
 use crate::output::failure::CommandFailure;
@@ -29,6 +29,44 @@ impl FileTarget<'_> {
     /// Returns a document as JSON.
     pub(super) fn json(self, value: &Value) -> Result<ArchivedFile, CommandFailure> {
         self.document(value, |value| Ok(format!("{value:#}\n")))
+    }
+
+    /// Adds an object as YAML, or why it is left out.
+    pub(super) fn add_yaml(
+        self,
+        read: Result<Value, String>,
+        contents: &mut Contents,
+    ) -> Result<(), CommandFailure> {
+        self.add(read.map(|value| self.yaml(&value)), contents)
+    }
+
+    /// Adds a document as JSON, or why it is left out.
+    pub(super) fn add_json(
+        self,
+        read: Result<Value, String>,
+        contents: &mut Contents,
+    ) -> Result<(), CommandFailure> {
+        self.add(read.map(|value| self.json(&value)), contents)
+    }
+
+    /// Adds a text or its end, or why it is left out.
+    pub(super) fn add_text(self, read: Result<impl AsRef<str>, String>, contents: &mut Contents) {
+        match read {
+            Ok(text) => contents.entries.push(self.text(text.as_ref())),
+            Err(why) => contents.skip_as(self.path, self.label, why),
+        }
+    }
+
+    fn add(
+        self,
+        file: Result<Result<ArchivedFile, CommandFailure>, String>,
+        contents: &mut Contents,
+    ) -> Result<(), CommandFailure> {
+        match file {
+            Ok(file) => contents.entries.push(file?),
+            Err(why) => contents.skip_as(self.path, self.label, why),
+        }
+        Ok(())
     }
 
     fn document(
