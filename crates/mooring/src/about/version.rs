@@ -1,28 +1,16 @@
 //! Version and build information.
 
-use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::output::failure::CommandFailure;
-use crate::output::print_document;
-use crate::output::published;
-use crate::output::show;
+use crate::output::{AnswerFormat, print_document, published, show};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum VersionFormat {
-    /// One line
-    Table,
-    /// One line for each of version, commit, target and profile
-    Wide,
-    /// JSON; `mooring schema` prints its schema
-    Json,
-    /// YAML with the members of the JSON document
-    Yaml,
-    /// Markdown, for issues and chats
-    Markdown,
-    /// Version alone
-    Name,
-}
+pub(crate) const FORMATS: [&str; 4] = [
+    "One line",
+    "One line for each of version, commit, target and profile",
+    "JSON; `mooring schema` prints its schema",
+    "Version alone",
+];
 
 pub(crate) const SHORT: &str = env!("CARGO_PKG_VERSION");
 
@@ -45,7 +33,7 @@ struct VersionContent {
     profile: &'static str,
 }
 
-pub(crate) fn version(format: VersionFormat) -> Result<(), CommandFailure> {
+pub(crate) fn version(format: AnswerFormat) -> Result<(), CommandFailure> {
     let content = VersionContent {
         version: SHORT,
         commit: env!("MOORING_COMMIT"),
@@ -53,18 +41,18 @@ pub(crate) fn version(format: VersionFormat) -> Result<(), CommandFailure> {
         profile: env!("MOORING_PROFILE"),
     };
     match format {
-        VersionFormat::Table => {
+        AnswerFormat::Table => {
             let VersionContent { version, commit, target, .. } = content;
             show::print(format!("mooring {version} ({commit}, {target})\n").as_bytes())
         }
-        VersionFormat::Wide => show::print(format!("mooring {LONG}\n").as_bytes()),
-        VersionFormat::Markdown => {
+        AnswerFormat::Wide => show::print(format!("mooring {LONG}\n").as_bytes()),
+        AnswerFormat::Markdown => {
             show::print(show::code_block(&format!("mooring {LONG}\n")).as_bytes())
         }
-        VersionFormat::Name => show::print_names([content.version]),
-        VersionFormat::Json | VersionFormat::Yaml => {
+        AnswerFormat::Name => show::print_names([content.version]),
+        AnswerFormat::Json | AnswerFormat::Yaml => {
             let document = published::without_cluster("mooring.version/v1", content);
-            print_document(&document, format == VersionFormat::Yaml)
+            print_document(&document, format == AnswerFormat::Yaml)
         }
     }
 }

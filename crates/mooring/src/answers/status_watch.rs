@@ -6,10 +6,9 @@ use std::time::Duration;
 use super::status::{frame, read_runs};
 use crate::answers::arguments::StatusArguments;
 use crate::cluster::{AzureResults, Lists, VmRequest, connect, read_followed};
-use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
-use crate::workflows::runs::{WatchEnd, Watched, watch};
+use crate::workflows::runs::{WatchEnd, Watched, ensure_watchable, watch};
 
 const CLUSTER: Watched = Watched { name: "the cluster", interval: Duration::from_secs(3) };
 /// Azure is read less often than the cluster; its results are kept in between.
@@ -25,15 +24,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFai
 
 /// Shows the state until the user ends it. Exits with 1 if something is wrong at the end.
 fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure> {
-    let is_json = match arguments.output {
-        AnswerFormat::Table | AnswerFormat::Wide => false,
-        AnswerFormat::Json => true,
-        AnswerFormat::Yaml | AnswerFormat::Markdown | AnswerFormat::Name => {
-            return Err(CommandFailure::usage(
-                "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
-            ));
-        }
-    };
+    let is_json = ensure_watchable(arguments.output)?;
     let mut is_wrong = false;
     let (mut azure, mut runs) = (AzureResults::default(), Vec::new());
     let ended = build_runtime()?.block_on(async {

@@ -17,7 +17,7 @@ use crate::controller::{CONTROLLER_HELP, ControllerArguments};
 use crate::output::error_document;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
-use crate::output::{OutputArguments, is_plugin};
+use crate::output::{AnswerFormat, OutputArguments, is_plugin};
 
 /// Diagnose AKS nodes that fail to join the cluster, and repair wedged node pools
 #[derive(Debug, Parser)]
@@ -164,8 +164,8 @@ pub(crate) enum Command {
     /// Print the version and the build
     Version {
         /// Output format
-        #[arg(short, long, value_enum, default_value_t = version::VersionFormat::Table)]
-        output: version::VersionFormat,
+        #[arg(short, long, value_parser = AnswerFormat::described(version::FORMATS), default_value = "table")]
+        output: AnswerFormat,
     },
     /// Print the JSON Schema of a document, or list all
     Schema {

@@ -11,6 +11,6 @@ pub(crate) mod published;
 pub(crate) mod show;
 
 pub(crate) use arguments::{OutputArguments, init, is_quiet, message_style, style};
-pub(crate) use format::AnswerFormat;
+pub(crate) use format::{AnswerFormat, PlanFormat};
 pub(crate) use plugin::{is_plugin, with_commands};
 pub(crate) use show::{print_document, print_markdown, print_screen, yaml};

@@ -8,7 +8,7 @@ use mooring_repair::runtime::{JournalStatus, store};
 use mooring_workflow::status::RunStatus;
 use serde_json::Value;
 
-use crate::workflows::repair::run_status;
+use crate::workflows::runs::run_status;
 
 /// Reads the last run of each journal; none if they cannot be listed.
 pub(super) async fn read(client: &kube::Client, namespace: &str) -> Option<Vec<RunStatus>> {

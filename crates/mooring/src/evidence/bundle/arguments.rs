@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
 use crate::arguments::SourceArguments;
+use crate::output::AnswerFormat;
 
 pub(crate) const HELP: &str = "\
 With a directory (the root of a node: `/` on the node, or the mount point of its
@@ -41,6 +42,13 @@ Examples:
 
 Exits with 2 if nothing has the name, and with 3 if nothing can be read.";
 
+const FORMATS: [&str; 4] = [
+    "Contents of the archive, and what is left out",
+    "Every file of the archive, and all that is left out",
+    "JSON, schema mooring.bundle/v1",
+    "Path of the archive",
+];
+
 #[derive(Debug, Args)]
 pub(crate) struct BundleArguments {
     /// Root directory of a node, or name of a NodeClaim, node, VM or pool instance
@@ -50,27 +58,11 @@ pub(crate) struct BundleArguments {
     #[arg(long, value_name = "FILE.tar.gz")]
     pub(crate) out: Option<PathBuf>,
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = BundleFormat::Table)]
-    pub(crate) output: BundleFormat,
+    #[arg(short, long, value_parser = AnswerFormat::described(FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
     /// Read report and events from the VM of NODE with Run Command (needs write permission)
     #[arg(long)]
     pub(crate) run_command: bool,
     #[command(flatten)]
     pub(crate) node: SourceArguments,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BundleFormat {
-    /// Contents of the archive, and what is left out
-    Table,
-    /// Every file of the archive, and all that is left out
-    Wide,
-    /// JSON, schema mooring.bundle/v1
-    Json,
-    /// YAML with the members of the JSON document
-    Yaml,
-    /// Markdown, for issues and chats
-    Markdown,
-    /// Path of the archive
-    Name,
 }

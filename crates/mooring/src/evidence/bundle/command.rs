@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mooring_redact::identifier;
 
 use super::archive::Contents;
-use super::arguments::{BundleArguments, BundleFormat};
+use super::arguments::BundleArguments;
 use super::root::Root;
 use super::{directory, node, screen};
 use crate::arguments::without_kind;
@@ -13,7 +13,7 @@ use crate::evidence::path::{ensure_node, is_path};
 use crate::output::failure::CommandFailure;
 use crate::output::outfile;
 use crate::output::show;
-use crate::output::{self, print_document, print_markdown, print_screen};
+use crate::output::{self, AnswerFormat, print_document, print_markdown, print_screen};
 
 pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), CommandFailure> {
     let directory = Path::new(&arguments.what);
@@ -45,20 +45,20 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), CommandFailure> 
 }
 
 fn print(
-    format: BundleFormat,
+    format: AnswerFormat,
     path: &str,
     archive: &[u8],
     contents: &Contents,
 ) -> Result<(), CommandFailure> {
     let screen = |is_wide| screen::screen(path, archive.len(), contents, is_wide);
     match format {
-        BundleFormat::Table => print_screen(&screen(false)),
-        BundleFormat::Wide => print_screen(&screen(true)),
-        BundleFormat::Markdown => print_markdown(&screen(false)),
-        BundleFormat::Name => show::print(format!("{path}\n").as_bytes()),
-        BundleFormat::Json | BundleFormat::Yaml => {
+        AnswerFormat::Table => print_screen(&screen(false)),
+        AnswerFormat::Wide => print_screen(&screen(true)),
+        AnswerFormat::Markdown => print_markdown(&screen(false)),
+        AnswerFormat::Name => show::print(format!("{path}\n").as_bytes()),
+        AnswerFormat::Json | AnswerFormat::Yaml => {
             let document = contents.manifest(Some((path, archive)));
-            print_document(&document, format == BundleFormat::Yaml)
+            print_document(&document, format == AnswerFormat::Yaml)
         }
     }
 }

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use mooring_redact::shell_word;
 
 use crate::about::schema;
+use crate::output::{AnswerFormat, PlanFormat};
 use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit};
 
 #[derive(Debug, Args)]
@@ -224,10 +225,23 @@ pub(crate) const FORMER_PLAN: &str = "mooring.finalizers.plan/v1";
 const FORMER: &str = "mooring.finalizers/v1";
 const FORMER_STATUS: &str = "mooring.finalizers.status/v1";
 
+const PLAN_FORMATS: [&str; 4] = [
+    "Human-readable steps and checks",
+    "Every step, target and check, and the whole hash",
+    "JSON, schema mooring.finalizers.plan/v2",
+    "Objects with finalizers for kubectl, one per line",
+];
+const RUN_FORMATS: [&str; 4] = [
+    "Human-readable table",
+    "Table with every column, and every step",
+    "JSON, schema mooring.finalizers.run/v1",
+    "Profiles of the runs, one per line",
+];
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlanOutput {
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+    #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
     pub(crate) output: PlanFormat,
     /// Shape of the document; the one of the release before is printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([PLAN, FORMER_PLAN]))]
@@ -237,8 +251,8 @@ pub(crate) struct PlanOutput {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunOutput {
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-    pub(crate) output: RunFormat,
+    #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
     /// Shape of the document; the ones of the release before are printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, PLAN, FORMER, FORMER_PLAN]))]
     pub(crate) schema: Option<String>,
@@ -247,45 +261,11 @@ pub(crate) struct RunOutput {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StatusOutput {
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-    pub(crate) output: RunFormat,
+    #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
     /// Shape of the document; the one of the release before is printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER_STATUS]))]
     pub(crate) schema: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunFormat {
-    /// Human-readable table
-    Table,
-    /// Table with every column, and every step
-    Wide,
-    /// JSON, schema mooring.finalizers.run/v1
-    Json,
-    /// YAML with the members of the JSON document
-    Yaml,
-    /// Markdown, for issues and chats
-    Markdown,
-    /// Profiles of the runs, one per line
-    Name,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlanFormat {
-    /// Human-readable steps and checks
-    Table,
-    /// Every step, target and check, and the whole hash
-    Wide,
-    /// JSON, schema mooring.finalizers.plan/v2
-    Json,
-    /// YAML with the members of the JSON document
-    Yaml,
-    /// Markdown, for issues and chats
-    Markdown,
-    /// Objects with finalizers for kubectl, one per line
-    Name,
-    /// Mermaid diagram
-    Mermaid,
 }
 
 #[cfg(test)]

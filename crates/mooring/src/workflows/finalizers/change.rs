@@ -5,16 +5,16 @@ use mooring_finalizers::plan::Plan;
 use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
-use mooring_finalizers::workflow::Run;
+use mooring_finalizers::workflow::{Decision, Fact, Run};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
-use super::arguments::{PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput};
-use super::progress::show_progress;
+use super::arguments::{PlanOutput, RunArguments, RunOutput};
 use super::session::{FinalizerSession, with_session};
 use super::target::{Change, ensure_named};
 use super::{exit, settings, show};
 use crate::output::failure::CommandFailure;
+use crate::output::{AnswerFormat, PlanFormat};
 use crate::process::env_var;
 use crate::workflows::runs::{
     Notices, ProgressOutput, Signals, confirm, confirm_protected, dry_run, print_once,
@@ -92,8 +92,9 @@ impl FinalizerSession {
         let approval = self.approve(&plan, request)?;
         let notices = Notices::new(self.subject()).await;
         let mut progress = ProgressOutput::new(notices);
-        let watcher =
-            Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
+        let watcher = Box::new(|run: &_, decision: &_, now| {
+            progress.show_decision(run, decision, now, "end", change_text);
+        });
         let mut say = print_once();
         let run = async {
             if unfinished {
@@ -164,7 +165,7 @@ impl FinalizerSession {
             }
             return Ok(approval);
         }
-        let is_wide = request.output.output == RunFormat::Wide;
+        let is_wide = request.output.output == AnswerFormat::Wide;
         write_screen(&screens::plan(plan, self.cluster(), &[], is_wide));
         // A blocked plan needs no confirmation.
         if plan.checks.iter().all(CheckResult::allows_run) {
@@ -176,14 +177,7 @@ impl FinalizerSession {
 
     /// Prints the plan, and checks the approval.
     async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, CommandFailure> {
-        let output = match request.output.output {
-            RunFormat::Table => PlanFormat::Table,
-            RunFormat::Wide => PlanFormat::Wide,
-            RunFormat::Json => PlanFormat::Json,
-            RunFormat::Yaml => PlanFormat::Yaml,
-            RunFormat::Markdown => PlanFormat::Markdown,
-            RunFormat::Name => PlanFormat::Name,
-        };
+        let output = PlanFormat::Answer(request.output.output);
         let schema = request.output.schema.clone().filter(|schema| schema.contains(".plan/"));
         let code = self.show(plan, &PlanOutput { output, schema }).await?;
         match &request.token {
@@ -202,5 +196,17 @@ impl FinalizerSession {
         request: &Request,
     ) -> Result<u8, CommandFailure> {
         exit::end(self, hash, ending, &request.output).await
+    }
+}
+
+/// Describes an effect or a fact of the progress.
+fn change_text(decision: &Decision) -> Option<String> {
+    match decision {
+        Decision::Apply(effect) => Some(format!("{} {}", effect.verb(), effect.target())),
+        Decision::Record(fact) => {
+            let Fact::Spared { key, why } = &**fact;
+            Some(format!("{key} was skipped: {why}"))
+        }
+        _ => None,
     }
 }

@@ -49,28 +49,23 @@ pub(crate) async fn end(
 }
 
 pub(crate) fn refusal(error: &StartError) -> CommandFailure {
-    match error {
+    let hint = match error {
         StartError::Journal(_) | StartError::Unknown { .. } => {
-            CommandFailure::io(error.to_string())
+            return CommandFailure::io(error.to_string());
         }
-        StartError::Unfinished(_) => CommandFailure::blocked(format!(
-            "{error}\nhint: `mooring finalizers status` shows its progress"
-        )),
-        StartError::OtherProfile { .. } => CommandFailure::blocked(format!(
-            "{error}\nhint: use the profile that the run was started with, or move a foreign journal away (docs/RUNBOOK.md)"
-        )),
-        StartError::OtherCluster(_) => CommandFailure::blocked(format!(
-            "{error}\nhint: check the kubeconfig's current context, and `--journal`"
-        )),
+        StartError::Unfinished(_) => "`mooring finalizers status` shows its progress",
+        StartError::OtherProfile { .. } => {
+            "use the profile that the run was started with, or move a foreign journal away (docs/RUNBOOK.md)"
+        }
+        StartError::OtherCluster(_) => "check the kubeconfig's current context, and `--journal`",
         StartError::PlanChanged { .. } | StartError::Expired(_) | StartError::NotApproved => {
-            CommandFailure::blocked(format!(
-                "{error}\nhint: review and approve a new `mooring finalizers plan`"
-            ))
+            "review and approve a new `mooring finalizers plan`"
         }
         StartError::Refused { name, .. } => {
-            CommandFailure::blocked(format!("{error}\n{}", check_hint(name)))
+            return CommandFailure::blocked(format!("{error}\n{}", check_hint(name)));
         }
-    }
+    };
+    CommandFailure::blocked(format!("{error}\nhint: {hint}"))
 }
 
 pub(crate) fn check_hint(check: &str) -> &'static str {

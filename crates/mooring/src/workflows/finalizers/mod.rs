@@ -5,7 +5,6 @@ mod change;
 mod command;
 mod exit;
 mod plan;
-mod progress;
 mod session;
 mod settings;
 mod show;

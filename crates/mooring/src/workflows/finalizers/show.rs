@@ -9,39 +9,40 @@ use mooring_finalizers::screens;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::CheckResult;
 use mooring_workflow::published::Next;
-use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
-use super::arguments::{FORMER_PLAN, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput};
+use super::arguments::{FORMER_PLAN, PLAN, PlanOutput, RUN, RunOutput};
 use super::session::FinalizerSession;
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
-use crate::output::{print_document, print_markdown, print_screen};
-use crate::workflows::runs::format_lock;
+use crate::output::{AnswerFormat, PlanFormat, print_document, print_markdown, print_screen};
+use crate::workflows::runs::{format_lock, run_status};
 
 pub(crate) async fn plan(
     session: &FinalizerSession,
     plan: &Plan,
     output: &PlanOutput,
 ) -> Result<(), CommandFailure> {
-    let is_document = matches!(output.output, PlanFormat::Json | PlanFormat::Yaml);
-    ensure_document(output.schema.as_deref(), is_document)?;
-    let is_yaml = output.output == PlanFormat::Yaml;
+    let PlanFormat::Answer(format) = output.output else {
+        ensure_document(output.schema.as_deref(), false)?;
+        return print(plan::mermaid(plan).as_bytes());
+    };
+    ensure_document(output.schema.as_deref(), format.is_document())?;
+    let is_yaml = format == AnswerFormat::Yaml;
     let next = next(session, plan);
     let screen = |is_wide| screens::plan(plan, session.cluster(), &next, is_wide);
-    match output.output {
-        PlanFormat::Table => print_screen(&screen(false)),
-        PlanFormat::Wide => print_screen(&screen(true)),
-        PlanFormat::Markdown => print_markdown(&screen(false)),
-        PlanFormat::Name => print(objects(plan).as_bytes()),
-        PlanFormat::Mermaid => print(plan::mermaid(plan).as_bytes()),
-        PlanFormat::Json | PlanFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
+    match format {
+        AnswerFormat::Table => print_screen(&screen(false)),
+        AnswerFormat::Wide => print_screen(&screen(true)),
+        AnswerFormat::Markdown => print_markdown(&screen(false)),
+        AnswerFormat::Name => print(objects(plan).as_bytes()),
+        AnswerFormat::Json | AnswerFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
             print_document(&Plan { schema: FORMER_PLAN, ..plan.clone() }, is_yaml)
         }
-        PlanFormat::Json | PlanFormat::Yaml => {
+        AnswerFormat::Json | AnswerFormat::Yaml => {
             let content = PublishedPlan::new(plan, next.clone());
             let (identity, sources) = session.identity(Some(&plan.cluster)).await;
             print_document(&published::document(PLAN, &identity, &sources, &content), is_yaml)
@@ -82,20 +83,15 @@ pub(crate) struct RunContent<'a> {
     pub(crate) former: Option<&'a str>,
 }
 
-/// Returns true for JSON and YAML.
-pub(crate) fn is_document(format: RunFormat) -> bool {
-    matches!(format, RunFormat::Json | RunFormat::Yaml)
-}
-
 /// Prints the screen of runs, as Markdown, or their profiles.
 pub(crate) fn print_run(
     screen: &Screen,
     runs: &[RunStatus],
-    format: RunFormat,
+    format: AnswerFormat,
 ) -> Result<(), CommandFailure> {
     match format {
-        RunFormat::Markdown => print_markdown(screen),
-        RunFormat::Name => print_names(runs.iter().map(|run| run.subject.name())),
+        AnswerFormat::Markdown => print_markdown(screen),
+        AnswerFormat::Name => print_names(runs.iter().map(|run| run.subject.name())),
         _ => print_screen(screen),
     }
 }
@@ -108,8 +104,8 @@ pub(crate) async fn without_run(
     why: Option<String>,
     output: &RunOutput,
 ) -> Result<(), CommandFailure> {
-    let is_yaml = output.output == RunFormat::Yaml;
-    if !is_document(output.output) {
+    let is_yaml = output.output == AnswerFormat::Yaml;
+    if !output.output.is_document() {
         let mut screen = Screen::default();
         let (profile, cluster) = (&session.profile, session.cluster());
         match why {
@@ -137,21 +133,17 @@ pub(crate) async fn without_run(
         runs: &[],
         former: None,
     };
+    print_content(session, &content, is_yaml).await
+}
+
+/// Prints `mooring.finalizers.run/v1`.
+pub(crate) async fn print_content(
+    session: &FinalizerSession,
+    content: &RunContent<'_>,
+    is_yaml: bool,
+) -> Result<(), CommandFailure> {
     let (identity, sources) = session.identity(None).await;
-    print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)
-}
-
-/// Returns the status of the last run of a journal.
-pub(crate) fn run_status(journal: &JournalStatus) -> Result<Option<RunStatus>, CommandFailure> {
-    let history = RunHistory::read(&journal.records)
-        .map_err(|error| CommandFailure::io(error.to_string()))?;
-    Ok(history.map(|history| {
-        RunStatus::new(history, journal.place.clone(), journal.lock.as_ref(), Timestamp::now())
-    }))
-}
-
-fn former_report(journal: &JournalStatus) -> Result<Option<RunReport>, CommandFailure> {
-    RunReport::of(&journal.records).map_err(|error| CommandFailure::io(error.to_string()))
+    print_document(&published::document(RUN, &identity, &sources, content), is_yaml)
 }
 
 /// Returns the content of a document about the last run.
@@ -160,7 +152,7 @@ pub(crate) fn content<'a>(
     runs: &'a [RunStatus],
     former: Option<&'a str>,
 ) -> Result<RunContent<'a>, CommandFailure> {
-    let result = former_report(journal)?.map(|report| report.result);
+    let result = RunReport::of(&journal.records)?.map(|report| report.result);
     let plan_hash = runs.first().map(|run| run.plan_hash.as_str());
     Ok(RunContent { result, plan_hash, stopped: None, runs, former })
 }
@@ -171,18 +163,16 @@ pub(crate) async fn report(
     journal: &JournalStatus,
     output: &RunOutput,
 ) -> Result<(), CommandFailure> {
-    let is_yaml = output.output == RunFormat::Yaml;
+    let is_yaml = output.output == AnswerFormat::Yaml;
     let Some(run) = run_status(journal)? else { return Ok(()) };
     let runs = [run];
-    if !is_document(output.output) {
+    if !output.output.is_document() {
         return print_run(&run_screen(&runs[0], session.cluster()), &runs, output.output);
     }
     if is_former(output.schema.as_deref(), RUN) {
-        return print_document(&former_report(journal)?, is_yaml);
+        return print_document(&RunReport::of(&journal.records)?, is_yaml);
     }
-    let (identity, sources) = session.identity(None).await;
-    let content = content(journal, &runs, None)?;
-    print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)
+    print_content(session, &content(journal, &runs, None)?, is_yaml).await
 }
 
 /// Returns the state of a run as a sentence, with its steps and what remains.
@@ -218,6 +208,6 @@ pub(crate) fn former_status(
 ) -> Result<serde_json::Value, CommandFailure> {
     Ok(serde_json::json!({
         "schema": "mooring.finalizers.status/v1", "journal": journal.place,
-        "run": former_report(journal)?, "lock": journal.lock, "former": former,
+        "run": RunReport::of(&journal.records)?, "lock": journal.lock, "former": former,
     }))
 }

@@ -133,47 +133,11 @@ pub(crate) enum RepairCommand {
     /// The journal is evidence, not authority. While the temporary pool has the approval of the run's plan, that plan is
     /// continued; before that, a new plan is created from the live pool. `--yes` alone continues only an approved plan,
     /// and requires the flags and overrides that the run was started with.
-    Resume {
-        #[command(flatten)]
-        target: TargetArguments,
-        #[command(flatten)]
-        detection: DetectionArguments,
-        #[command(flatten)]
-        policies: PolicyArguments,
-        /// Skip the confirmation prompt
-        #[arg(long)]
-        yes: bool,
-        /// Hash that the run was started with, or the hash of a new plan; replaces typing the name
-        #[arg(long, value_name = "HASH")]
-        plan_hash: Option<ApprovalToken>,
-        /// Show the run that would be continued; DRY_RUN=true does the same
-        #[arg(long)]
-        dry_run: bool,
-        #[command(flatten)]
-        output: RunOutput,
-    },
+    Resume(ResumeArguments),
     /// Show the last run of every pool, or of one (read-only)
     ///
     /// Exits with 0 if every run is finished or running, and with 1 if a run stopped and can be resumed.
-    Status {
-        #[command(flatten)]
-        target: TargetArguments,
-        /// Include earlier runs
-        #[arg(long)]
-        all: bool,
-        /// Follow the runs; `q` or Ctrl-C ends it
-        ///
-        /// A terminal is redrawn, a pipe gets changed rows, and `-o json` one document per line.
-        #[arg(short, long)]
-        watch: bool,
-        /// Exit with 0 regardless of the state of the runs
-        #[arg(long)]
-        exit_zero: bool,
-        #[command(flatten)]
-        limit: ReadLimit,
-        #[command(flatten)]
-        output: StatusOutput,
-    },
+    Status(StatusArguments),
     /// Roll back an unfinished run as far as possible
     Abort {
         #[command(flatten)]
@@ -187,6 +151,48 @@ pub(crate) enum RepairCommand {
         #[command(flatten)]
         output: RunOutput,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
+    #[command(flatten)]
+    pub(crate) detection: DetectionArguments,
+    #[command(flatten)]
+    pub(crate) policies: PolicyArguments,
+    /// Skip the confirmation prompt
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Hash that the run was started with, or the hash of a new plan; replaces typing the name
+    #[arg(long, value_name = "HASH")]
+    pub(crate) plan_hash: Option<ApprovalToken>,
+    /// Show the run that would be continued; DRY_RUN=true does the same
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) output: RunOutput,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
+    /// Include earlier runs
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Follow the runs; `q` or Ctrl-C ends it
+    ///
+    /// A terminal is redrawn, a pipe gets changed rows, and `-o json` one document per line.
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+    /// Exit with 0 regardless of the state of the runs
+    #[arg(long)]
+    pub(crate) exit_zero: bool,
+    #[command(flatten)]
+    pub(crate) limit: ReadLimit,
+    #[command(flatten)]
+    pub(crate) output: StatusOutput,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The target of a command, and its confirmation.
+//! The target of a change, and the errors of its plan.
 
 use mooring_repair::plan::{Plan, PlanError};
 use mooring_repair::runtime::Operator;
@@ -6,7 +6,7 @@ use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 
 use crate::output::failure::CommandFailure;
-use crate::workflows::runs::{confirm, confirm_protected, write_screen};
+use crate::workflows::runs::write_screen;
 
 /// Shows what a command changes, and where. `what` is a sentence without its end, `plan` has the counts of nodes and pods.
 pub(super) async fn show_target(operator: &mut Operator, what: &str, plan: Option<&Plan>) {
@@ -40,22 +40,6 @@ pub(super) async fn show_target(operator: &mut Operator, what: &str, plan: Optio
         screen.labeled(2, 10, "warning", [Text::new(why)]);
     }
     write_screen(&screen);
-}
-
-/// Prompts for `CLUSTER/POOL`.
-pub(super) fn ask(operator: &Operator, unattended: &str) -> Result<(), CommandFailure> {
-    let target = &operator.settings().target;
-    confirm(&format!("{}/{}", target.cluster, target.pool), &format!("mooring repair {unattended}"))
-}
-
-/// Prompts for `CLUSTER/POOL` although flags approve the change, if its context is protected.
-pub(super) fn ask_protected(
-    operator: &Operator,
-    protected: Option<&str>,
-) -> Result<(), CommandFailure> {
-    let target = &operator.settings().target;
-    let name = format!("{}/{}", target.cluster, target.pool);
-    protected.map_or(Ok(()), |context| confirm_protected(&name, context))
 }
 
 pub(super) fn no_plan(error: &PlanError) -> CommandFailure {

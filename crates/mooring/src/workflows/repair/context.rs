@@ -5,7 +5,7 @@ use mooring_controller::run::Api;
 use mooring_repair::runtime::Operator;
 use mooring_workflow::published::ClusterIdentity;
 
-use super::arguments::{RepairCommand, TargetArguments};
+use super::arguments::{RepairCommand, ResumeArguments, StatusArguments, TargetArguments};
 use crate::arguments::ClusterName;
 use crate::cluster::config;
 use crate::cluster::connect;
@@ -145,8 +145,8 @@ impl RepairCommand {
             Self::Detect { target, .. }
             | Self::Plan { target, .. }
             | Self::Apply { target, .. }
-            | Self::Resume { target, .. }
-            | Self::Status { target, .. }
+            | Self::Resume(ResumeArguments { target, .. })
+            | Self::Status(StatusArguments { target, .. })
             | Self::Abort { target, .. } => target,
         }
     }
@@ -156,25 +156,22 @@ impl RepairCommand {
         match self {
             Self::Detect { limit, .. }
             | Self::Plan { limit, .. }
-            | Self::Status { limit, watch: false, .. } => Some(*limit),
+            | Self::Status(StatusArguments { limit, watch: false, .. }) => Some(*limit),
             _ => None,
         }
     }
 
     fn is_change(&self) -> bool {
-        match self {
-            Self::Apply { .. } | Self::Resume { .. } | Self::Abort { .. } => true,
-            Self::Detect { .. } | Self::Plan { .. } | Self::Status { .. } => false,
-        }
+        matches!(self, Self::Apply { .. } | Self::Resume(_) | Self::Abort { .. })
     }
 
     /// Returns true for a change that flags approve, without a prompt.
     fn is_unattended(&self) -> bool {
         match self {
             Self::Apply { approval, .. } => approval.plan_hash.is_some(),
-            Self::Resume { yes, plan_hash, .. } => *yes || plan_hash.is_some(),
+            Self::Resume(arguments) => arguments.yes || arguments.plan_hash.is_some(),
             Self::Abort { yes, .. } => *yes,
-            Self::Detect { .. } | Self::Plan { .. } | Self::Status { .. } => false,
+            Self::Detect { .. } | Self::Plan { .. } | Self::Status(_) => false,
         }
     }
 }

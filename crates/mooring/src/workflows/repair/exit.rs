@@ -3,34 +3,34 @@
 use std::fmt::Write as _;
 
 use mooring_repair::resume::ResumeError;
-use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::runtime::CommandResult;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::Reason;
 use mooring_repair::workflow::{Run, RunOutcome};
 
 use super::formats::RunOutput;
-use super::show::{self, Flags};
+use super::session::RepairSession;
+use super::show;
 use crate::output::failure::CommandFailure;
 use crate::workflows::runs::exit_code;
 
 /// Prints the report of a run, and the next command.
 pub(crate) async fn end(
-    operator: &mut Operator,
+    session: &mut RepairSession<'_>,
     ending: CommandResult,
     output: &RunOutput,
-    flags: Flags<'_>,
 ) -> Result<u8, CommandFailure> {
     let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
     let mut finished = false;
     if begun
-        && let Ok(journal) = operator.status().await
+        && let Ok(journal) = session.operator.status().await
         && let Ok(Some(run)) = Run::replay(&journal.records)
     {
         finished = run.is_finished();
-        show::report(operator, &journal, output).await?;
+        show::report(&mut session.operator, &journal, output).await?;
     }
-    let flags = flags(&operator.settings().target.pool);
+    let flags = session.flags();
     let status = format!("mooring repair status{flags}");
     let mut next = format!("`mooring repair resume{flags}` continues");
     if !matches!(
@@ -57,38 +57,33 @@ pub(crate) async fn end(
 
 /// Returns the failure of a run that cannot start. `flags` select the same run.
 pub(crate) fn refusal(error: &StartError, flags: &str) -> CommandFailure {
-    match error {
-        StartError::Journal(_) => CommandFailure::io(error.to_string()),
-        StartError::Unfinished(_) => CommandFailure::blocked(format!(
-            "{error}\nhint: `mooring repair status{flags}` shows its progress"
-        )),
-        StartError::PlanChanged { .. } | StartError::Expired(_) => CommandFailure::blocked(
-            format!("{error}\nhint: `mooring repair plan` creates a new plan to approve"),
-        ),
-        StartError::NotResumed(why) => {
-            let hint = match why {
-                ResumeError::NotRepeated(_) => format!(
-                    "repeat them, or run `mooring repair resume{flags}` without --yes and type the name"
-                ),
-                ResumeError::Contradicted(_) => format!(
-                    "the journal was changed or replaced; see `mooring repair status{flags}` and docs/RUNBOOK.md"
-                ),
-                _ => format!(
-                    "pass `--plan-hash` with the hash that the run was started with, or run `mooring repair resume{flags}` without --yes and type the name"
-                ),
-            };
-            CommandFailure::blocked(format!("{error}\nhint: {hint}"))
+    let hint = match error {
+        StartError::Journal(_) => return CommandFailure::io(error.to_string()),
+        StartError::Unfinished(_) => format!("`mooring repair status{flags}` shows its progress"),
+        StartError::PlanChanged { .. } | StartError::Expired(_) => {
+            "`mooring repair plan` creates a new plan to approve".to_owned()
         }
-        StartError::TooOften(_) => CommandFailure::blocked(format!(
-            "{error}\nhint: find the root cause; `--override recreations=REASON` starts the run anyway"
-        )),
-        StartError::Blocked(_) => CommandFailure::blocked(format!(
-            "{error}\nhint: `mooring repair plan` shows all checks; `--override CHECK=REASON` starts the run anyway, except for pool-name"
-        )),
-        StartError::Refused(_) => CommandFailure::blocked(format!(
-            "{error}\nhint: `mooring repair detect` shows why; `--override CHECK=REASON` starts the run anyway"
-        )),
-    }
+        StartError::NotResumed(ResumeError::NotRepeated(_)) => format!(
+            "repeat them, or run `mooring repair resume{flags}` without --yes and type the name"
+        ),
+        StartError::NotResumed(ResumeError::Contradicted(_)) => format!(
+            "the journal was changed or replaced; see `mooring repair status{flags}` and docs/RUNBOOK.md"
+        ),
+        StartError::NotResumed(_) => format!(
+            "pass `--plan-hash` with the hash that the run was started with, or run `mooring repair resume{flags}` without --yes and type the name"
+        ),
+        StartError::TooOften(_) => {
+            "find the root cause; `--override recreations=REASON` starts the run anyway".to_owned()
+        }
+        StartError::Blocked(_) => {
+            "`mooring repair plan` shows all checks; `--override CHECK=REASON` starts the run anyway, except for pool-name".to_owned()
+        }
+        StartError::Refused(_) => {
+            "`mooring repair detect` shows why; `--override CHECK=REASON` starts the run anyway"
+                .to_owned()
+        }
+    };
+    CommandFailure::blocked(format!("{error}\nhint: {hint}"))
 }
 
 #[cfg(test)]

@@ -1,23 +1,44 @@
-//! Output formats of `mooring repair`, and the schemas of its documents.
+//! Output of `mooring repair`, and the schemas of its documents.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::about::schema;
+use crate::output::failure::CommandFailure;
+use crate::output::{AnswerFormat, PlanFormat};
 
 pub(crate) const DETECTION: &str = "mooring.repair.detection/v1";
 pub(crate) const PLAN: &str = "mooring.repair.plan/v2";
 pub(crate) const RUN: &str = "mooring.repair.run/v1";
 /// Shapes of the release before.
-pub(super) const FORMER: &str = "mooring.repair/v1";
-pub(super) const FORMER_PLAN: &str = "mooring.repair.plan/v1";
-pub(super) const FORMER_STATUS: &str = "mooring.repair.status/v1";
+const FORMER: &str = "mooring.repair/v1";
+const FORMER_PLAN: &str = "mooring.repair.plan/v1";
+const FORMER_STATUS: &str = "mooring.repair.status/v1";
+
+const DETECT_FORMATS: [&str; 4] = [
+    "Human-readable verdict and signs",
+    "Every pool, with the names of the checks",
+    "JSON, schema mooring.repair.detection/v1",
+    "Pools that are wedged or suspected, one per line",
+];
+const RUN_FORMATS: [&str; 4] = [
+    "Human-readable table",
+    "Table with every column, and every step",
+    "JSON, schema mooring.repair.run/v1",
+    "Pools of the runs, one per line",
+];
+const PLAN_FORMATS: [&str; 4] = [
+    "Human-readable steps and checks",
+    "Every step, check, body, and the whole hash",
+    "JSON, schema mooring.repair.plan/v2",
+    "Pool of the plan",
+];
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DetectOutput {
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = DetectFormat::Table)]
-    pub(crate) output: DetectFormat,
+    #[arg(short, long, value_parser = AnswerFormat::described(DETECT_FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
     /// Shape of the document; the one of the release before is printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([DETECTION, FORMER]))]
     pub(crate) schema: Option<String>,
@@ -29,7 +50,7 @@ pub(crate) struct DetectOutput {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlanOutput {
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+    #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
     pub(crate) output: PlanFormat,
     /// Shape of the document; the one of the release before is printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([PLAN, FORMER_PLAN]))]
@@ -39,18 +60,38 @@ pub(crate) struct PlanOutput {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ApplyOutput {
     /// Output format; `mermaid` with --dry-run only
-    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
-    pub(crate) output: PlanFormat,
+    #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
+    output: PlanFormat,
     /// Shape of the document; the ones of the release before are printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, PLAN, FORMER, FORMER_PLAN]))]
-    pub(crate) schema: Option<String>,
+    schema: Option<String>,
+}
+
+impl ApplyOutput {
+    /// Returns the output of a dry run.
+    pub(crate) fn plan(&self) -> PlanOutput {
+        let schema = self.schema.clone().filter(|schema| schema.contains(".plan/"));
+        PlanOutput { output: self.output, schema }
+    }
+
+    /// Returns the output of a run; plans alone can be diagrams.
+    pub(crate) fn run(&self) -> Result<RunOutput, CommandFailure> {
+        let PlanFormat::Answer(output) = self.output else {
+            return Err(CommandFailure::usage(
+                "-o mermaid is for plans only\nhint: use `mooring repair plan` or `apply --dry-run`"
+                    .to_owned(),
+            ));
+        };
+        let schema = self.schema.clone().filter(|schema| !schema.contains(".plan/"));
+        Ok(RunOutput { output, schema })
+    }
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunOutput {
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-    pub(crate) output: RunFormat,
+    #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
     /// Shape of the document; the one of the release before is printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER]))]
     pub(crate) schema: Option<String>,
@@ -59,59 +100,9 @@ pub(crate) struct RunOutput {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StatusOutput {
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-    pub(crate) output: RunFormat,
+    #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
     /// Shape of the document; the one of the release before is printed for one release
     #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER_STATUS]))]
     pub(crate) schema: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DetectFormat {
-    /// Human-readable verdict and signs
-    Table,
-    /// Every pool, with the names of the checks
-    Wide,
-    /// JSON, schema mooring.repair.detection/v1
-    Json,
-    /// YAML with the members of the JSON document
-    Yaml,
-    /// Markdown, for issues and chats
-    Markdown,
-    /// Pools that are wedged or suspected, one per line
-    Name,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunFormat {
-    /// Human-readable table
-    Table,
-    /// Table with every column, and every step
-    Wide,
-    /// JSON, schema mooring.repair.run/v1
-    Json,
-    /// YAML with the members of the JSON document
-    Yaml,
-    /// Markdown, for issues and chats
-    Markdown,
-    /// Pools of the runs, one per line
-    Name,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlanFormat {
-    /// Human-readable steps and checks
-    Table,
-    /// Every step, check, body, and the whole hash
-    Wide,
-    /// JSON, schema mooring.repair.plan/v2
-    Json,
-    /// YAML with the members of the JSON document
-    Yaml,
-    /// Markdown, for issues and chats
-    Markdown,
-    /// Pool of the plan
-    Name,
-    /// Mermaid diagram
-    Mermaid,
 }

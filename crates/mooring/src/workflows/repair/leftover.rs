@@ -111,8 +111,7 @@ pub(crate) fn unfinished(
     operator: &Operator,
     records: &[Record],
 ) -> Result<Option<Run>, CommandFailure> {
-    let state = Run::replay(records).map_err(|error| CommandFailure::io(error.to_string()))?;
-    let state = state.filter(|state| !state.is_finished());
+    let state = Run::replay(records)?.filter(|state| !state.is_finished());
     if let Some(state) = &state {
         operator.own(state).map_err(CommandFailure::io)?;
     }

@@ -10,9 +10,9 @@ mod exit;
 mod formats;
 mod leftover;
 mod progress;
+mod session;
 mod settings;
 mod show;
 
 pub(crate) use arguments::RepairArguments;
 pub(crate) use command::repair;
-pub(crate) use show::run_status;

@@ -1,15 +1,12 @@
 //! Progress of a repair.
 
 use jiff::Timestamp;
-use mooring_repair::plan::Step;
 use mooring_repair::runtime::Operator;
 use mooring_repair::workflow::{Decision, Run};
+use mooring_workflow::Effect as _;
 use mooring_workflow::published::ClusterIdentity;
-use mooring_workflow::{Effect as _, Phase, Step as _};
 
-use crate::workflows::runs::{
-    Notices, ProgressEvent, ProgressLine, ProgressOutput, RunSubject, journal_flag,
-};
+use crate::workflows::runs::{Notices, ProgressOutput, RunSubject, journal_flag};
 
 /// Returns the progress of a run, which also notifies hooks. `what` is what the command does with the pool.
 pub(super) async fn new_progress(operator: &mut Operator, what: &str) -> ProgressOutput {
@@ -32,22 +29,8 @@ pub(crate) fn show_progress(
     action: &Decision,
     now: Timestamp,
 ) {
-    progress.start(&state.id);
-    let (event, text) = match action {
-        Decision::Apply(effect) => (ProgressEvent::Change, effect.key()),
-        Decision::Wait { why, .. } => (ProgressEvent::Wait, format!("waiting {why}")),
-        Decision::Done(evidence) => (ProgressEvent::Done, evidence.join("; ")),
-        Decision::Stop(stop) => (ProgressEvent::Stop, format!("stopping: {}", stop.message)),
-        Decision::Record(_) | Decision::Refresh | Decision::Finish(..) => return,
-    };
-    let step = state.step().filter(|_| state.phase != Phase::Aborting);
-    progress.show(&ProgressLine {
-        position: step
-            .map_or_else(String::new, |step| format!("{}/{}", step.number(), Step::ALL.len())),
-        step: step.map_or("rollback", |step| step.name()),
-        event,
-        seconds: now.duration_since(state.step_since()).as_secs(),
-        expected_seconds: step.map(Step::expected_seconds),
-        text: &text,
+    progress.show_decision(state, action, now, "rollback", |decision| match decision {
+        Decision::Apply(effect) => Some(effect.key()),
+        _ => None,
     });
 }

@@ -13,48 +13,52 @@ use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::{Entry, Record};
 use mooring_terminal::Screen;
 use mooring_workflow::published::Next;
-use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
+use serde::Serialize;
 
-use super::formats::{
-    DETECTION, DetectFormat, DetectOutput, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput,
-};
+use super::arguments::TargetArguments;
+use super::formats::{DETECTION, DetectOutput, PLAN, PlanOutput, RUN, RunOutput};
+use super::session::RepairSession;
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
-use crate::output::{print_document, print_markdown, print_screen};
-use crate::workflows::runs::{write, write_screen};
-
-/// Flags of a further command on a pool.
-pub(crate) type Flags<'a> = &'a dyn Fn(&str) -> String;
+use crate::output::{AnswerFormat, PlanFormat, print_document, print_markdown, print_screen};
+use crate::workflows::runs::{run_status, write, write_screen};
 
 pub(crate) async fn detection(
-    operator: &mut Operator,
+    session: &mut RepairSession<'_>,
     (reports, skipped): (&[DetectionReport], &[SkippedPool]),
     output: &DetectOutput,
-    flags: Flags<'_>,
 ) -> Result<(), CommandFailure> {
-    let is_document = matches!(output.output, DetectFormat::Json | DetectFormat::Yaml);
-    ensure_document(output.schema.as_deref(), is_document)?;
-    let is_yaml = output.output == DetectFormat::Yaml;
+    ensure_document(output.schema.as_deref(), output.output.is_document())?;
+    let is_yaml = output.output == AnswerFormat::Yaml;
     if is_former(output.schema.as_deref(), DETECTION) {
         return print_document(&reports.first(), is_yaml);
     }
-    let next = detection_next(reports, flags);
+    let next = detection_next(reports, session.target);
     let screen = |is_wide| screens::detection(reports, skipped, &next, is_wide);
     match output.output {
-        DetectFormat::Table => print_screen(&screen(false)),
-        DetectFormat::Wide => print_screen(&screen(true)),
-        DetectFormat::Markdown => print_markdown(&screen(false)),
-        DetectFormat::Name => print_names(wedged(reports).map(|report| report.pool.as_str())),
-        DetectFormat::Json | DetectFormat::Yaml => {
+        AnswerFormat::Table => print_screen(&screen(false)),
+        AnswerFormat::Wide => print_screen(&screen(true)),
+        AnswerFormat::Markdown => print_markdown(&screen(false)),
+        AnswerFormat::Name => print_names(wedged(reports).map(|report| report.pool.as_str())),
+        AnswerFormat::Json | AnswerFormat::Yaml => {
             let content = Detected::new(reports, skipped, next);
-            let identity = operator.identity().await;
-            let document = published::document(DETECTION, &identity, operator.sources(), &content);
-            print_document(&document, is_yaml)
+            print_published(&mut session.operator, DETECTION, &content, is_yaml).await
         }
     }
+}
+
+/// Prints a document about the cluster.
+pub(super) async fn print_published(
+    operator: &mut Operator,
+    schema: &'static str,
+    content: &impl Serialize,
+    is_yaml: bool,
+) -> Result<(), CommandFailure> {
+    let identity = operator.identity().await;
+    print_document(&published::document(schema, &identity, operator.sources(), content), is_yaml)
 }
 
 /// Writes the verdict and its signs to stderr.
@@ -68,52 +72,46 @@ fn wedged(reports: &[DetectionReport]) -> impl Iterator<Item = &DetectionReport>
     reports.iter().filter(move |report| is_bad(report.detection.verdict))
 }
 
-fn detection_next(reports: &[DetectionReport], flags: Flags<'_>) -> Vec<Next> {
+fn detection_next(reports: &[DetectionReport], target: &TargetArguments) -> Vec<Next> {
     let plan = |report: &DetectionReport| {
-        let command = format!("mooring repair plan{}", flags(&report.pool));
+        let command = format!("mooring repair plan{}", target.repeated(&report.pool));
         Next::new(command, "steps and checks; changes nothing")
     };
     wedged(reports).map(plan).collect()
 }
 
-/// Prints a plan with the report of the same reads.
+/// Prints a plan with the report of the same reads. `flags` select its pool.
 pub(crate) async fn plan(
     operator: &mut Operator,
     plan: &Plan,
     report: &DetectionReport,
     output: &PlanOutput,
-    flags: Flags<'_>,
+    flags: &str,
 ) -> Result<(), CommandFailure> {
-    let is_document = matches!(output.output, PlanFormat::Json | PlanFormat::Yaml);
-    ensure_document(output.schema.as_deref(), is_document)?;
-    let is_yaml = output.output == PlanFormat::Yaml;
+    let PlanFormat::Answer(format) = output.output else {
+        ensure_document(output.schema.as_deref(), false)?;
+        return print(plan::mermaid(plan).as_bytes());
+    };
+    ensure_document(output.schema.as_deref(), format.is_document())?;
+    let is_yaml = format == AnswerFormat::Yaml;
     let next = || plan_next(operator, plan, report, flags);
-    match output.output {
-        PlanFormat::Table => print_screen(&screens::plan(plan, report, &next(), false)),
-        PlanFormat::Wide => print_screen(&screens::plan(plan, report, &next(), true)),
-        PlanFormat::Markdown => print(plan::markdown(plan).as_bytes()),
-        PlanFormat::Name => print_names([plan.pool.as_str()]),
-        PlanFormat::Mermaid => print(plan::mermaid(plan).as_bytes()),
-        PlanFormat::Json | PlanFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
+    match format {
+        AnswerFormat::Table => print_screen(&screens::plan(plan, report, &next(), false)),
+        AnswerFormat::Wide => print_screen(&screens::plan(plan, report, &next(), true)),
+        AnswerFormat::Markdown => print(plan::markdown(plan).as_bytes()),
+        AnswerFormat::Name => print_names([plan.pool.as_str()]),
+        AnswerFormat::Json | AnswerFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
             print_document(plan, is_yaml)
         }
-        PlanFormat::Json | PlanFormat::Yaml => {
+        AnswerFormat::Json | AnswerFormat::Yaml => {
             let content = PublishedPlan::new(plan, report.detection.verdict, next());
-            let identity = operator.identity().await;
-            let document = published::document(PLAN, &identity, operator.sources(), &content);
-            print_document(&document, is_yaml)
+            print_published(operator, PLAN, &content, is_yaml).await
         }
     }
 }
 
 /// Returns `apply` only if it would start.
-pub(crate) fn plan_next(
-    operator: &Operator,
-    plan: &Plan,
-    report: &DetectionReport,
-    flags: Flags<'_>,
-) -> Vec<Next> {
-    let flags = flags(&plan.pool);
+fn plan_next(operator: &Operator, plan: &Plan, report: &DetectionReport, flags: &str) -> Vec<Next> {
     let is_recent = report.operation.as_ref().is_some_and(|operation| operation.left_alone);
     if is_recent || may_begin(plan, &report.detection.checks, operator.settings()).is_err() {
         let command = format!("mooring repair detect{flags}");
@@ -131,7 +129,7 @@ pub(crate) fn warnings(plan: &Plan) {
 }
 
 /// Content of `mooring.repair.run/v1`.
-#[derive(serde::Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunContent<'a> {
     pub(crate) runs: Vec<PublishedRun<'a>>,
@@ -139,7 +137,7 @@ pub(crate) struct RunContent<'a> {
 }
 
 /// A run with the pool that it recreates, whose only copy may be the journal.
-#[derive(serde::Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PublishedRun<'a> {
     #[serde(flatten)]
@@ -155,7 +153,7 @@ impl<'a> PublishedRun<'a> {
 }
 
 /// An earlier run of a pool.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Earlier {
     pub(crate) pool: String,
@@ -165,46 +163,30 @@ pub(crate) struct Earlier {
     pub(crate) last_at: Timestamp,
 }
 
-/// Returns the status of the last run of a journal.
-pub(crate) fn run_status(status: &JournalStatus) -> Result<Option<RunStatus>, CommandFailure> {
-    let history =
-        RunHistory::read(&status.records).map_err(|error| CommandFailure::io(error.to_string()))?;
-    Ok(history.map(|history| {
-        RunStatus::new(history, status.place.clone(), status.lock.as_ref(), Timestamp::now())
-    }))
-}
-
 /// Prints the last run of a journal, after a command that drove it.
 pub(crate) async fn report(
     operator: &mut Operator,
     status: &JournalStatus,
     output: &RunOutput,
 ) -> Result<(), CommandFailure> {
-    let is_document = matches!(output.output, RunFormat::Json | RunFormat::Yaml);
+    let is_document = output.output.is_document();
     ensure_document(output.schema.as_deref(), is_document)?;
-    let is_yaml = output.output == RunFormat::Yaml;
-    let former =
-        || RunReport::of(&status.records).map_err(|error| CommandFailure::io(error.to_string()));
+    let is_yaml = output.output == AnswerFormat::Yaml;
     if is_document && is_former(output.schema.as_deref(), RUN) {
-        return print_document(&former()?, is_yaml);
+        return print_document(&RunReport::of(&status.records)?, is_yaml);
     }
     let Some(run) = run_status(status)? else { return Ok(()) };
     match output.output {
-        RunFormat::Markdown => {
-            print(former()?.map(|report| report.markdown()).unwrap_or_default().as_bytes())
+        AnswerFormat::Markdown => {
+            let report = RunReport::of(&status.records)?;
+            print(report.map(|report| report.markdown()).unwrap_or_default().as_bytes())
         }
-        RunFormat::Name => print_names([run.subject.name()]),
-        RunFormat::Table | RunFormat::Wide => {
+        AnswerFormat::Name => print_names([run.subject.name()]),
+        AnswerFormat::Table | AnswerFormat::Wide => {
             print_screen(&run_screen(&run, &operator.settings().target.cluster))
         }
-        RunFormat::Json | RunFormat::Yaml => {
-            let runs = vec![PublishedRun::new(&run, &status.records)];
-            let content = RunContent { runs, earlier: &[] };
-            let identity = operator.identity().await;
-            print_document(
-                &published::document(RUN, &identity, operator.sources(), &content),
-                is_yaml,
-            )
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            print_run(operator, status, Some(&run), is_yaml).await
         }
     }
 }
@@ -215,21 +197,25 @@ pub(crate) async fn unchanged(
     status: &JournalStatus,
     output: &RunOutput,
 ) -> Result<(), CommandFailure> {
-    let is_yaml = match output.output {
-        RunFormat::Json => false,
-        RunFormat::Yaml => true,
-        RunFormat::Table | RunFormat::Wide | RunFormat::Markdown | RunFormat::Name => {
-            return Ok(());
-        }
-    };
+    if !output.output.is_document() {
+        return Ok(());
+    }
+    let is_yaml = output.output == AnswerFormat::Yaml;
     if is_former(output.schema.as_deref(), RUN) {
         return print_document(&former_status(Some(status), false)?, is_yaml);
     }
-    let run = run_status(status)?;
-    let runs = run.iter().map(|run| PublishedRun::new(run, &status.records)).collect();
-    let content = RunContent { runs, earlier: &[] };
-    let identity = operator.identity().await;
-    print_document(&published::document(RUN, &identity, operator.sources(), &content), is_yaml)
+    print_run(operator, status, run_status(status)?.as_ref(), is_yaml).await
+}
+
+async fn print_run(
+    operator: &mut Operator,
+    status: &JournalStatus,
+    run: Option<&RunStatus>,
+    is_yaml: bool,
+) -> Result<(), CommandFailure> {
+    let runs = run.map(|run| PublishedRun::new(run, &status.records));
+    let content = RunContent { runs: runs.into_iter().collect(), earlier: &[] };
+    print_published(operator, RUN, &content, is_yaml).await
 }
 
 /// Returns `mooring.repair.status/v1`.
@@ -238,7 +224,7 @@ pub(crate) fn former_status(
     all: bool,
 ) -> Result<serde_json::Value, CommandFailure> {
     let records = status.map(|status| status.records.as_slice()).unwrap_or_default();
-    let found = RunReport::of(records).map_err(|error| CommandFailure::io(error.to_string()))?;
+    let found = RunReport::of(records)?;
     let runs = if all { summaries(records) } else { Vec::new() };
     Ok(serde_json::json!({
         "schema": "mooring.repair.status/v1", "journal": status.map(|status| &status.place),
@@ -262,32 +248,4 @@ fn newest_plan(records: &[Record]) -> Option<&PlanDocument> {
         Entry::RunStarted(session) | Entry::Resumed(session) => Some(&*session.plan),
         _ => None,
     })
-}
-
-impl super::formats::ApplyOutput {
-    /// Returns the output of a dry run.
-    pub(crate) fn plan(&self) -> PlanOutput {
-        let schema = self.schema.clone().filter(|schema| schema.contains(".plan/"));
-        PlanOutput { output: self.output, schema }
-    }
-
-    /// Returns the output of a run; plans alone can be diagrams.
-    pub(crate) fn run(&self) -> Result<RunOutput, CommandFailure> {
-        let output = match self.output {
-            PlanFormat::Table => RunFormat::Table,
-            PlanFormat::Wide => RunFormat::Wide,
-            PlanFormat::Json => RunFormat::Json,
-            PlanFormat::Yaml => RunFormat::Yaml,
-            PlanFormat::Markdown => RunFormat::Markdown,
-            PlanFormat::Name => RunFormat::Name,
-            PlanFormat::Mermaid => {
-                return Err(CommandFailure::usage(
-                    "-o mermaid is for plans only\nhint: use `mooring repair plan` or `apply --dry-run`"
-                        .to_owned(),
-                ));
-            }
-        };
-        let schema = self.schema.clone().filter(|schema| !schema.contains(".plan/"));
-        Ok(RunOutput { output, schema })
-    }
 }

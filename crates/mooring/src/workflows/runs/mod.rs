@@ -8,6 +8,7 @@ mod messages;
 mod notify;
 mod progress;
 mod signals;
+mod status;
 mod watch;
 
 pub(crate) use arguments::{ApprovalArguments, JournalArgument, ReadLimit};
@@ -15,6 +16,7 @@ pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
 pub(crate) use exit::{exit_code, format_lock, journal_flag, unfinished_result};
 pub(crate) use messages::{write, write_screen};
 pub(crate) use notify::{Hooks, Notices, RunSubject};
-pub(crate) use progress::{ProgressEvent, ProgressLine, ProgressOutput, print_once, with_progress};
+pub(crate) use progress::{ProgressOutput, print_once, with_progress};
 pub(crate) use signals::Signals;
-pub(crate) use watch::{Frame, WatchEnd, WatchRow, Watched, watch};
+pub(crate) use status::{RunsReading, is_wrong, run_status, watch_runs};
+pub(crate) use watch::{Frame, WatchEnd, WatchRow, Watched, ensure_watchable, watch};

@@ -2,9 +2,12 @@
 
 use std::io::IsTerminal as _;
 
+use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
 use mooring_workflow::screens::clock;
+use mooring_workflow::status::Describe;
+use mooring_workflow::{Decision, Phase, Run, Step as _};
 
 use super::arguments::ReadLimit;
 use super::messages::{write, write_raw};
@@ -15,7 +18,7 @@ use crate::output::failure::CommandFailure;
 
 /// Content of a line of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProgressEvent {
+enum ProgressEvent {
     Done,
     /// A change was requested.
     Change,
@@ -24,14 +27,14 @@ pub(crate) enum ProgressEvent {
 }
 
 /// A line of progress.
-pub(crate) struct ProgressLine<'a> {
+struct ProgressLine<'a> {
     /// `4/16`; empty for a rollback.
-    pub(crate) position: String,
-    pub(crate) step: &'a str,
-    pub(crate) event: ProgressEvent,
-    pub(crate) seconds: i64,
-    pub(crate) expected_seconds: Option<u32>,
-    pub(crate) text: &'a str,
+    position: String,
+    step: &'a str,
+    event: ProgressEvent,
+    seconds: i64,
+    expected_seconds: Option<u32>,
+    text: &'a str,
 }
 
 impl ProgressLine<'_> {
@@ -72,7 +75,7 @@ impl ProgressOutput {
         Self { is_live, is_open: false, last: String::new(), notices }
     }
 
-    pub(crate) fn show(&mut self, line: &ProgressLine<'_>) {
+    fn show(&mut self, line: &ProgressLine<'_>) {
         if output::is_quiet() {
             return;
         }
@@ -102,9 +105,37 @@ impl ProgressOutput {
         write_raw(&format!("{erase}{}\n", render(text, line.indent(), &style)));
     }
 
-    /// Notifies of the start of a run.
-    pub(crate) fn start(&mut self, run_id: &str) {
-        self.notices.start(run_id);
+    /// Shows a decision of a run, and notifies of its start. `change` describes effects and facts that are shown, `no_step`
+    /// a run that is at no step.
+    pub(crate) fn show_decision<W: Describe>(
+        &mut self,
+        run: &Run<W>,
+        decision: &Decision<W>,
+        now: Timestamp,
+        no_step: &str,
+        change: impl Fn(&Decision<W>) -> Option<String>,
+    ) {
+        self.notices.start(&run.id);
+        let (event, text) = match decision {
+            Decision::Apply(_) | Decision::Record(_) => match change(decision) {
+                Some(text) => (ProgressEvent::Change, text),
+                None => return,
+            },
+            Decision::Wait { why, .. } => (ProgressEvent::Wait, format!("waiting {why}")),
+            Decision::Done(evidence) => (ProgressEvent::Done, evidence.join("; ")),
+            Decision::Stop(stop) => (ProgressEvent::Stop, format!("stopping: {}", stop.message)),
+            Decision::Refresh | Decision::Finish(..) => return,
+        };
+        let step = run.step().filter(|_| run.phase != Phase::Aborting);
+        let position = step.map(|step| format!("{}/{}", step.number(), W::Step::ALL.len()));
+        self.show(&ProgressLine {
+            position: position.unwrap_or_default(),
+            step: step.map_or(no_step, |step| step.name()),
+            event,
+            seconds: now.duration_since(run.step_since()).as_secs(),
+            expected_seconds: step.and_then(W::expected_seconds),
+            text: &text,
+        });
     }
 
     /// Notifies of the end of the run, if it has started.

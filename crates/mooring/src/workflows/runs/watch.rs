@@ -7,14 +7,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use mooring_terminal::{Screen, Style, width};
 use mooring_workflow::screens::{duration, time_of_day};
-use mooring_workflow::status::RunStatus;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::messages::write;
-use crate::output;
 use crate::output::failure::CommandFailure;
+use crate::output::{self, AnswerFormat};
 
 /// One reading.
 pub(crate) struct Frame {
@@ -32,27 +31,6 @@ pub(crate) struct WatchRow {
     pub(crate) plain: Screen,
     /// The row with the heads of its table, which are printed once; none for a sentence.
     pub(crate) with_heads: Option<Screen>,
-}
-
-impl WatchRow {
-    /// Returns the rows of runs. `row` returns that of one, with or without heads.
-    pub(crate) fn of_runs(
-        runs: &[RunStatus],
-        row: impl Fn(&RunStatus, bool) -> Screen,
-    ) -> Vec<Self> {
-        let state = |run: &RunStatus| {
-            let step = run.step.as_ref().map(|step| step.number);
-            let (effects, stopped) = (run.effects.len(), &run.stopped);
-            format!("{} {} {step:?} {effects} {stopped:?}", run.run_id, run.state)
-        };
-        let row = |run: &RunStatus| Self {
-            key: run.subject.name().to_owned(),
-            state: state(run),
-            plain: row(run, false),
-            with_heads: Some(row(run, true)),
-        };
-        runs.iter().map(row).collect()
-    }
 }
 
 /// What is read, and how often.
@@ -73,6 +51,19 @@ pub(crate) enum WatchEnd {
     Quit,
     /// By Ctrl-C or SIGTERM.
     Interrupted,
+}
+
+/// Returns true for JSON; fails for a format that `--watch` does not have.
+pub(crate) fn ensure_watchable(format: AnswerFormat) -> Result<bool, CommandFailure> {
+    match format {
+        AnswerFormat::Table | AnswerFormat::Wide => Ok(false),
+        AnswerFormat::Json => Ok(true),
+        AnswerFormat::Yaml | AnswerFormat::Markdown | AnswerFormat::Name => {
+            Err(CommandFailure::usage(
+                "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
+            ))
+        }
+    }
 }
 
 /// Shows frames until the user ends it.

@@ -1,30 +1,28 @@
 //! `mooring repair plan` and `mooring repair apply`.
 
 use mooring_repair::report::DetectionReport;
-use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::runtime::{Operator, Watcher};
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
+use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
-use crate::workflows::repair::confirm::{ask, ask_protected, no_plan, show_target};
-use crate::workflows::repair::formats::{
-    DetectFormat, DetectOutput, PlanOutput, RUN, RunFormat, RunOutput,
-};
+use crate::workflows::repair::confirm::{no_plan, show_target};
+use crate::workflows::repair::formats::{DetectOutput, PlanOutput, RUN, RunOutput};
 use crate::workflows::repair::leftover::{ensure_no_temporary_pool, find_unfinished_run};
-use crate::workflows::repair::progress::{new_progress, show_progress};
-use crate::workflows::repair::show::Flags;
+use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::{exit, leftover, show};
-use crate::workflows::runs::{ReadLimit, Signals, with_progress, write, write_screen};
+use crate::workflows::runs::{Signals, with_progress, write, write_screen};
 
 pub(crate) async fn plan(
-    operator: &mut Operator,
-    limit: Option<ReadLimit>,
+    session: &mut RepairSession<'_>,
     output: &PlanOutput,
-    flags: Flags<'_>,
 ) -> Result<u8, CommandFailure> {
-    let examined = with_progress(limit, operator.examine(None, None)).await;
+    let flags = session.flags();
+    let operator = &mut session.operator;
+    let examined = with_progress(session.limit, operator.examine(None, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
     let plan = match examined.plan {
@@ -34,20 +32,19 @@ pub(crate) async fn plan(
             return Err(no_plan(&error));
         }
     };
-    show::plan(operator, &plan, report, output, flags).await?;
+    show::plan(operator, &plan, report, output, &flags).await?;
     Ok(0)
 }
 
 pub(crate) async fn apply(
-    operator: &mut Operator,
+    session: &mut RepairSession<'_>,
     signals: Signals,
     token: Option<&ApprovalToken>,
-    protected: Option<&str>,
     output: &RunOutput,
-    flags: Flags<'_>,
 ) -> Result<u8, CommandFailure> {
+    let operator = &mut session.operator;
     if let Some(ending) = find_unfinished_run(operator).await? {
-        return Box::pin(exit::end(operator, ending, output, flags)).await;
+        return Box::pin(exit::end(session, ending, output)).await;
     }
     leftover::warn_of_0_1(operator).await;
     let expires = token.map(|token| token.expires);
@@ -59,57 +56,46 @@ pub(crate) async fn apply(
     if report.detection.verdict == WedgeVerdict::Healthy && !overridden {
         ensure_no_temporary_pool(report)?;
         write("nothing to do\n");
-        return report_unchanged(operator, report, output, flags).await;
+        return report_unchanged(session, report, output).await;
     }
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
     let checks = &report.detection.checks;
     may_begin(&plan, checks, operator.settings())
-        .map_err(|error| exit::refusal(&error, &flags(&operator.settings().target.pool)))?;
+        .map_err(|error| exit::refusal(&error, &session.flags()))?;
     show::warnings(&plan);
     if let Some(recent) = report.operation.as_ref().filter(|operation| operation.left_alone) {
         write(&format!("{recent}; nothing to do\n"));
-        return report_unchanged(operator, report, output, flags).await;
+        return report_unchanged(session, report, output).await;
     }
+    let operator = &mut session.operator;
     let approval = if let Some(token) = token {
         show_target(operator, "This rebuilds", Some(&plan)).await;
-        ask_protected(operator, protected)?;
+        session.ask_protected()?;
         Approval::Token(token.clone())
     } else {
         // Without a journal no run starts, so there is nothing to confirm.
         operator.status().await?;
-        write_screen(&screens::plan(&plan, report, &[], output.output == RunFormat::Wide));
+        write_screen(&screens::plan(&plan, report, &[], output.output == AnswerFormat::Wide));
         show_target(operator, "This rebuilds", Some(&plan)).await;
-        ask(operator, "apply --yes --plan-hash HASH")?;
+        session.ask("apply --yes --plan-hash HASH")?;
         Approval::Typed(plan.document.hash())
     };
-    let mut progress = new_progress(operator, "Repair of").await;
-    let watcher =
-        Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
-    // The future is large.
-    let applied = Box::pin(operator.apply(&plan, checks, approval, watcher));
-    let ending = signals.run(applied, CommandResult::Resumable).await;
-    progress.end();
-    let done = exit::end(operator, ending, output, flags).await;
-    progress.notify_end(&done).await;
-    done
+    let run = async |operator: &mut Operator, watcher: Watcher<'_>, _: &mut dyn FnMut(&str)| {
+        operator.apply(&plan, checks, approval, watcher).await
+    };
+    session.drive(signals, "Repair of", output, run).await
 }
 
 /// Reports that nothing is done.
 async fn report_unchanged(
-    operator: &mut Operator,
+    session: &mut RepairSession<'_>,
     report: &DetectionReport,
     output: &RunOutput,
-    flags: Flags<'_>,
 ) -> Result<u8, CommandFailure> {
-    let format = match output.output {
-        RunFormat::Json => DetectFormat::Json,
-        RunFormat::Yaml => DetectFormat::Yaml,
-        RunFormat::Table | RunFormat::Wide | RunFormat::Markdown | RunFormat::Name => {
-            return Ok(0);
-        }
-    };
-    let schema = output.schema.clone().filter(|schema| schema != RUN);
-    let detect = DetectOutput { output: format, schema, exit_zero: false };
-    show::detection(operator, (std::slice::from_ref(report), &[]), &detect, flags).await?;
+    if output.output.is_document() {
+        let schema = output.schema.clone().filter(|schema| schema != RUN);
+        let detect = DetectOutput { output: output.output, schema, exit_zero: false };
+        show::detection(session, (std::slice::from_ref(report), &[]), &detect).await?;
+    }
     Ok(0)
 }

@@ -1,24 +1,22 @@
 //! `mooring repair detect`.
 
-use mooring_repair::runtime::Operator;
 use mooring_repair::verdict::WedgeVerdict;
 
 use crate::about::schema::is_former;
 use crate::output::failure::CommandFailure;
-use crate::workflows::repair::arguments::TargetArguments;
 use crate::workflows::repair::formats::{DETECTION, DetectOutput};
+use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::{leftover, show};
-use crate::workflows::runs::{ReadLimit, with_progress};
+use crate::workflows::runs::with_progress;
 
 /// Evaluates one pool, or all pools of the cluster.
 pub(crate) async fn detect(
-    operator: &mut Operator,
-    target: &TargetArguments,
-    limit: Option<ReadLimit>,
+    session: &mut RepairSession<'_>,
     output: &DetectOutput,
 ) -> Result<u8, CommandFailure> {
+    let (operator, limit) = (&mut session.operator, session.limit);
     // The earlier shape has one pool.
-    let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), DETECTION);
+    let is_one = session.target.pool.is_some() || is_former(output.schema.as_deref(), DETECTION);
     let (reports, skipped) = if is_one {
         (vec![with_progress(limit, operator.detect()).await], Vec::new())
     } else {
@@ -31,8 +29,7 @@ pub(crate) async fn detect(
     for report in &reports {
         leftover::ensure_found(report, operator)?;
     }
-    let flags = |pool: &str| target.repeated(pool);
-    show::detection(operator, (&reports, &skipped), output, &flags).await?;
+    show::detection(session, (&reports, &skipped), output).await?;
     let verdict = WedgeVerdict::worst(reports.iter().map(|report| report.detection.verdict));
     Ok(match verdict.exit_code() {
         1 if output.exit_zero => 0,

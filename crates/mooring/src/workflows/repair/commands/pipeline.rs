@@ -22,11 +22,12 @@ use mooring_workflow::store::JournalPlace;
 
 use crate::cluster::connect;
 use crate::output::failure::CommandFailure;
+use crate::output::{AnswerFormat, PlanFormat};
 use crate::process::{build_runtime, env_var};
 use crate::workflows::repair::arguments::RepairArguments;
 use crate::workflows::repair::confirm::show_target;
 use crate::workflows::repair::connect::operator;
-use crate::workflows::repair::formats::{PlanFormat, PlanOutput, RunFormat, RunOutput};
+use crate::workflows::repair::formats::{PlanOutput, RunOutput};
 use crate::workflows::repair::leftover::{
     absence, ensure_no_temporary_pool, unfinished, warn_of_0_1,
 };
@@ -191,7 +192,7 @@ async fn print_result(
     let last = report.as_ref().and_then(|report| report.finish);
     let report = report.filter(|_| begun);
     if let Some(journal) = journal.as_ref().filter(|_| report.is_some()) {
-        let output = RunOutput { output: RunFormat::Table, schema: None };
+        let output = RunOutput { output: AnswerFormat::Table, schema: None };
         show::report(operator, journal, &output).await?;
     }
     verdict(ending, report.as_ref(), last)
@@ -202,8 +203,8 @@ async fn show_plan(
     plan: &Plan,
     report: &DetectionReport,
 ) -> Result<(), CommandFailure> {
-    let output = PlanOutput { output: PlanFormat::Table, schema: None };
-    let flags = |pool: &str| format!(" --pool {pool}");
+    let output = PlanOutput { output: PlanFormat::Answer(AnswerFormat::Table), schema: None };
+    let flags = format!(" --pool {}", plan.pool);
     show::plan(operator, plan, report, &output, &flags).await
 }
 

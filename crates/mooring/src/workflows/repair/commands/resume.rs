@@ -4,7 +4,7 @@ use mooring_redact::printable;
 use mooring_repair::plan::{Plan, Step};
 use mooring_repair::report::DetectionReport;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis, further_overrides};
-use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::runtime::Operator;
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::workflow::Run;
@@ -12,22 +12,12 @@ use mooring_workflow::Step as _;
 use mooring_workflow::approval::ApprovalToken;
 
 use crate::output::failure::CommandFailure;
-use crate::workflows::repair::confirm::{ask, ask_protected, no_plan, show_target};
+use crate::workflows::repair::arguments::ResumeArguments;
+use crate::workflows::repair::confirm::{no_plan, show_target};
 use crate::workflows::repair::formats::RunOutput;
-use crate::workflows::repair::progress::{new_progress, show_progress};
-use crate::workflows::repair::show::Flags;
+use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::{exit, leftover, show};
-use crate::workflows::runs::{Signals, print_once, with_progress, write, write_screen};
-
-pub(crate) struct Resume<'a> {
-    pub(crate) yes: bool,
-    pub(crate) token: Option<&'a ApprovalToken>,
-    /// The context whose changes are confirmed on a terminal, also with a plan hash.
-    pub(crate) protected: Option<&'a str>,
-    pub(crate) dry_run: bool,
-    pub(crate) output: &'a RunOutput,
-    pub(crate) flags: Flags<'a>,
-}
+use crate::workflows::runs::{Signals, with_progress, write, write_screen};
 
 /// Returns the unfinished run; the outer none if the command is done.
 pub(crate) async fn find(
@@ -59,13 +49,15 @@ pub(crate) async fn find(
     Ok(if command == "resume" && unfinished.is_some() { Some(unfinished) } else { None })
 }
 
-impl Resume<'_> {
+impl ResumeArguments {
     pub(crate) async fn run(
-        self,
-        operator: &mut Operator,
+        &self,
+        session: &mut RepairSession<'_>,
         signals: Signals,
+        dry_run: bool,
     ) -> Result<u8, CommandFailure> {
-        let found = find(operator, self.dry_run, self.output, "resume").await?;
+        let operator = &mut session.operator;
+        let found = find(operator, dry_run, &self.output, "resume").await?;
         let Some(unfinished) = found else { return Ok(0) };
         let mut fresh = None;
         let mut consent = Consent::Unattended;
@@ -73,33 +65,28 @@ impl Resume<'_> {
             show_target(operator, "This continues the repair of", None).await;
             let basis = operator.resume_basis(state).await.map_err(CommandFailure::io)?;
             if self.needs_plan(operator, state, &basis) {
-                fresh = Some(self.plan(operator, state).await?);
+                fresh = Some(self.plan(session, state).await?);
             }
-            if self.dry_run {
-                Self::preview(operator, state, &basis, fresh.as_ref());
+            if dry_run {
+                Self::preview(&session.operator, state, &basis, fresh.as_ref());
                 return Ok(0);
             }
-            consent = self.consent(operator, state, &basis, fresh.as_ref())?;
+            consent = self.consent(session, state, &basis, fresh.as_ref())?;
         }
         let fresh =
             fresh.as_ref().map(|(plan, report)| Fresh { plan, checks: &report.detection.checks });
-        let mut progress = new_progress(operator, "Continued repair of").await;
-        let watcher =
-            Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
-        let mut say = print_once();
-        let run = Box::pin(operator.resume(&consent, fresh, watcher, &mut say));
-        let ending = signals.run(run, CommandResult::Resumable).await;
-        progress.end();
-        let done = exit::end(operator, ending, self.output, self.flags).await;
-        progress.notify_end(&done).await;
-        done
+        session
+            .drive(signals, "Continued repair of", &self.output, async |operator, watcher, say| {
+                operator.resume(&consent, fresh, watcher, say).await
+            })
+            .await
     }
 
     /// Returns true if the plan of the journal cannot be continued, and a new one can be approved.
     fn needs_plan(&self, operator: &Operator, state: &Run, basis: &ResumeBasis) -> bool {
         let is_journals = |token: &ApprovalToken| token.hash == reviewed(operator, state).hash;
         *basis == ResumeBasis::Replannable
-            && match self.token {
+            && match &self.plan_hash {
                 Some(token) => !is_journals(token),
                 None => !self.yes,
             }
@@ -108,16 +95,17 @@ impl Resume<'_> {
     /// Creates a new plan, if it may start.
     async fn plan(
         &self,
-        operator: &mut Operator,
+        session: &mut RepairSession<'_>,
         state: &Run,
     ) -> Result<(Plan, DetectionReport), CommandFailure> {
-        let expires = self.token.map(|token| token.expires);
+        let operator = &mut session.operator;
+        let expires = self.plan_hash.as_ref().map(|token| token.expires);
         let examined = with_progress(None, operator.examine(expires, Some(state))).await;
         show::verdict(&examined.report);
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
         let checks = &examined.report.detection.checks;
         may_begin(&plan, checks, operator.settings()).map_err(|error| {
-            let failure = exit::refusal(&error, &(self.flags)(&operator.settings().target.pool));
+            let failure = exit::refusal(&error, &session.flags());
             CommandFailure::blocked(format!(
                 "{}; `mooring repair abort` ends the unfinished run",
                 failure.text()
@@ -148,28 +136,28 @@ impl Resume<'_> {
 
     fn consent(
         &self,
-        operator: &Operator,
+        session: &RepairSession<'_>,
         state: &Run,
         basis: &ResumeBasis,
         fresh: Option<&(Plan, DetectionReport)>,
     ) -> Result<Consent, CommandFailure> {
-        if self.yes || self.token.is_some() {
-            ask_protected(operator, self.protected)?;
+        if self.yes || self.plan_hash.is_some() {
+            session.ask_protected()?;
         }
-        if let Some(token) = self.token {
+        if let Some(token) = &self.plan_hash {
             return Ok(Consent::Token(token.clone()));
         }
         if self.yes || matches!(basis, ResumeBasis::Contradicted(_)) {
             return Ok(Consent::Unattended);
         }
         let Some((plan, report)) = fresh else {
-            write(&remaining(operator, state, basis));
-            ask(operator, "resume --yes")?;
-            return Ok(Consent::Typed(reviewed(operator, state).hash));
+            write(&remaining(&session.operator, state, basis));
+            session.ask("resume --yes")?;
+            return Ok(Consent::Typed(reviewed(&session.operator, state).hash));
         };
         write("The plan in the journal is not verified; this new plan replaces it:\n");
         write_screen(&screens::plan(plan, report, &[], false));
-        ask(operator, "resume --yes --plan-hash HASH")?;
+        session.ask("resume --yes --plan-hash HASH")?;
         Ok(Consent::Typed(plan.document.hash()))
     }
 }

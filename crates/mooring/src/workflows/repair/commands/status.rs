@@ -14,26 +14,15 @@ use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
-use crate::output::{print_document, print_screen};
-use crate::workflows::repair::formats::{RUN, RunFormat, StatusOutput};
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::workflows::repair::arguments::StatusArguments;
+use crate::workflows::repair::formats::RUN;
 use crate::workflows::repair::leftover;
+use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::show::{
-    Earlier, Flags, PublishedRun, RunContent, former_status, run_screen, run_status,
+    Earlier, PublishedRun, RunContent, former_status, print_published, run_screen,
 };
-use crate::workflows::runs::{
-    Frame, ReadLimit, WatchEnd, WatchRow, Watched, watch, with_progress, write,
-};
-
-pub(crate) struct Status<'a> {
-    /// None for all pools.
-    pub(crate) pool: Option<&'a str>,
-    pub(crate) all: bool,
-    pub(crate) watch: bool,
-    pub(crate) exit_zero: bool,
-    pub(crate) limit: Option<ReadLimit>,
-    pub(crate) output: &'a StatusOutput,
-    pub(crate) flags: Flags<'a>,
-}
+use crate::workflows::runs::{RunsReading, is_wrong, run_status, watch_runs, with_progress, write};
 
 /// All runs at one time.
 struct Snapshot {
@@ -56,23 +45,31 @@ impl Snapshot {
     }
 }
 
-impl Status<'_> {
-    pub(crate) async fn run(&self, operator: &mut Operator) -> Result<u8, CommandFailure> {
-        let format = self.output.output;
-        let is_document = matches!(format, RunFormat::Json | RunFormat::Yaml);
-        ensure_document(self.output.schema.as_deref(), is_document)?;
+impl StatusArguments {
+    /// Returns the pool; none for all pools.
+    fn pool(&self) -> Option<&str> {
+        // The earlier shape has one run.
+        let is_one = self.target.pool.is_some() || self.is_former();
+        is_one.then(|| self.target.pool())
+    }
+
+    fn is_former(&self) -> bool {
+        is_former(self.output.schema.as_deref(), RUN)
+    }
+
+    pub(crate) async fn run(&self, session: &mut RepairSession<'_>) -> Result<u8, CommandFailure> {
+        let operator = &mut session.operator;
+        ensure_document(self.output.schema.as_deref(), self.output.output.is_document())?;
         if self.watch {
-            return self.watch(operator).await;
+            return self.follow(operator).await;
         }
-        let snapshot = match with_progress(self.limit, self.read(operator)).await {
-            Err(ReadError::Unavailable(ApiUnavailable::Absent(_))) => {
-                return Err(leftover::not_found(operator));
-            }
+        let snapshot = match with_progress(session.limit, self.read(operator)).await {
+            Err(ApiUnavailable::Absent(_)) => return Err(leftover::not_found(operator)),
             read => read?,
         };
         if snapshot.runs.is_empty() {
             leftover::ensure_exists(operator).await?;
-            if self.pool.is_some()
+            if self.pool().is_some()
                 && let Some(pools) = operator.other_pools().await
             {
                 return Err(leftover::unknown_pool(operator, &pools, "status"));
@@ -80,7 +77,7 @@ impl Status<'_> {
         }
         leftover::warn_of_0_1(operator).await;
         self.print(operator, &snapshot).await?;
-        let mut is_wrong = snapshot.runs.iter().any(RunStatus::is_stopped);
+        let mut is_wrong = is_wrong(&snapshot.runs);
         if snapshot.runs.is_empty()
             && let Some(left) = operator.temporary_pool().await
         {
@@ -90,8 +87,8 @@ impl Status<'_> {
         Ok(u8::from(is_wrong && !self.exit_zero))
     }
 
-    async fn read(&self, operator: &mut Operator) -> Result<Snapshot, ReadError> {
-        let pools = match self.pool {
+    async fn read(&self, operator: &mut Operator) -> Result<Snapshot, ApiUnavailable> {
+        let pools = match self.pool() {
             Some(pool) => vec![pool.to_owned()],
             None => operator.pools_with_journal().await?,
         };
@@ -101,13 +98,13 @@ impl Status<'_> {
             let status = operator.status().await?;
             if let Ok(Some(run)) = Run::replay(&status.records) {
                 let is_file = matches!(operator.settings().journal, JournalPlace::File(_));
-                if self.pool.is_none() && is_file {
+                if self.pool().is_none() && is_file {
                     operator.select_pool(run.pool());
                 }
                 // A journal of another cluster or pool shows nothing about this one.
-                operator.own(&run).map_err(CommandFailure::io)?;
+                operator.own(&run)?;
             }
-            snapshot.runs.extend(run_status(&status)?);
+            snapshot.runs.extend(run_status(&status).map_err(|error| error.to_string())?);
             if self.all {
                 snapshot.earlier.extend(earlier(&status));
             }
@@ -122,38 +119,37 @@ impl Status<'_> {
         snapshot: &Snapshot,
     ) -> Result<(), CommandFailure> {
         let format = self.output.output;
-        let is_yaml = format == RunFormat::Yaml;
+        let is_yaml = format == AnswerFormat::Yaml;
         match format {
-            RunFormat::Json | RunFormat::Yaml if is_former(self.output.schema.as_deref(), RUN) => {
+            AnswerFormat::Json | AnswerFormat::Yaml
+                if is_former(self.output.schema.as_deref(), RUN) =>
+            {
                 print_document(&former_status(snapshot.journals.first(), self.all)?, is_yaml)
             }
-            RunFormat::Json | RunFormat::Yaml => {
-                let content = snapshot.content();
-                let identity = operator.identity().await;
-                let document = published::document(RUN, &identity, operator.sources(), &content);
-                print_document(&document, is_yaml)
+            AnswerFormat::Json | AnswerFormat::Yaml => {
+                print_published(operator, RUN, &snapshot.content(), is_yaml).await
             }
-            RunFormat::Markdown => {
+            AnswerFormat::Markdown => {
                 let mut text = String::new();
                 for journal in &snapshot.journals {
-                    let report = RunReport::of(&journal.records)
-                        .map_err(|error| CommandFailure::io(error.to_string()))?;
-                    text.extend(report.map(|report| report.markdown()));
+                    text.extend(RunReport::of(&journal.records)?.map(|report| report.markdown()));
                 }
                 print(text.as_bytes())
             }
-            RunFormat::Name => print_names(snapshot.runs.iter().map(|run| run.subject.name())),
-            RunFormat::Table | RunFormat::Wide => {
+            AnswerFormat::Name => print_names(snapshot.runs.iter().map(|run| run.subject.name())),
+            AnswerFormat::Table | AnswerFormat::Wide => {
                 print_screen(&self.screen(&operator.settings().target.cluster, snapshot))
             }
         }
     }
 
     fn screen(&self, cluster: &str, snapshot: &Snapshot) -> Screen {
-        let is_wide = self.output.output == RunFormat::Wide;
+        let is_wide = self.output.output == AnswerFormat::Wide;
         let mut screen =
-            screens::runs(&snapshot.runs, cluster, Timestamp::now(), is_wide, self.flags);
-        if self.pool.is_some() || is_wide {
+            screens::runs(&snapshot.runs, cluster, Timestamp::now(), is_wide, &|pool| {
+                self.target.repeated(pool)
+            });
+        if self.pool().is_some() || is_wide {
             for run in &snapshot.runs {
                 screen.append(run_screen(run, cluster));
             }
@@ -164,76 +160,18 @@ impl Status<'_> {
         screen
     }
 
-    async fn watch(&self, operator: &mut Operator) -> Result<u8, CommandFailure> {
-        let is_json = match self.output.output {
-            RunFormat::Table | RunFormat::Wide => false,
-            RunFormat::Json => true,
-            RunFormat::Yaml | RunFormat::Markdown | RunFormat::Name => {
-                return Err(CommandFailure::usage(
-                    "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
-                ));
-            }
-        };
-        if is_former(self.output.schema.as_deref(), RUN) {
-            return Err(CommandFailure::usage(
-                "--watch has no earlier shape\nhint: omit --schema".to_owned(),
-            ));
-        }
+    async fn follow(&self, operator: &mut Operator) -> Result<u8, CommandFailure> {
         let cluster = operator.settings().target.cluster.clone();
-        let is_wide = self.output.output == RunFormat::Wide;
-        let row = |run: &RunStatus, has_heads: bool| {
-            mooring_workflow::screens::run_row(run, Timestamp::now(), is_wide, has_heads)
-        };
-        let mut is_stopped = false;
         let read = async || {
-            let snapshot = self.read(operator).await.map_err(|error| error.text())?;
-            is_stopped = snapshot.runs.iter().any(RunStatus::is_stopped);
+            let snapshot = self.read(operator).await?;
             let content = snapshot.content();
             let identity = operator.identity().await;
             let document = published::document(RUN, &identity, operator.sources(), &content);
-            let line = published::line(&document).map_err(|failure| failure.text().to_owned())?;
+            let line = published::line(&document)?;
             let screen = self.screen(&cluster, &snapshot);
-            Ok(Frame { screen, line, rows: WatchRow::of_runs(&snapshot.runs, row) })
+            Ok(RunsReading { runs: snapshot.runs, screen, line })
         };
-        match watch(read, Watched::JOURNAL, is_json).await? {
-            WatchEnd::Interrupted => Ok(130),
-            WatchEnd::Quit => Ok(u8::from(is_stopped && !self.exit_zero)),
-        }
-    }
-}
-
-enum ReadError {
-    Unavailable(ApiUnavailable),
-    Other(CommandFailure),
-}
-
-impl ReadError {
-    fn text(&self) -> String {
-        match self {
-            Self::Unavailable(error) => error.why().to_owned(),
-            Self::Other(failure) => failure.text().to_owned(),
-        }
-    }
-}
-
-impl From<ApiUnavailable> for ReadError {
-    fn from(error: ApiUnavailable) -> Self {
-        Self::Unavailable(error)
-    }
-}
-
-impl From<CommandFailure> for ReadError {
-    fn from(failure: CommandFailure) -> Self {
-        Self::Other(failure)
-    }
-}
-
-impl From<ReadError> for CommandFailure {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Unavailable(error) => error.into(),
-            ReadError::Other(failure) => failure,
-        }
+        watch_runs(self.output.output, self.is_former(), self.exit_zero, read).await
     }
 }
 

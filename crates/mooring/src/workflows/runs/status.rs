@@ -1,0 +1,76 @@
+//! The runs of journals, once or with `--watch`.
+
+use jiff::Timestamp;
+use mooring_terminal::Screen;
+use mooring_workflow::Entry;
+use mooring_workflow::command::JournalStatus;
+use mooring_workflow::journal::JournalError;
+use mooring_workflow::report::RunHistory;
+use mooring_workflow::screens::run_row;
+use mooring_workflow::status::{Describe, RunStatus};
+
+use super::watch::{Frame, WatchEnd, WatchRow, Watched, ensure_watchable, watch};
+use crate::output::AnswerFormat;
+use crate::output::failure::CommandFailure;
+
+/// Returns the status of the last run of a journal.
+pub(crate) fn run_status<W: Describe>(
+    journal: &JournalStatus<Entry<W>>,
+) -> Result<Option<RunStatus>, JournalError> {
+    let history = RunHistory::read(&journal.records)?;
+    Ok(history.map(|history| {
+        RunStatus::new(history, journal.place.clone(), journal.lock.as_ref(), Timestamp::now())
+    }))
+}
+
+/// Returns true if a run stopped, or objects remain.
+pub(crate) fn is_wrong(runs: &[RunStatus]) -> bool {
+    runs.iter().any(|run| run.is_stopped() || run.state == "partially-removed")
+}
+
+/// One reading of journals.
+pub(crate) struct RunsReading {
+    pub(crate) runs: Vec<RunStatus>,
+    pub(crate) screen: Screen,
+    /// The document as one line.
+    pub(crate) line: String,
+}
+
+/// Follows runs until the user ends it. Returns the exit code.
+pub(crate) async fn watch_runs(
+    format: AnswerFormat,
+    is_former: bool,
+    exit_zero: bool,
+    mut read: impl AsyncFnMut() -> Result<RunsReading, CommandFailure>,
+) -> Result<u8, CommandFailure> {
+    let is_json = ensure_watchable(format)?;
+    if is_former {
+        return Err(CommandFailure::usage(
+            "--watch has no earlier shape\nhint: omit --schema".to_owned(),
+        ));
+    }
+    let is_wide = format == AnswerFormat::Wide;
+    let mut is_wrong_now = false;
+    let frame = async || {
+        let reading = read().await.map_err(|failure| failure.text().to_owned())?;
+        let RunsReading { runs, screen, line } = reading;
+        is_wrong_now = is_wrong(&runs);
+        Ok(Frame { screen, line, rows: runs.iter().map(|run| row(run, is_wide)).collect() })
+    };
+    match watch(frame, Watched::JOURNAL, is_json).await? {
+        WatchEnd::Interrupted => Ok(130),
+        WatchEnd::Quit => Ok(u8::from(is_wrong_now && !exit_zero)),
+    }
+}
+
+fn row(run: &RunStatus, is_wide: bool) -> WatchRow {
+    let step = run.step.as_ref().map(|step| step.number);
+    let (effects, stopped) = (run.effects.len(), &run.stopped);
+    let screen = |has_heads| run_row(run, Timestamp::now(), is_wide, has_heads);
+    WatchRow {
+        key: run.subject.name().to_owned(),
+        state: format!("{} {} {step:?} {effects} {stopped:?}", run.run_id, run.state),
+        plain: screen(false),
+        with_heads: Some(screen(true)),
+    }
+}
