@@ -21,7 +21,7 @@ mod wrap;
 
 pub use message::wrap_message;
 pub use screen::{LABEL, Screen};
-pub use style::{Choice, Style, TerminalEnvironment};
-pub use table::{Align, Column, Table};
+pub use style::Style;
+pub use table::{Column, Table};
 pub use text::{Mark, Text};
 pub use wrap::{truncate_middle, width};

@@ -55,12 +55,12 @@ impl Screen {
     pub fn marked(&mut self, mark: Mark, text: Text) {
         let mut marked = Text::default().mark(mark).plain(" ");
         marked.append(text);
-        self.blocks.push(Block::Prose { indent: 0, hanging: 2, text: marked });
+        self.hanging(0, 2, marked);
     }
 
     /// Adds wrapped text; further lines have the same indent.
     pub fn prose(&mut self, indent: usize, text: Text) {
-        self.blocks.push(Block::Prose { indent, hanging: 0, text });
+        self.hanging(indent, 0, text);
     }
 
     /// Adds wrapped text whose further lines are indented by `hanging` more columns.
@@ -91,7 +91,7 @@ impl Screen {
             let gap = if crate::width(label) < width { "" } else { " " };
             let mut line = Text::new(format!("{label:<width$}{gap}"));
             line.append(text);
-            self.blocks.push(Block::Prose { indent, hanging: width, text: line });
+            self.hanging(indent, width, line);
         }
     }
 

@@ -1,46 +1,5 @@
 //! Capabilities of an output.
 
-/// `--color` and `--hyperlinks`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Choice {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-/// Facts that decide a style: the stream, and variables of the environment.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TerminalEnvironment {
-    /// Columns of the terminal; none if the stream is not a terminal.
-    pub terminal: Option<usize>,
-    /// `COLUMNS`.
-    pub columns: Option<String>,
-    /// True if `NO_COLOR` is not empty.
-    pub no_color: bool,
-    /// True if `CLICOLOR_FORCE` is neither empty nor 0.
-    pub force_color: bool,
-    /// `TERM`.
-    pub term: String,
-    /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is not empty.
-    pub locale: String,
-}
-
-impl TerminalEnvironment {
-    /// Reads variables with this function. `terminal` is the width, if the stream is a terminal.
-    pub fn read(terminal: Option<usize>, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        Self {
-            terminal,
-            columns: set("COLUMNS"),
-            no_color: set("NO_COLOR").is_some(),
-            force_color: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
-            term: set("TERM").unwrap_or_default(),
-            locale: ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default(),
-        }
-    }
-}
-
 /// Capabilities of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
@@ -57,27 +16,26 @@ impl Style {
     /// The style of a pipe.
     pub const PIPE: Self = Self { width: None, color: false, unicode: true, links: false };
 
-    pub fn new(environment: &TerminalEnvironment, color: Choice, links: Choice) -> Self {
-        let is_terminal = environment.terminal.is_some();
-        let is_dumb = environment.term == "dumb";
-        let capable = is_terminal && !is_dumb && !environment.no_color;
-        let columns = environment.columns.as_ref().and_then(|text| text.parse().ok());
+    /// Returns the style of a stream with this width, if it is a terminal. Reads variables of the environment with this
+    /// function. `color` and `links` are true for always, false for never.
+    pub fn new(
+        terminal: Option<usize>,
+        variable: impl Fn(&str) -> Option<String>,
+        color: Option<bool>,
+        links: Option<bool>,
+    ) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let columns = set("COLUMNS").and_then(|text| text.parse().ok());
+        let no_color = set("NO_COLOR").is_some();
+        let force_color = set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+        let is_dumb = set("TERM").is_some_and(|term| term == "dumb");
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+        let capable = terminal.is_some() && !is_dumb && !no_color;
         Self {
-            width: environment
-                .terminal
-                .map(|width| columns.unwrap_or(width))
-                .filter(|width| *width > 0),
-            color: match color {
-                Choice::Always => true,
-                Choice::Never => false,
-                Choice::Auto => capable || (environment.force_color && !environment.no_color),
-            },
-            unicode: is_utf8(&environment.locale),
-            links: match links {
-                Choice::Always => true,
-                Choice::Never => false,
-                Choice::Auto => capable,
-            },
+            width: terminal.map(|width| columns.unwrap_or(width)).filter(|width| *width > 0),
+            color: color.unwrap_or(capable || (force_color && !no_color)),
+            unicode: is_utf8(&locale.unwrap_or_default()),
+            links: links.unwrap_or(capable),
         }
     }
 }
@@ -95,14 +53,15 @@ fn is_utf8(locale: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn environment(terminal: Option<usize>, variables: &[(&str, &str)]) -> TerminalEnvironment {
-        TerminalEnvironment::read(terminal, |name| {
+    fn style(terminal: Option<usize>, variables: &[(&str, &str)], always: Option<bool>) -> Style {
+        let variable = |name: &str| {
             variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
-        })
+        };
+        Style::new(terminal, variable, always, always)
     }
 
     fn auto(terminal: Option<usize>, variables: &[(&str, &str)]) -> Style {
-        Style::new(&environment(terminal, variables), Choice::Auto, Choice::Auto)
+        style(terminal, variables, None)
     }
 
     #[test]
@@ -132,11 +91,10 @@ mod tests {
         assert!(auto(None, &[("CLICOLOR_FORCE", "1")]).color);
         assert!(!auto(None, &[("CLICOLOR_FORCE", "0")]).color);
         assert!(!auto(None, &[("CLICOLOR_FORCE", "1")]).links);
-        let forced = environment(None, &[("NO_COLOR", "1")]);
-        let style = Style::new(&forced, Choice::Always, Choice::Always);
-        assert!(style.color && style.links);
-        let style = Style::new(&environment(Some(80), &[]), Choice::Never, Choice::Never);
-        assert!(!style.color && !style.links);
+        let forced = style(None, &[("NO_COLOR", "1")], Some(true));
+        assert!(forced.color && forced.links);
+        let never = style(Some(80), &[], Some(false));
+        assert!(!never.color && !never.links);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::wrap::{truncate_end, truncate_middle};
 const GAP: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+enum Align {
     Left,
     Right,
 }
@@ -148,13 +148,11 @@ impl Table {
 
     fn drop_columns(&self, shown: &mut Vec<usize>, widths: &[usize], width: usize) {
         while total(shown, widths) > width {
-            let Some(highest) = shown.iter().map(|at| self.columns[*at].rank).max() else { return };
-            let Some(last) = shown.iter().rposition(|at| self.columns[*at].rank == highest) else {
+            // The last one of the highest rank.
+            let last = shown.iter().enumerate().max_by_key(|(_, at)| self.columns[**at].rank);
+            let Some((last, _)) = last.filter(|(_, at)| self.columns[**at].rank > 0) else {
                 return;
             };
-            if highest == 0 {
-                return;
-            }
             shown.remove(last);
         }
     }

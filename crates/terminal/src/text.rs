@@ -28,44 +28,26 @@ impl Mark {
         }
     }
 
-    fn look(self) -> SpanStyle {
+    /// Returns the SGR parameter: one of the eight basic colors, or dim.
+    fn code(self) -> u8 {
         match self {
-            Self::Bad => SpanStyle::Red,
-            Self::Warning => SpanStyle::Yellow,
-            Self::Good => SpanStyle::Green,
-            Self::None => SpanStyle::Dim,
+            Self::Bad => 31,
+            Self::Warning => 33,
+            Self::Good => 32,
+            Self::None => DIM,
         }
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SpanStyle {
-    Plain,
-    Bold,
-    Dim,
-    Red,
-    Yellow,
-    Green,
-}
-
-impl SpanStyle {
-    /// Returns the SGR parameter: one of the eight basic colors, bold or dim.
-    fn code(self) -> Option<u8> {
-        match self {
-            Self::Plain => None,
-            Self::Bold => Some(1),
-            Self::Dim => Some(2),
-            Self::Red => Some(31),
-            Self::Yellow => Some(33),
-            Self::Green => Some(32),
-        }
-    }
-}
+/// SGR parameters.
+const BOLD: u8 = 1;
+const DIM: u8 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Span {
     text: String,
-    look: SpanStyle,
+    /// SGR parameter of the look; none for plain text.
+    code: Option<u8>,
     link: Option<String>,
 }
 
@@ -87,46 +69,46 @@ impl Text {
 
     #[must_use]
     pub fn plain(self, text: impl AsRef<str>) -> Self {
-        self.span(text.as_ref(), SpanStyle::Plain, None)
+        self.span(text.as_ref(), None, None)
     }
 
     #[must_use]
     pub fn bold(self, text: impl AsRef<str>) -> Self {
-        self.span(text.as_ref(), SpanStyle::Bold, None)
+        self.span(text.as_ref(), Some(BOLD), None)
     }
 
     #[must_use]
     pub fn dim(self, text: impl AsRef<str>) -> Self {
-        self.span(text.as_ref(), SpanStyle::Dim, None)
+        self.span(text.as_ref(), Some(DIM), None)
     }
 
     #[must_use]
     pub fn mark(self, mark: Mark) -> Self {
-        self.span(mark.sign(), mark.look(), None)
+        self.span(mark.sign(), Some(mark.code()), None)
     }
 
     /// Adds a text in the color of a mark.
     #[must_use]
     pub fn colored(self, mark: Mark, text: impl AsRef<str>) -> Self {
-        self.span(text.as_ref(), mark.look(), None)
+        self.span(text.as_ref(), Some(mark.code()), None)
     }
 
     /// Adds a text that links to an `https` URL. Another URL is not linked.
     #[must_use]
     pub fn link(self, text: impl AsRef<str>, url: &str) -> Self {
-        self.span(text.as_ref(), SpanStyle::Plain, safe_url(url))
+        self.span(text.as_ref(), None, safe_url(url))
     }
 
     /// Adds bold text, with a link if there is a URL.
     #[must_use]
     pub fn bold_link(self, text: impl AsRef<str>, url: Option<&str>) -> Self {
-        self.span(text.as_ref(), SpanStyle::Bold, url.and_then(safe_url))
+        self.span(text.as_ref(), Some(BOLD), url.and_then(safe_url))
     }
 
-    fn span(mut self, text: &str, look: SpanStyle, link: Option<String>) -> Self {
+    fn span(mut self, text: &str, code: Option<u8>, link: Option<String>) -> Self {
         let text = printable(text);
         if !text.is_empty() {
-            self.spans.push(Span { text, look, link });
+            self.spans.push(Span { text, code, link });
         }
         self
     }
@@ -177,7 +159,7 @@ impl Text {
         let mut line = String::new();
         for span in &self.spans {
             let text = adapt(&span.text, style);
-            let code = span.look.code().filter(|_| style.color);
+            let code = span.code.filter(|_| style.color);
             let target = span.link.as_ref().filter(|_| style.links);
             if let Some(url) = target {
                 let _ = write!(line, "\x1b]8;;{url}\x1b\\");

@@ -53,10 +53,7 @@ pub(crate) fn schema(id: Option<&str>) -> Result<(), CommandFailure> {
     let Some(id) = id else {
         return show::print_names(ids());
     };
-    let ids: Vec<&str> = ids().collect();
-    let known = find(id, &ids)?;
-    let text = SCHEMAS.iter().find(|(id, _)| *id == known).map_or("", |(_, text)| text);
-    show::print(text.as_bytes())
+    show::print(find(id)?.as_bytes())
 }
 
 /// Returns the parser of `--schema`: IDs with or without `mooring.`, the current one first.
@@ -86,12 +83,14 @@ pub(crate) fn ensure_document(
     ))
 }
 
-/// Finds an ID, with or without `mooring.`.
-fn find<'a>(wanted: &str, known: &[&'a str]) -> Result<&'a str, CommandFailure> {
-    let full = |id: &&&str| **id == wanted || id.strip_prefix("mooring.") == Some(wanted);
-    known.iter().find(full).copied().ok_or_else(|| {
-        let hint = suggest::hint(wanted, known.iter().copied(), "mooring schema")
-            .unwrap_or_else(|| format!("hint: valid IDs: {}", known.join(", ")));
+/// Finds a schema by its ID, with or without `mooring.`.
+fn find(wanted: &str) -> Result<&'static str, CommandFailure> {
+    let is_it = |id: &str| id == wanted || id.strip_prefix("mooring.") == Some(wanted);
+    let found = SCHEMAS.iter().find(|(id, _)| is_it(id));
+    found.map(|(_, text)| *text).ok_or_else(|| {
+        let hint = suggest::hint(wanted, ids(), "mooring schema").unwrap_or_else(|| {
+            format!("hint: valid IDs: {}", ids().collect::<Vec<_>>().join(", "))
+        });
         let wanted = mooring_redact::identifier(wanted);
         CommandFailure::unknown_name(format!("unknown schema `{wanted}`\n{hint}"))
     })

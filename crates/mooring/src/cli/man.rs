@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 
-use super::man_page::ManPage;
+use super::man_page::render;
 use super::parser::{Cli, ManArguments};
 use crate::output::failure::CommandFailure;
 use crate::output::show::print_raw;
@@ -25,7 +25,7 @@ pub(super) fn manual(arguments: &ManArguments) -> Result<(), CommandFailure> {
             names.join(", ")
         )));
     };
-    print_raw(&page.render()?)
+    print_raw(&render(page)?)
 }
 
 fn write_all(directory: &Path) -> Result<(), CommandFailure> {
@@ -36,7 +36,7 @@ fn write_all(directory: &Path) -> Result<(), CommandFailure> {
     for (name, page) in pages() {
         let name = if name == "mooring" { name } else { format!("mooring-{name}") };
         let file = directory.join(format!("{name}.1"));
-        crate::output::outfile::write(&file, &page.render()?)?;
+        crate::output::outfile::write(&file, &render(&page)?)?;
         // Others read the pages.
         std::fs::set_permissions(&file, Permissions::from_mode(0o644)).map_err(failed)?;
     }
@@ -44,7 +44,7 @@ fn write_all(directory: &Path) -> Result<(), CommandFailure> {
 }
 
 /// Returns all pages with their names: `mooring`, `repair`, `repair-apply`.
-fn pages() -> Vec<(String, ManPage)> {
+fn pages() -> Vec<(String, clap::Command)> {
     let mut whole = Cli::command().disable_help_subcommand(true);
     whole.build();
     let mut pages = Vec::new();
@@ -52,12 +52,12 @@ fn pages() -> Vec<(String, ManPage)> {
     pages
 }
 
-fn collect(command: clap::Command, pages: &mut Vec<(String, ManPage)>) {
+fn collect(command: clap::Command, pages: &mut Vec<(String, clap::Command)>) {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let name = name.strip_prefix("mooring-").unwrap_or(name).to_owned();
     let inner: Vec<_> =
         command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
-    pages.push((name, ManPage::new(command)));
+    pages.push((name, command));
     for command in inner {
         collect(command, pages);
     }

@@ -34,53 +34,42 @@ COLUMNS, LC_ALL, LC_CTYPE, LANG  width and characters of the output";
 
 const FILES: &str = "~/.kube/config  default kubeconfig";
 
-/// The page of one command.
-#[derive(Debug)]
-pub(super) struct ManPage {
-    command: Command,
+/// Returns the page of one command.
+pub(super) fn render(command: &Command) -> Result<Vec<u8>, CommandFailure> {
+    let notes = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let man = Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let (examples, notes) = split_examples(&notes);
+    section(&mut page, "EXIT STATUS", EXIT_STATUS)?;
+    section(&mut page, "ENVIRONMENT", ENVIRONMENT)?;
+    section(&mut page, "FILES", FILES)?;
+    section(&mut page, "NOTES", &notes)?;
+    section(&mut page, "EXAMPLES", &examples)?;
+    see_also(command, &mut page)?;
+    Ok(page)
 }
 
-impl ManPage {
-    pub(super) fn new(command: Command) -> Self {
-        Self { command }
+fn see_also(command: &Command, page: &mut Vec<u8>) -> Result<(), CommandFailure> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let inner = command.get_subcommands().filter(|inner| !inner.is_hide_set());
+    let mut others: Vec<String> =
+        inner.map(|inner| format!("{name}-{}", inner.get_name())).collect();
+    if let Some((outer, _)) = name.rsplit_once('-') {
+        others.insert(0, outer.to_owned());
     }
-
-    pub(super) fn render(&self) -> Result<Vec<u8>, CommandFailure> {
-        let notes = self.command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let man = Man::new(self.command.clone());
-        let mut page = Vec::new();
-        man.render_title(&mut page)?;
-        man.render_name_section(&mut page)?;
-        man.render_synopsis_section(&mut page)?;
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
-        if self.command.has_subcommands() {
-            man.render_subcommands_section(&mut page)?;
-        }
-        let (examples, notes) = split_examples(&notes);
-        section(&mut page, "EXIT STATUS", EXIT_STATUS)?;
-        section(&mut page, "ENVIRONMENT", ENVIRONMENT)?;
-        section(&mut page, "FILES", FILES)?;
-        section(&mut page, "NOTES", &notes)?;
-        section(&mut page, "EXAMPLES", &examples)?;
-        self.see_also(&mut page)?;
-        Ok(page)
-    }
-
-    fn see_also(&self, page: &mut Vec<u8>) -> Result<(), CommandFailure> {
-        let name = self.command.get_display_name().unwrap_or_else(|| self.command.get_name());
-        let inner = self.command.get_subcommands().filter(|inner| !inner.is_hide_set());
-        let mut others: Vec<String> =
-            inner.map(|inner| format!("{name}-{}", inner.get_name())).collect();
-        if let Some((outer, _)) = name.rsplit_once('-') {
-            others.insert(0, outer.to_owned());
-        }
-        others.push("kubectl".to_owned());
-        let others: Vec<String> =
-            others.iter().map(|other| format!("\\fB{}\\fR(1)", escape(other))).collect();
-        write!(page, ".SH \"SEE ALSO\"\n{}\n", others.join(", "))?;
-        Ok(())
-    }
+    others.push("kubectl".to_owned());
+    let others: Vec<String> =
+        others.iter().map(|other| format!("\\fB{}\\fR(1)", escape(other))).collect();
+    write!(page, ".SH \"SEE ALSO\"\n{}\n", others.join(", "))?;
+    Ok(())
 }
 
 /// Separates the block under `Examples:` from other help; drops the table of exit codes, which has a section.

@@ -1,11 +1,12 @@
 //! Flags of every command, and the style of the streams that they select.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
-use std::io::IsTerminal as _;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
-use mooring_terminal::{Choice, Style, TerminalEnvironment};
+use mooring_terminal::Style;
 
 /// Flags of every command.
 #[derive(Debug, Clone, Copy, Args)]
@@ -32,12 +33,12 @@ pub(crate) enum When {
     Never,
 }
 
-impl From<When> for Choice {
-    fn from(when: When) -> Self {
-        match when {
-            When::Auto => Self::Auto,
-            When::Always => Self::Always,
-            When::Never => Self::Never,
+impl When {
+    fn forced(self) -> Option<bool> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some(true),
+            Self::Never => Some(false),
         }
     }
 }
@@ -55,26 +56,23 @@ pub(crate) fn is_quiet() -> bool {
 
 /// Returns what stdout can show. Read again for every screen, since a terminal may be resized.
 pub(crate) fn style() -> Style {
-    let stdout = std::io::stdout();
-    style_of(stdout.is_terminal(), terminal_size::terminal_size_of(&stdout))
+    style_of(&std::io::stdout())
 }
 
 /// Returns what stderr can show.
 pub(crate) fn message_style() -> Style {
-    let stderr = std::io::stderr();
-    style_of(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr))
+    style_of(&std::io::stderr())
 }
 
-fn style_of(
-    is_terminal: bool,
-    size: Option<(terminal_size::Width, terminal_size::Height)>,
-) -> Style {
+fn style_of(stream: &(impl IsTerminal + AsFd)) -> Style {
     const DEFAULT: usize = 80;
+    let size = terminal_size::terminal_size_of(stream);
     let width = size.map_or(DEFAULT, |(width, _)| usize::from(width.0));
-    let environment =
-        TerminalEnvironment::read(is_terminal.then_some(width), |name| std::env::var(name).ok());
-    let (color, links) = ARGUMENTS.get().map_or((Choice::Auto, Choice::Auto), |arguments| {
-        (arguments.color.into(), arguments.hyperlinks.into())
-    });
-    Style::new(&environment, color, links)
+    let arguments = ARGUMENTS.get();
+    Style::new(
+        stream.is_terminal().then_some(width),
+        |name| std::env::var(name).ok(),
+        arguments.and_then(|arguments| arguments.color.forced()),
+        arguments.and_then(|arguments| arguments.hyperlinks.forced()),
+    )
 }

@@ -3,20 +3,14 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
+use clap::ValueEnum as _;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::output;
 use crate::output::failure::CommandFailure;
-use crate::output::show;
+use crate::output::{self, AnswerFormat, show};
 
 const SCHEMA: &str = "mooring.error/v1";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DocumentFormat {
-    Json,
-    Yaml,
-}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,11 +24,11 @@ struct ErrorDocument<'a> {
 }
 
 /// Returns the format of documents that the command line requests. Usage errors are reported before it is parsed.
-pub(crate) fn requested() -> Option<DocumentFormat> {
+pub(crate) fn requested() -> Option<AnswerFormat> {
     find_format(std::env::args_os().skip(1))
 }
 
-fn find_format(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<DocumentFormat> {
+fn find_format(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<AnswerFormat> {
     let mut format = None;
     let mut is_value = false;
     for argument in arguments {
@@ -51,18 +45,15 @@ fn find_format(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option
         };
         is_value = !is_value && matches!(argument, "-o" | "--output");
         if let Some(value) = value {
-            format = match value {
-                "json" => Some(DocumentFormat::Json),
-                "yaml" => Some(DocumentFormat::Yaml),
-                _ => None,
-            };
+            let found = AnswerFormat::from_str(value, false).ok();
+            format = found.filter(|format| format.is_document());
         }
     }
     format
 }
 
 /// Prints an error to stderr. Lines of the text that start with `hint: ` become the hint.
-fn print(format: DocumentFormat, code: &str, text: &str, exit: u8) {
+fn print(format: AnswerFormat, code: &str, text: &str, exit: u8) {
     let (hints, message): (Vec<&str>, Vec<&str>) =
         text.lines().partition(|line| line.starts_with("hint: "));
     let hints: Vec<&str> = hints.iter().filter_map(|hint| hint.strip_prefix("hint: ")).collect();
@@ -74,10 +65,8 @@ fn print(format: DocumentFormat, code: &str, text: &str, exit: u8) {
         hint: Some(hints.join("\n")).filter(|hint| !hint.is_empty()),
         exit,
     };
-    let printed = match format {
-        DocumentFormat::Json => show::json(&document),
-        DocumentFormat::Yaml => output::yaml(&document),
-    };
+    let is_yaml = format == AnswerFormat::Yaml;
+    let printed = if is_yaml { output::yaml(&document) } else { show::json(&document) };
     show::print_note(printed.as_deref().unwrap_or(text).trim_end());
 }
 
@@ -105,9 +94,9 @@ mod tests {
     fn format_is_found_in_every_notation() {
         let find = |line: &str| find_format(line.split(' '));
         for line in ["why x -o json", "why -ojson", "-o=json", "--output json", "--output=json x"] {
-            assert_eq!(find(line), Some(DocumentFormat::Json), "{line}");
+            assert_eq!(find(line), Some(AnswerFormat::Json), "{line}");
         }
-        assert_eq!(find("why -o yaml"), Some(DocumentFormat::Yaml));
+        assert_eq!(find("why -o yaml"), Some(AnswerFormat::Yaml));
         for line in ["why", "why json", "why -o table", "explain -- -o json", "-o"] {
             assert_eq!(find(line), None, "{line}");
         }

@@ -61,12 +61,9 @@ pub(crate) fn print_markdown(screen: &Screen) -> Result<(), CommandFailure> {
 
 /// Returns text as a code block of Markdown, which keeps its columns and hides markup in it.
 pub(crate) fn code_block(text: &str) -> String {
-    let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
+    let longest = text.split(|character| character != '`').map(str::len).max();
+    let fence = "`".repeat(longest.unwrap_or_default().max(2) + 1);
     format!("{fence}text\n{}\n{fence}\n", text.trim_end())
-}
-
-fn longest_run(text: &str, wanted: char) -> usize {
-    text.split(|character| character != wanted).map(str::len).max().unwrap_or(0)
 }
 
 /// Prints a document as JSON or YAML.

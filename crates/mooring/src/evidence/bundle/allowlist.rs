@@ -1,61 +1,45 @@
 //! Files that a bundle may contain. Other files are never opened.
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Allowed {
-    /// Path below the node's root; the last part may have one `*`.
-    pub(crate) path: &'static str,
-    pub(crate) why: &'static str,
-}
-
-const fn allowed(path: &'static str, why: &'static str) -> Allowed {
-    Allowed { path, why }
-}
-
-pub(crate) const ALLOWED: &[Allowed] = &[
-    allowed(
+/// Paths below the node's root with the reason; the last part may have one `*`.
+pub(crate) const ALLOWED: &[(&str, &str)] = &[
+    (
         "var/log/azure/aks/provision.json",
         "bootstrap report: exit code, times, end of the script trace",
     ),
-    allowed("var/log/azure/aks/provision.json.previous", "bootstrap report of an earlier attempt"),
-    allowed(
+    ("var/log/azure/aks/provision.json.previous", "bootstrap report of an earlier attempt"),
+    (
         "var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/*.json",
         "start and end of each step",
     ),
-    allowed("var/log/azure/cluster-provision.log", "script trace: the failing step and its output"),
-    allowed(
+    ("var/log/azure/cluster-provision.log", "script trace: the failing step and its output"),
+    (
         "var/log/azure/cluster-provision-cse-output.log",
         "output of the wrapper: outbound probe, kubelet status",
     ),
-    allowed("var/log/azure/aks-node-controller.log", "log of the node agent"),
-    allowed("var/log/azure/aks-node-controller.output", "output of the launcher and the agent"),
-    allowed("var/log/azure/custom-script/handler.log", "log of the extension handler"),
-    allowed("var/log/azure/aks/cse-aks-log-collector.log", "output of the log collector"),
-    allowed("var/log/azure/*-status.log", "status of services that failed to start"),
-    allowed("var/log/cloud-init.log", "log of cloud-init"),
-    allowed("var/log/cloud-init-output.log", "output of the cloud-init scripts"),
-    allowed("var/log/waagent.log", "log of the guest agent: goal state, extensions"),
-    allowed(
-        "opt/azure/containers/setup-custom-search-domain.log",
-        "output of the search domain script",
-    ),
-    allowed("opt/azure/containers/provision.complete", "marker of a finished bootstrap"),
-    allowed("opt/m", "start and end of the wrapper"),
-    allowed("tmp/curl_verbose.out", "details of the last download"),
-    allowed("tmp/oras_verbose.out", "details of the last pull from the registry"),
-    allowed("etc/os-release", "operating system and version"),
+    ("var/log/azure/aks-node-controller.log", "log of the node agent"),
+    ("var/log/azure/aks-node-controller.output", "output of the launcher and the agent"),
+    ("var/log/azure/custom-script/handler.log", "log of the extension handler"),
+    ("var/log/azure/aks/cse-aks-log-collector.log", "output of the log collector"),
+    ("var/log/azure/*-status.log", "status of services that failed to start"),
+    ("var/log/cloud-init.log", "log of cloud-init"),
+    ("var/log/cloud-init-output.log", "output of the cloud-init scripts"),
+    ("var/log/waagent.log", "log of the guest agent: goal state, extensions"),
+    ("opt/azure/containers/setup-custom-search-domain.log", "output of the search domain script"),
+    ("opt/azure/containers/provision.complete", "marker of a finished bootstrap"),
+    ("opt/m", "start and end of the wrapper"),
+    ("tmp/curl_verbose.out", "details of the last download"),
+    ("tmp/oras_verbose.out", "details of the last pull from the registry"),
+    ("etc/os-release", "operating system and version"),
     // `etc/os-release` is often a link to this file, and links are not followed.
-    allowed("usr/lib/os-release", "operating system and version"),
-    allowed("opt/azure/components.json", "component versions of the image"),
-    allowed("opt/azure/vhd-install.complete", "build of the image"),
-    allowed(
-        "opt/azure/containers/aks-node-controller-hotfix.json",
-        "requested hotfix of the agent",
-    ),
-    allowed(
+    ("usr/lib/os-release", "operating system and version"),
+    ("opt/azure/components.json", "component versions of the image"),
+    ("opt/azure/vhd-install.complete", "build of the image"),
+    ("opt/azure/containers/aks-node-controller-hotfix.json", "requested hotfix of the agent"),
+    (
         "opt/azure/containers/aks-node-controller-hotfix-state.json",
         "applied hotfix of the scripts and the agent",
     ),
-    allowed("run/aks-node-controller/provision.json", "process that runs the bootstrap"),
+    ("run/aks-node-controller/provision.json", "process that runs the bootstrap"),
 ];
 
 /// Source of the secrets to redact; never part of a bundle.

@@ -7,7 +7,7 @@ use mooring_redact::Redactor;
 use super::allowlist::{ALLOWED, EXCLUDED, NBC_COMMAND, NODE_CONFIG};
 use super::archive::{ArchivedFile, Contents, FileOrigin};
 use super::redact::redact;
-use super::root::{FileReadError, ReadFile, Root};
+use super::root::{FileReadError, ReadFile, Root, skipped};
 
 /// Bytes read of a file.
 const MAX_READ: u64 = 64 << 20;
@@ -25,24 +25,24 @@ pub(super) fn collect(root: &Root) -> Contents {
     let mut contents = Contents::default();
     let redactor = redactor(root, &mut contents);
     let mut free = MAX_TOTAL;
-    for allowed in ALLOWED {
-        let paths = match root.matching(allowed.path, MAX_MATCHES) {
+    for (pattern, why) in ALLOWED {
+        let paths = match root.matching(pattern, MAX_MATCHES) {
             Ok(paths) => paths,
             Err(FileReadError::Missing) => continue,
             Err(FileReadError::Skipped(why)) => {
-                contents.skip(allowed.path, why);
+                contents.skip(pattern, why);
                 continue;
             }
         };
         for path in paths {
-            match root.read(&path, MAX_READ) {
-                Ok(read) => match entry(&redactor, &path, allowed.why, &read, free) {
-                    Ok(entry) => {
-                        free -= entry.bytes.len();
-                        contents.entries.push(entry);
-                    }
-                    Err(why) => contents.skip(&path, why),
-                },
+            let read = root.read(&path, MAX_READ);
+            let added =
+                read.and_then(|read| entry(&redactor, &path, why, &read, free).map_err(skipped));
+            match added {
+                Ok(entry) => {
+                    free -= entry.bytes.len();
+                    contents.entries.push(entry);
+                }
                 Err(FileReadError::Missing) => {}
                 Err(FileReadError::Skipped(why)) => contents.skip(&path, why),
             }

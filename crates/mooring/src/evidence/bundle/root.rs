@@ -29,7 +29,7 @@ pub(crate) enum FileReadError {
     Skipped(String),
 }
 
-fn skipped(why: &str) -> FileReadError {
+pub(super) fn skipped(why: &str) -> FileReadError {
     FileReadError::Skipped(why.to_owned())
 }
 

@@ -1,6 +1,7 @@
 //! The screen of `mooring bundle`.
 
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use mooring_workflow::plural::counted;
 
 use super::archive::{Contents, FileOrigin};
 
@@ -11,13 +12,12 @@ pub(super) fn screen(path: &str, bytes: usize, contents: &Contents, is_wide: boo
     let mut screen = Screen::default();
     // Counts manifest.json.
     let files = contents.entries.len() + 1;
-    let redactions = contents.redactions();
-    let secrets = if redactions == 1 { "secret" } else { "secrets" };
+    let secrets = counted(contents.redactions(), "secret");
     screen.marked(
         Mark::Good,
         Text::default()
             .bold(path)
-            .plain(format!(": {files} files, {}, {redactions} {secrets} redacted", size(bytes))),
+            .plain(format!(": {files} files, {}, {secrets} redacted", size(bytes))),
     );
     for (label, part) in [
         ("Cluster", FileOrigin::Cluster),

@@ -2,8 +2,7 @@
 
 use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
-use mooring_trace::{Timeline, TraceFile, chrome, html, json, otlp, table};
-use mooring_workflow::published::{self, ClusterIdentity};
+use mooring_trace::{Timeline, chrome, html, json, otlp, table};
 
 use super::arguments::{TraceArguments, TraceFormat};
 use super::input::{self, TraceInput};
@@ -17,17 +16,6 @@ use crate::output::outfile;
 use crate::output::published::document;
 use crate::output::show;
 
-/// Files to read, and what is known about them.
-struct Source {
-    files: Vec<TraceFile>,
-    left_out: Vec<String>,
-    /// Time of the read; none for a path.
-    now: Option<jiff::Timestamp>,
-    /// The cluster, and what was read of it; none for a path.
-    cluster: Option<ClusterIdentity>,
-    sources: Vec<published::Source>,
-}
-
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), CommandFailure> {
     let what = arguments.what.to_string_lossy();
     let source = if arguments.what.exists() || is_path(&what) {
@@ -37,11 +25,9 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), CommandFailure> {
             show::print_warning(&printable(note));
         }
         let TraceInput { files, left_out, .. } = input;
-        Source { files, left_out, now: None, cluster: None, sources: Vec::new() }
+        NodeFiles { files, left_out, ..NodeFiles::default() }
     } else {
-        let node = node::trace_files(without_kind(&what), &arguments.node, arguments.run_command)?;
-        let NodeFiles { files, left_out, now, cluster, sources } = node;
-        Source { files, left_out, now: Some(now), cluster, sources }
+        node::trace_files(without_kind(&what), &arguments.node, arguments.run_command)?
     };
     let timelines = mooring_trace::read(&source.files);
     if timelines.iter().all(Timeline::is_empty) {
@@ -73,7 +59,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), CommandFailure> {
 }
 
 /// Returns the screens of nodes with a life in the cluster, and tables of the others.
-fn tables(timelines: &[Timeline], source: &Source, is_wide: bool, style: &Style) -> String {
+fn tables(timelines: &[Timeline], source: &NodeFiles, is_wide: bool, style: &Style) -> String {
     let one = |timeline: &Timeline| match &timeline.life {
         Some(life) => {
             let screen =
@@ -95,7 +81,7 @@ fn name(timeline: &Timeline) -> String {
 
 fn nothing_found(
     arguments: &TraceArguments,
-    source: &Source,
+    source: &NodeFiles,
     timelines: &[Timeline],
 ) -> CommandFailure {
     let name = identifier(&arguments.what.to_string_lossy());

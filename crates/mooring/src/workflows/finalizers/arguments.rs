@@ -1,15 +1,13 @@
 //! Arguments of `mooring finalizers`.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use mooring_redact::shell_word;
 
 use crate::about::schema;
 use crate::output::{AnswerFormat, PlanFormat};
-use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit};
+use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -174,29 +172,19 @@ pub(crate) struct TargetArguments {
 impl TargetArguments {
     /// Returns the flags of a further command for the same profile and cluster.
     pub(crate) fn repeated(&self) -> String {
-        let mut flags = String::new();
-        let mut add = |flag: &str, value: &str| {
-            let _ = write!(flags, " --{flag} {}", shell_word(value));
-        };
-        match &self.group {
-            Some(group) => add("group", group),
-            None if self.profile != DEFAULT_PROFILE => add("profile", &self.profile),
-            None => {}
-        }
-        for (flag, value) in [("namespace", &self.namespace), ("release", &self.release)] {
-            if let Some(value) = value {
-                add(flag, value);
-            }
-        }
-        self.bindings.iter().for_each(|value| add("binding", value));
-        self.finalizers.iter().for_each(|value| add("finalizer", value));
-        if let Some(path) = &self.kubeconfig {
-            add("kubeconfig", &path.display().to_string());
-        }
-        if let Some(context) = &self.context {
-            add("context", context);
-        }
-        flags + &self.journal.repeated()
+        let is_profile = self.group.is_none() && self.profile != DEFAULT_PROFILE;
+        let kubeconfig = self.kubeconfig.as_ref().map(|path| path.display().to_string());
+        let bindings = self.bindings.iter().map(|name| ("binding", Some(name.as_str())));
+        let finalizers = self.finalizers.iter().map(|name| ("finalizer", Some(name.as_str())));
+        let profile = [
+            ("group", self.group.as_deref()),
+            ("profile", is_profile.then_some(self.profile.as_str())),
+            ("namespace", self.namespace.as_deref()),
+            ("release", self.release.as_deref()),
+        ];
+        let cluster = [("kubeconfig", kubeconfig.as_deref()), ("context", self.context.as_deref())];
+        let flags = profile.into_iter().chain(bindings).chain(finalizers).chain(cluster);
+        repeated_flags(flags) + &self.journal.repeated()
     }
 }
 

@@ -74,11 +74,11 @@ impl FinalizerSession {
             request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
         {
             let expired = CommandResult::Refused(StartError::Expired(token.expires));
-            return self.end("", expired, request).await;
+            return exit::end(self, "", expired, &request.output).await;
         }
         let unfinished = match self.unfinished(request).await? {
             Ok(unfinished) => unfinished,
-            Err(ending) => return self.end("", ending, request).await,
+            Err(ending) => return exit::end(self, "", ending, &request.output).await,
         };
         let plan = self.plan(request.token.as_ref()).await?;
         if request.dry_run {
@@ -105,7 +105,7 @@ impl FinalizerSession {
         };
         let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
         progress.end();
-        let done = self.end(plan.hash.as_str(), ending, request).await;
+        let done = exit::end(self, plan.hash.as_str(), ending, &request.output).await;
         progress.notify_end(&done).await;
         done
     }
@@ -115,35 +115,29 @@ impl FinalizerSession {
         &self,
         request: &Request,
     ) -> Result<Result<bool, CommandResult>, CommandFailure> {
+        let is_new = request.begin == Begin::New;
         let status = match self.wait_for(self.remover.status()).await {
             Ok(status) => status,
             // Starting a journal shows why it cannot be read.
-            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
+            Err(_) if is_new => return Ok(Ok(false)),
             Err(why) => return Err(self.unreadable(why)),
         };
-        let found = Run::replay(&status.records);
-        let found = found.map_err(|error| CommandFailure::io(format!("{}: {error}", status.place)));
-        let state = match found {
+        let state = match Run::replay(&status.records) {
             Ok(state) => state.filter(|state| !state.is_finished()),
-            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
-            Err(failure) => return Err(failure),
+            Err(_) if is_new => return Ok(Ok(false)),
+            Err(error) => return Err(CommandFailure::io(format!("{}: {error}", status.place))),
         };
         let Some(state) = state else {
-            return Ok(match request.begin {
-                Begin::New => Ok(false),
-                Begin::Unfinished => Err(CommandResult::Nothing(format!(
-                    "no unfinished run found in {}",
-                    status.place
-                ))),
-            });
+            let nothing = format!("no unfinished run found in {}", status.place);
+            return Ok(if is_new { Ok(false) } else { Err(CommandResult::Nothing(nothing)) });
         };
         if let Err(error) = self.remover.check_profile(&state) {
             return Ok(Err(CommandResult::Refused(error)));
         }
-        if request.begin == Begin::New && !request.best_effort {
+        if is_new && !request.best_effort {
             return Ok(Err(unfinished_result(status.lock, StartError::Unfinished(state.id))));
         }
-        if request.begin == Begin::New {
+        if is_new {
             write(&format!("run {} is unfinished and is continued\n", state.id));
         }
         Ok(Ok(true))
@@ -179,7 +173,7 @@ impl FinalizerSession {
     async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, CommandFailure> {
         let output = PlanFormat::Answer(request.output.output);
         let schema = request.output.schema.clone().filter(|schema| schema.contains(".plan/"));
-        let code = self.show(plan, &PlanOutput { output, schema }).await?;
+        let code = exit::plan(self, plan, &PlanOutput { output, schema }).await?;
         match &request.token {
             Some(token) if *token != plan.approval && !plan.nothing_to_do => {
                 let (approved, current) = (token.hash.clone(), plan.hash.clone());
@@ -187,15 +181,6 @@ impl FinalizerSession {
             }
             _ => Ok(code),
         }
-    }
-
-    async fn end(
-        &self,
-        hash: &str,
-        ending: CommandResult,
-        request: &Request,
-    ) -> Result<u8, CommandFailure> {
-        exit::end(self, hash, ending, &request.output).await
     }
 }
 

@@ -6,7 +6,7 @@ use super::arguments::{FinalizersArguments, FinalizersCommand};
 use super::change::{Begin, change};
 use super::session::with_session;
 use super::target::Change;
-use super::{settings, status};
+use super::{exit, settings, status};
 use crate::output::failure::CommandFailure;
 use crate::workflows::runs::dry_run;
 
@@ -22,7 +22,7 @@ fn run(command: &FinalizersCommand) -> Result<u8, CommandFailure> {
             let settings = settings::settings(target, Some(policy))?;
             with_session(target, Change::None, limit, settings, async |session, _| {
                 let plan = session.plan(None).await?;
-                session.show(&plan, output).await
+                exit::plan(session, &plan, output).await
             })
         }
         FinalizersCommand::Apply(arguments) => change(arguments, Begin::New),

@@ -1,11 +1,13 @@
 //! Results and exit codes of runs.
 
 use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::plan::Plan;
 use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::workflow::{Finish, RunOutcome};
+use mooring_workflow::Outcome;
 
-use super::arguments::RunOutput;
+use super::arguments::{PlanOutput, RunOutput};
 use super::session::FinalizerSession;
 use super::show;
 use crate::output::failure::CommandFailure;
@@ -13,6 +15,26 @@ use crate::workflows::runs::exit_code;
 
 const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-down` to stop it after its teardown; \
      or `--override operator-gone=REASON` if it is not running";
+
+/// Prints a plan. The exit code shows whether `apply` would start.
+pub(crate) async fn plan(
+    session: &FinalizerSession,
+    plan: &Plan,
+    output: &PlanOutput,
+) -> Result<u8, CommandFailure> {
+    show::plan(session, plan, output).await?;
+    let Some(check) = plan.checks.iter().find(|check| !check.allows_run()) else {
+        return Ok(0);
+    };
+    if plan.nothing_to_do {
+        return Ok(0);
+    }
+    let why = check.evidence.join("; ");
+    Err(match check.outcome {
+        Outcome::Unknown => CommandFailure::io(format!("{} is unknown: {why}", check.name)),
+        _ => CommandFailure::blocked(format!("{}: {why}\n{}", check.name, check_hint(&check.name))),
+    })
+}
 
 /// Prints the report, and the next command.
 pub(crate) async fn end(
@@ -68,7 +90,7 @@ pub(crate) fn refusal(error: &StartError) -> CommandFailure {
     CommandFailure::blocked(format!("{error}\nhint: {hint}"))
 }
 
-pub(crate) fn check_hint(check: &str) -> &'static str {
+fn check_hint(check: &str) -> &'static str {
     if check == OPERATOR_GONE { STILL_RUNS } else { "hint: grant the missing permission" }
 }
 

@@ -4,7 +4,6 @@ mod arguments;
 mod change;
 mod command;
 mod exit;
-mod plan;
 mod session;
 mod settings;
 mod show;

@@ -3,10 +3,12 @@
 use std::rc::Rc;
 
 use jiff::Timestamp;
+use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{Remover, SignedOut};
 use mooring_finalizers::settings::Settings;
 use mooring_kube::kubeconfig::Connection;
 use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 
 use super::arguments::TargetArguments;
@@ -80,6 +82,14 @@ impl FinalizerSession {
         }
     }
 
+    /// Creates a plan from live state, with the expiry of the approval if given.
+    pub(super) async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, CommandFailure> {
+        let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);
+        let mut plan = self.wait_for(self.remover.plan(expires)).await.map_err(signed_out)?;
+        plan.notes.extend(self.remover.former_run().await);
+        Ok(plan)
+    }
+
     /// Shows what a command changes, and where.
     pub(super) fn show_target(&self) {
         let mut screen = Screen::default();
@@ -134,7 +144,7 @@ pub(super) fn with_session(
 }
 
 /// Reports rejected credentials, which are not a missing permission.
-pub(super) fn signed_out(error: SignedOut) -> CommandFailure {
+fn signed_out(error: SignedOut) -> CommandFailure {
     CommandFailure::io(format!("{error}\n{}", connect::SIGN_IN))
 }
 

@@ -1,18 +1,17 @@
 //! Arguments of `mooring repair`.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use mooring_redact::shell_word;
-use mooring_repair::settings::VersionPolicy;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use mooring_repair::settings::{BudgetPolicy, VersionPolicy};
 use mooring_workflow::approval::ApprovalToken;
 
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
 use crate::arguments::ClusterName;
 use crate::process::env_var;
-use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit};
+use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
@@ -27,8 +26,8 @@ pub(crate) struct RepairArguments {
     #[arg(long, requires = "pipeline")]
     pub(crate) dry_run: bool,
     /// With --pipeline: Kubernetes version of the new nodes, current or that of the control plane
-    #[arg(long, value_enum, requires = "pipeline", default_value_t = KubernetesVersion::ControlPlane)]
-    pub(crate) kubernetes_version: KubernetesVersion,
+    #[arg(long, value_parser = version_policy(), requires = "pipeline", default_value = "control-plane")]
+    pub(crate) kubernetes_version: VersionPolicy,
     /// With --pipeline: namespace of the journal [default: mooring-system]
     #[arg(long, value_name = "NAME", requires = "pipeline")]
     pub(crate) namespace: Option<String>,
@@ -229,21 +228,16 @@ impl TargetArguments {
 
     /// Returns the flags of a further command on a pool of the same cluster.
     pub(crate) fn repeated(&self, pool: &str) -> String {
-        let mut flags = format!(" --pool {}", shell_word(pool));
-        let named = [
-            ("subscription", &self.name.subscription),
-            ("resource-group", &self.name.resource_group),
-            ("cluster", &self.name.cluster),
-            ("namespace", &self.namespace),
-            ("context", &self.context),
-        ];
         let kubeconfig = self.kubeconfig.as_ref().map(|path| path.display().to_string());
-        let named = named.into_iter().chain([("kubeconfig", &kubeconfig)]);
-        for (flag, value) in named {
-            if let Some(value) = value {
-                let _ = write!(flags, " --{flag} {}", shell_word(value));
-            }
-        }
+        let flags = repeated_flags([
+            ("pool", Some(pool)),
+            ("subscription", self.name.subscription.as_deref()),
+            ("resource-group", self.name.resource_group.as_deref()),
+            ("cluster", self.name.cluster.as_deref()),
+            ("namespace", self.namespace.as_deref()),
+            ("context", self.context.as_deref()),
+            ("kubeconfig", kubeconfig.as_deref()),
+        ]);
         flags + &self.journal.repeated()
     }
 }
@@ -285,13 +279,13 @@ pub(crate) struct DetectionArguments {
 #[derive(Debug, Args)]
 pub(crate) struct PolicyArguments {
     /// Kubernetes version of the new nodes: current, or that of the control plane
-    #[arg(long, value_enum, default_value_t = KubernetesVersion::Keep)]
-    pub(crate) kubernetes_version: KubernetesVersion,
+    #[arg(long, value_parser = version_policy(), default_value = "keep")]
+    pub(crate) kubernetes_version: VersionPolicy,
     /// Policy for PDBs that block eviction: wait, or stop at once
     ///
     /// `--override pdb=REASON` deletes the pods instead.
-    #[arg(long, value_enum, default_value_t = Budgets::Wait)]
-    pub(crate) budgets: Budgets,
+    #[arg(long, value_parser = budget_policy(), default_value = "wait")]
+    pub(crate) budgets: BudgetPolicy,
     /// Deadline of the run in minutes; it can be resumed afterwards
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub(crate) deadline: u32,
@@ -300,25 +294,18 @@ pub(crate) struct PolicyArguments {
     pub(crate) poll: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KubernetesVersion {
-    Keep,
-    ControlPlane,
+fn version_policy() -> impl TypedValueParser<Value = VersionPolicy> {
+    PossibleValuesParser::new(["keep", "control-plane"]).map(|name| match name.as_str() {
+        "keep" => VersionPolicy::Keep,
+        _ => VersionPolicy::ControlPlane,
+    })
 }
 
-impl From<KubernetesVersion> for VersionPolicy {
-    fn from(version: KubernetesVersion) -> Self {
-        match version {
-            KubernetesVersion::Keep => Self::Keep,
-            KubernetesVersion::ControlPlane => Self::ControlPlane,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Budgets {
-    Wait,
-    Stop,
+fn budget_policy() -> impl TypedValueParser<Value = BudgetPolicy> {
+    PossibleValuesParser::new(["wait", "stop"]).map(|name| match name.as_str() {
+        "wait" => BudgetPolicy::Wait,
+        _ => BudgetPolicy::Stop,
+    })
 }
 
 #[cfg(test)]

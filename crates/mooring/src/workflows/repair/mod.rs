@@ -4,7 +4,6 @@ mod arguments;
 mod command;
 mod commands;
 mod confirm;
-mod connect;
 mod context;
 mod exit;
 mod formats;

@@ -1,13 +1,16 @@
 //! The operator of a command, and the flags that select it.
 
-use mooring_repair::runtime::{CommandResult, Operator, Watcher};
+use std::path::Path;
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use mooring_arm::Client;
+use mooring_repair::runtime::{CredentialSource, Operator};
+use mooring_repair::settings::Settings;
 
 use super::arguments::TargetArguments;
-use super::exit;
-use super::formats::RunOutput;
-use super::progress::{new_progress, show_progress};
 use crate::output::failure::CommandFailure;
-use crate::workflows::runs::{ReadLimit, Signals, confirm, confirm_protected, print_once};
+use crate::workflows::runs::{ReadLimit, Signals, confirm, confirm_protected};
 
 pub(crate) struct RepairSession<'a> {
     pub(crate) operator: Operator,
@@ -37,26 +40,18 @@ impl RepairSession<'_> {
         let target = &self.operator.settings().target;
         format!("{}/{}", target.cluster, target.pool)
     }
+}
 
-    /// Drives a run until it stops, shows its progress, and prints its report. `what` is what the command does with the
-    /// pool.
-    pub(crate) async fn drive(
-        &mut self,
-        signals: Signals,
-        what: &str,
-        output: &RunOutput,
-        run: impl AsyncFnOnce(&mut Operator, Watcher<'_>, &mut dyn FnMut(&str)) -> CommandResult,
-    ) -> Result<u8, CommandFailure> {
-        let mut progress = new_progress(&mut self.operator, what).await;
-        let watcher: Watcher<'_> =
-            Box::new(|state, action, now| show_progress(&mut progress, state, action, now));
-        let mut say = print_once();
-        // The future is large.
-        let run = Box::pin(run(&mut self.operator, watcher, &mut say));
-        let ending = signals.run(run, CommandResult::Resumable).await;
-        progress.end();
-        let done = exit::end(self, ending, output).await;
-        progress.notify_end(&done).await;
-        done
-    }
+/// Returns the operator of a cluster, and the signals that stop its runs.
+pub(crate) fn operator(
+    client: &Client,
+    kubeconfig: Option<&Path>,
+    settings: Settings,
+) -> Result<(Operator, Signals), CommandFailure> {
+    let access =
+        kubeconfig.map_or(CredentialSource::Azure, |path| CredentialSource::File(path.to_owned()));
+    let (signals, stopped) = Signals::channel();
+    let operator = Operator::new(client, access, settings, Rc::new(Timestamp::now), stopped)
+        .map_err(|error| CommandFailure::usage(error.to_string()))?;
+    Ok((operator, signals))
 }

@@ -3,10 +3,10 @@
 use jiff::SignedDuration;
 use mooring_arm::ResourceId;
 use mooring_repair::names::config_map;
-use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError};
+use mooring_repair::settings::{Settings, SettingsError};
 use mooring_repair::signatures::Signatures;
 
-use super::arguments::{Budgets, DetectionArguments, PolicyArguments, TargetArguments};
+use super::arguments::{DetectionArguments, PolicyArguments, TargetArguments};
 use super::context::ContextCluster;
 use crate::output::failure::CommandFailure;
 use crate::process::env_var;
@@ -56,11 +56,8 @@ pub(crate) fn settings(
         }
     }
     if let Some(policies) = policies {
-        settings.version = policies.kubernetes_version.into();
-        settings.budgets = match policies.budgets {
-            Budgets::Wait => BudgetPolicy::Wait,
-            Budgets::Stop => BudgetPolicy::Stop,
-        };
+        settings.version = policies.kubernetes_version;
+        settings.budgets.clone_from(&policies.budgets);
         settings.limits.overall = SignedDuration::from_mins(policies.deadline.into());
         settings.limits.poll = SignedDuration::from_secs(policies.poll.into());
     }
@@ -112,7 +109,7 @@ pub(crate) fn usage(error: &SettingsError) -> CommandFailure {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use mooring_repair::settings::VersionPolicy;
+    use mooring_repair::settings::{BudgetPolicy, VersionPolicy};
     use mooring_workflow::store::JournalPlace;
 
     use super::*;

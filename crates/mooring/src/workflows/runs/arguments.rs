@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use mooring_redact::shell_word;
 use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
@@ -66,7 +67,7 @@ impl JournalArgument {
     pub(crate) fn repeated(&self) -> String {
         match self.journal.as_str() {
             "configmap" => String::new(),
-            journal => format!(" --journal {}", mooring_redact::shell_word(journal)),
+            journal => format!(" --journal {}", shell_word(journal)),
         }
     }
 
@@ -104,6 +105,14 @@ impl JournalArgument {
         path.map(JournalPlace::File)
             .map_err(|_| CommandFailure::usage("--journal: the path is not valid UTF-8".to_owned()))
     }
+}
+
+/// Returns the flags of a further command that have a value.
+pub(crate) fn repeated_flags<'a>(
+    flags: impl IntoIterator<Item = (&'static str, Option<&'a str>)>,
+) -> String {
+    let word = |(flag, value)| Some(format!(" --{flag} {}", shell_word(value?)));
+    flags.into_iter().filter_map(word).collect()
 }
 
 #[cfg(test)]

@@ -223,29 +223,23 @@ fn visible(line: &str) -> String {
 }
 
 /// Keys without Enter and echo, until it is dropped. Ctrl-C stays a signal.
-struct RawInput(Option<Termios>);
+struct RawInput(Termios);
 
 impl RawInput {
-    fn new() -> Self {
+    /// Returns none if stdin is not a terminal.
+    fn new() -> Option<Self> {
         let stdin = std::io::stdin();
-        if !stdin.is_terminal() {
-            return Self(None);
-        }
-        let Ok(before) = tcgetattr(&stdin) else { return Self(None) };
+        let before = tcgetattr(&stdin).ok()?;
         let mut raw = before.clone();
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        match tcsetattr(&stdin, OptionalActions::Now, &raw) {
-            Ok(()) => Self(Some(before)),
-            Err(_) => Self(None),
-        }
+        tcsetattr(&stdin, OptionalActions::Now, &raw).ok()?;
+        Some(Self(before))
     }
 }
 
 impl Drop for RawInput {
     fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
-        }
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
     }
 }
 

@@ -76,11 +76,14 @@ async fn add_own_files(
 }
 
 /// The files of a node that have times, as a bundle has them.
+#[derive(Default)]
 pub(crate) struct NodeFiles {
     pub(crate) files: Vec<TraceFile>,
     /// Reasons of files that were not read.
     pub(crate) left_out: Vec<String>,
-    pub(crate) now: Timestamp,
+    /// Time of the read; none for a path.
+    pub(crate) now: Option<Timestamp>,
+    /// The cluster, and what was read of it; none for a path.
     pub(crate) cluster: Option<ClusterIdentity>,
     pub(crate) sources: Vec<Source>,
 }
@@ -108,7 +111,7 @@ pub(crate) fn trace_files(
         Ok(NodeFiles {
             files: documents::trace_files(&contents),
             left_out: left_out.map(|one| format!("{}: {}", one.label, one.why)).collect(),
-            now: sources.now,
+            now: Some(sources.now),
             cluster: sources.facts().map(|facts| facts.identity.clone()),
             sources: sources.published(),
         })

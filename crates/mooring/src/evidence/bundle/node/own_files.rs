@@ -58,7 +58,7 @@ fn reason(name: &str) -> Option<&'static str> {
             .and_then(|rest| rest.strip_suffix(after))
             .is_some_and(|part| !part.is_empty() && !part.contains('/') && !part.starts_with('.')),
     };
-    ALLOWED.iter().find(|allowed| is(allowed.path)).map(|allowed| allowed.why)
+    ALLOWED.iter().find(|(pattern, _)| is(pattern)).map(|(_, why)| *why)
 }
 
 async fn read(azure: &Azure, vm: &ResourceId, node: &str) -> Result<Vec<(String, String)>, String> {

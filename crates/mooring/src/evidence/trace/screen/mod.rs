@@ -1,7 +1,6 @@
 //! The screen of a node's life: a verdict, and its stages over time.
 
 mod axis;
-mod duration;
 mod life;
 mod rows;
 #[cfg(test)]

@@ -3,7 +3,7 @@ use mooring_terminal::{Style, width};
 use mooring_trace::life::{self, LifeState, NodeLife};
 use mooring_trace::{Span, SpanKind, SpanStatus, Timeline, TraceFile};
 
-use super::duration::short;
+use super::axis::short;
 use super::life::{MAX_STEPS, screen};
 use super::rows::{rows, step_name, steps};
 use super::verdict::verdict;

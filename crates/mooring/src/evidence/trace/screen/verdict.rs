@@ -5,7 +5,7 @@ use mooring_terminal::Mark;
 use mooring_trace::life::{self, LifeState, NodeLife};
 use mooring_trace::{SpanKind, Timeline};
 
-use super::duration::short;
+use super::axis::short;
 use super::rows::step_name;
 
 pub(super) fn verdict(

@@ -26,12 +26,12 @@ use crate::output::{AnswerFormat, PlanFormat};
 use crate::process::{build_runtime, env_var};
 use crate::workflows::repair::arguments::RepairArguments;
 use crate::workflows::repair::confirm::show_target;
-use crate::workflows::repair::connect::operator;
 use crate::workflows::repair::formats::{PlanOutput, RunOutput};
 use crate::workflows::repair::leftover::{
     absence, ensure_no_temporary_pool, unfinished, warn_of_0_1,
 };
-use crate::workflows::repair::progress::{new_progress, show_progress};
+use crate::workflows::repair::progress::{new_progress, watcher};
+use crate::workflows::repair::session::operator;
 use crate::workflows::repair::settings::{SIGNATURES, read_signatures};
 use crate::workflows::repair::show;
 use crate::workflows::runs::{Signals, dry_run, format_lock, print_once, with_progress, write};
@@ -56,7 +56,7 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, CommandFailure
         CommandFailure::usage(format!("{error}\nhint: set it as an environment variable"))
             .with_code(1)
     })?;
-    settings.version = arguments.kubernetes_version.into();
+    settings.version = arguments.kubernetes_version;
     if let Some(namespace) = &arguments.namespace {
         settings.journal = JournalPlace::ConfigMap(namespace.clone());
     }
@@ -110,26 +110,23 @@ async fn step(
     let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(STEP_DEADLINE);
     operator.allow(left_after(elapsed));
     let mut progress = new_progress(operator, "Repair of").await;
-    let watcher =
-        Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
-    let ending = match unfinished.as_ref().zip(basis) {
-        Some((state, basis)) if basis != ResumeBasis::Replannable => {
+    let checks = &report.detection.checks;
+    let resumed = unfinished.as_ref().zip(basis);
+    let plan = match &resumed {
+        Some((state, basis)) if *basis != ResumeBasis::Replannable => {
             let run = printable(&state.id);
             if dry_run {
                 write(&format!("run {run} is unfinished and would be continued\n"));
                 return Ok(0);
             }
             write(&format!("run {run} is unfinished and is continued\n"));
-            let mut say = print_once();
-            let resume = operator.resume(&Consent::Pipeline, None, watcher, &mut say);
-            Box::pin(signals.run(resume, CommandResult::Resumable)).await
+            None
         }
-        resumes => {
-            let checks = &report.detection.checks;
+        replanned => {
             if report.detection.verdict == WedgeVerdict::Healthy
                 || checks.iter().any(|check| check.outcome == Outcome::Fail)
             {
-                return match resumes {
+                return match replanned {
                     Some((state, _)) => not_resumed(state, report),
                     None => nothing_to_do(report),
                 };
@@ -137,7 +134,7 @@ async fn step(
             let plan =
                 examined.plan.as_ref().map_err(|error| CommandFailure::io(error.to_string()))?;
             if dry_run {
-                if let Some((state, _)) = &resumes {
+                if let Some((state, _)) = replanned {
                     let run = printable(&state.id);
                     write(&format!(
                         "run {run} is unfinished and would be continued with this plan\n"
@@ -159,20 +156,28 @@ async fn step(
                 return Ok(0);
             }
             show::warnings(plan);
-            if let Some((state, _)) = resumes {
+            if let Some((state, _)) = replanned {
                 let run = printable(&state.id);
                 write(&format!("run {run} is unfinished and continues with a new plan\n"));
-                let mut say = print_once();
-                let fresh = Some(Fresh { plan, checks });
-                let resume = operator.resume(&Consent::Pipeline, fresh, watcher, &mut say);
-                Box::pin(signals.run(resume, CommandResult::Resumable)).await
-            } else {
+            }
+            Some(plan)
+        }
+    };
+    let watcher = watcher(&mut progress);
+    let mut say = print_once();
+    let run = async {
+        match (resumed, plan) {
+            (None, Some(plan)) => {
                 let approval = Approval::Pipeline(plan.document.hash());
-                let run = operator.apply(plan, checks, approval, watcher);
-                Box::pin(signals.run(run, CommandResult::Resumable)).await
+                operator.apply(plan, checks, approval, watcher).await
+            }
+            (_, plan) => {
+                let fresh = plan.map(|plan| Fresh { plan, checks });
+                operator.resume(&Consent::Pipeline, fresh, watcher, &mut say).await
             }
         }
     };
+    let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
     progress.end();
     let done = print_result(operator, ending).await;
     progress.notify_end(&done).await;
