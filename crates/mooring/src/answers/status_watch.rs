@@ -8,7 +8,7 @@ use crate::answers::arguments::StatusArguments;
 use crate::cluster::{AzureResults, Lists, VmRequest, connect, read_followed};
 use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
-use crate::workflows::runs::{WatchEnd, Watched, ensure_watchable, watch};
+use crate::workflows::runs::{Watched, ensure_watchable, watch};
 
 const CLUSTER: Watched = Watched { name: "the cluster", interval: Duration::from_secs(3) };
 /// Azure is read less often than the cluster; its results are kept in between.
@@ -25,7 +25,6 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFai
 /// Shows the state until the user ends it. Exits with 1 if something is wrong at the end.
 fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure> {
     let is_json = ensure_watchable(arguments.output)?;
-    let mut is_wrong = false;
     let (mut azure, mut runs) = (AzureResults::default(), Vec::new());
     let ended = build_runtime()?.block_on(async {
         // What retries cannot change is an error: an unknown context, a missing kubeconfig.
@@ -43,14 +42,9 @@ fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure>
             if refreshed.await.map_err(text)? {
                 runs = read_runs(&cluster, sources.timeout).await;
             }
-            let (frame, is_wrong_now) = frame(arguments, &cluster.facts, &runs).map_err(text)?;
-            is_wrong = is_wrong_now;
-            Ok(frame)
+            frame(arguments, &cluster.facts, &runs).map_err(text)
         };
-        watch(read, CLUSTER, is_json).await
-    })?;
-    Ok(match ended {
-        WatchEnd::Interrupted => ExitCode::from(130),
-        WatchEnd::Quit => ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)),
-    })
+        watch(read, CLUSTER, is_json, arguments.read.exit_zero).await
+    });
+    ended.map(ExitCode::from)
 }

@@ -54,6 +54,12 @@ pub(crate) fn is_quiet() -> bool {
     ARGUMENTS.get().is_some_and(|arguments| arguments.quiet)
 }
 
+/// Returns true for a terminal whose lines can be redrawn.
+pub(crate) fn is_live(stream: &impl IsTerminal) -> bool {
+    let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    stream.is_terminal() && !is_dumb
+}
+
 /// Returns what stdout can show. Read again for every screen, since a terminal may be resized.
 pub(crate) fn style() -> Style {
     style_of(&std::io::stdout())

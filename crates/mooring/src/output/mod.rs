@@ -10,7 +10,7 @@ mod plugin;
 pub(crate) mod published;
 pub(crate) mod show;
 
-pub(crate) use arguments::{OutputArguments, init, is_quiet, message_style, style};
+pub(crate) use arguments::{OutputArguments, init, is_live, is_quiet, message_style, style};
 pub(crate) use format::{AnswerFormat, PlanFormat};
 pub(crate) use plugin::{is_plugin, with_commands};
 pub(crate) use show::{print_document, print_markdown, print_screen, yaml};

@@ -19,4 +19,4 @@ pub(crate) use notify::{Hooks, Notices, RunSubject};
 pub(crate) use progress::{ProgressOutput, print_once, with_progress};
 pub(crate) use signals::Signals;
 pub(crate) use status::{RunsReading, is_wrong, run_status, watch_runs};
-pub(crate) use watch::{Frame, WatchEnd, WatchRow, Watched, ensure_watchable, watch};
+pub(crate) use watch::{Frame, WatchRow, Watched, ensure_watchable, watch};

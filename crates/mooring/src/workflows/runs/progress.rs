@@ -1,7 +1,5 @@
 //! Progress of a run on stderr: the current step is redrawn on a terminal, and has one line per change elsewhere.
 
-use std::io::IsTerminal as _;
-
 use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
@@ -70,8 +68,7 @@ pub(crate) struct ProgressOutput {
 
 impl ProgressOutput {
     pub(crate) fn new(notices: Notices) -> Self {
-        let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-        let is_live = std::io::stderr().is_terminal() && !is_dumb;
+        let is_live = output::is_live(&std::io::stderr());
         Self { is_live, is_open: false, last: String::new(), notices }
     }
 

@@ -9,7 +9,7 @@ use mooring_workflow::report::RunHistory;
 use mooring_workflow::screens::run_row;
 use mooring_workflow::status::{Describe, RunStatus};
 
-use super::watch::{Frame, WatchEnd, WatchRow, Watched, ensure_watchable, watch};
+use super::watch::{Frame, WatchRow, Watched, ensure_watchable, watch};
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 
@@ -50,17 +50,13 @@ pub(crate) async fn watch_runs(
         ));
     }
     let is_wide = format == AnswerFormat::Wide;
-    let mut is_wrong_now = false;
     let frame = async || {
         let reading = read().await.map_err(|failure| failure.text().to_owned())?;
         let RunsReading { runs, screen, line } = reading;
-        is_wrong_now = is_wrong(&runs);
-        Ok(Frame { screen, line, rows: runs.iter().map(|run| row(run, is_wide)).collect() })
+        let rows = runs.iter().map(|run| row(run, is_wide)).collect();
+        Ok((Frame { screen, line, rows }, is_wrong(&runs)))
     };
-    match watch(frame, Watched::JOURNAL, is_json).await? {
-        WatchEnd::Interrupted => Ok(130),
-        WatchEnd::Quit => Ok(u8::from(is_wrong_now && !exit_zero)),
-    }
+    watch(frame, Watched::JOURNAL, is_json, exit_zero).await
 }
 
 fn row(run: &RunStatus, is_wide: bool) -> WatchRow {

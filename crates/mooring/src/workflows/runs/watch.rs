@@ -44,15 +44,6 @@ impl Watched {
     pub(crate) const JOURNAL: Self = Self { name: "the journal", interval: Duration::from_secs(2) };
 }
 
-/// Result of a watch that a user ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WatchEnd {
-    /// By `q`, or by the reader of the pipe.
-    Quit,
-    /// By Ctrl-C or SIGTERM.
-    Interrupted,
-}
-
 /// Returns true for JSON; fails for a format that `--watch` does not have.
 pub(crate) fn ensure_watchable(format: AnswerFormat) -> Result<bool, CommandFailure> {
     match format {
@@ -66,14 +57,15 @@ pub(crate) fn ensure_watchable(format: AnswerFormat) -> Result<bool, CommandFail
     }
 }
 
-/// Shows frames until the user ends it.
+/// Shows frames until the user ends it. Returns the exit code: 1 if something is wrong in the last one, unless `exit_zero`
+/// is set; 130 for Ctrl-C and SIGTERM.
 pub(crate) async fn watch(
-    mut read: impl AsyncFnMut() -> Result<Frame, String>,
+    mut read: impl AsyncFnMut() -> Result<(Frame, bool), String>,
     watched: Watched,
     is_json: bool,
-) -> Result<WatchEnd, CommandFailure> {
-    let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-    let is_live = std::io::stdout().is_terminal() && !is_json && !is_dumb;
+    exit_zero: bool,
+) -> Result<u8, CommandFailure> {
+    let is_live = output::is_live(&std::io::stdout()) && !is_json;
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terms = signal(SignalKind::terminate())?;
     let _raw = RawInput::new();
@@ -84,10 +76,14 @@ pub(crate) async fn watch(
         (false, false) => Form::Rows,
     };
     let mut view = View { form, name: watched.name, ..View::default() };
+    let mut is_wrong = false;
     loop {
         let reading = async {
             match read().await {
-                Ok(frame) => view.show(&frame)?,
+                Ok((frame, is_wrong_now)) => {
+                    is_wrong = is_wrong_now;
+                    view.show(&frame)?;
+                }
                 Err(why) => view.report(&why),
             }
             tokio::time::sleep(watched.interval).await;
@@ -95,14 +91,16 @@ pub(crate) async fn watch(
         };
         tokio::select! {
             done = reading => match done {
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(WatchEnd::Quit),
+                // The reader of the pipe ended it.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
                 done => done?,
             },
-            _ = interrupts.recv() => return Ok(WatchEnd::Interrupted),
-            _ = terms.recv() => return Ok(WatchEnd::Interrupted),
-            Some(()) = keys.recv() => return Ok(WatchEnd::Quit),
+            _ = interrupts.recv() => return Ok(130),
+            _ = terms.recv() => return Ok(130),
+            Some(()) = keys.recv() => break,
         }
     }
+    Ok(u8::from(is_wrong && !exit_zero))
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -127,7 +127,7 @@ async fn get(sources: &Sources<'_>, path: &str) -> Result<Value, String> {
 }
 
 async fn get_text(sources: &Sources<'_>, path: &str) -> Result<String, String> {
-    let Some(cluster) = &sources.cluster else { return Err(sources.missing("not read", None)) };
+    let cluster = sources.cluster.as_ref().map_err(Clone::clone)?;
     cluster.api.get(path).await.map_err(|error| reason::of_cluster(&error))
 }
 
@@ -140,7 +140,7 @@ pub(super) async fn add_controller_log(sources: &Sources<'_>, contents: &mut Con
         why: "last lines of the log of the leader",
     };
     let log = async {
-        let facts = sources.facts().ok_or_else(|| sources.missing("not read", None))?;
+        let facts = sources.facts().map_err(Clone::clone)?;
         let namespace = &facts.controller.namespace;
         let leader = facts.controller.leader.as_deref().filter(|leader| is_name(leader));
         let leader = leader.ok_or_else(|| format!("no controller leads in {namespace}"))?;

@@ -26,7 +26,7 @@ pub(crate) fn collect(
         let (subjects, found) = subjects(&sources, "mooring bundle").await?;
         let mut contents = Contents {
             subject: Some(name.to_owned()),
-            cluster: sources.facts().map(|facts| facts.identity.clone()),
+            cluster: sources.facts().ok().map(|facts| facts.identity.clone()),
             sources: sources.published(),
             ..Contents::default()
         };
@@ -112,7 +112,7 @@ pub(crate) fn trace_files(
             files: documents::trace_files(&contents),
             left_out: left_out.map(|one| format!("{}: {}", one.label, one.why)).collect(),
             now: Some(sources.now),
-            cluster: sources.facts().map(|facts| facts.identity.clone()),
+            cluster: sources.facts().ok().map(|facts| facts.identity.clone()),
             sources: sources.published(),
         })
     })

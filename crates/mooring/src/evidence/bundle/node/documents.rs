@@ -20,11 +20,10 @@ pub(super) fn add_record(
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
     let read = if subject.entries.is_empty() {
-        let record = sources.facts().map(|facts| facts.record.is_some());
-        Err(match record {
-            Some(true) => "the failure record has no failure of this node".to_owned(),
-            Some(false) => "the cluster has no failure record".to_owned(),
-            None => sources.missing("not read", None),
+        Err(match sources.facts().map(|facts| facts.record.is_some()) {
+            Ok(true) => "the failure record has no failure of this node".to_owned(),
+            Ok(false) => "the cluster has no failure record".to_owned(),
+            Err(why) => why.clone(),
         })
     } else {
         Ok(serde_json::to_value(&subject.entries)?)
@@ -71,7 +70,7 @@ pub(super) async fn add_doctor(
     sources: &Sources<'_>,
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    let mut document = doctor::document(sources.arguments, sources.cluster.as_ref()).await?;
+    let mut document = doctor::document(sources.arguments, sources.cluster.as_ref().ok()).await?;
     document["seconds"] = 0.into();
     for check in document["checks"].as_array_mut().into_iter().flatten() {
         check["message"] = without_seconds(check["message"].as_str().unwrap_or_default()).into();
@@ -94,8 +93,9 @@ pub(super) fn add_fleet(
     sources: &Sources<'_>,
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    let Some(facts) = sources.facts() else {
-        return add_output("fleet", Err(sources.missing("not read", None)), contents);
+    let facts = match sources.facts() {
+        Ok(facts) => facts,
+        Err(why) => return add_output("fleet", Err(why.clone()), contents),
     };
     let fleet = Fleet::of(&facts.inventory, None);
     let findings = ImageFinding::all(facts, &fleet);

@@ -29,11 +29,10 @@ pub(super) struct Azure {
 pub(super) struct Sources<'a> {
     pub(super) wanted: Wanted<'a>,
     pub(super) arguments: &'a SourceArguments,
-    pub(super) cluster: Option<ConnectedCluster>,
+    /// The cluster, or why it was not read.
+    pub(super) cluster: Result<ConnectedCluster, String>,
     /// The document of `mooring why`, or why there is none.
     pub(super) why: Result<Value, String>,
-    /// Reason if the cluster was not read.
-    pub(super) no_cluster: Option<String>,
     pub(super) objects: Objects,
     /// Azure, or why it was not read.
     pub(super) azure: Result<Azure, String>,
@@ -52,9 +51,8 @@ impl<'a> Sources<'a> {
         let mut sources = Self {
             wanted,
             arguments,
-            cluster: None,
+            cluster: Err("the cluster was not read".to_owned()),
             why: Err("the cluster was not read".to_owned()),
-            no_cluster: None,
             objects: Objects::default(),
             azure: Err("Azure was not asked (--azure never)".to_owned()),
             now: Timestamp::now(),
@@ -64,8 +62,7 @@ impl<'a> Sources<'a> {
             if arguments.azure == AzureMode::Never {
                 return Err(failure);
             }
-            sources.no_cluster =
-                Some(format!("the cluster was not read: {}", first_line(&failure)));
+            sources.cluster = Err(format!("the cluster was not read: {}", first_line(&failure)));
         }
         if arguments.azure != AzureMode::Never {
             match sources.open_azure().await {
@@ -76,7 +73,7 @@ impl<'a> Sources<'a> {
                 }
             }
         }
-        if let (Some(why), Err(_)) = (&sources.no_cluster, &sources.azure) {
+        if let (Err(why), Err(_)) = (&sources.cluster, &sources.azure) {
             let hint = "hint: set `--context NAME`, `--kubeconfig FILE` or KUBECONFIG";
             return Err(CommandFailure::io(format!("{why}\n{hint}")));
         }
@@ -94,18 +91,18 @@ impl<'a> Sources<'a> {
             let request = VmRequest::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
             cluster.ask_azure(&arguments, &request).await?;
         }
-        self.cluster = Some(cluster);
+        self.cluster = Ok(cluster);
         Ok(())
     }
 
-    pub(super) fn facts(&self) -> Option<&ClusterFacts> {
+    pub(super) fn facts(&self) -> Result<&ClusterFacts, &String> {
         self.cluster.as_ref().map(|cluster| &cluster.facts)
     }
 
     /// Returns the sources of a document. Files of Azure are read even if the cluster needs nothing of it.
     pub(super) fn published(&self) -> Vec<Source> {
-        let unread = || {
-            let error = self.no_cluster.clone();
+        let unread = |why: &String| {
+            let error = Some(why.clone());
             let cluster =
                 Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
             vec![cluster, Source::new(SourceName::Record), Source::new(SourceName::Azure)]
@@ -135,7 +132,7 @@ impl<'a> Sources<'a> {
             Some(scope) => scope.clone(),
             None => limit.read(connect::read_scope(&arm, cluster)).await??,
         };
-        let found = self.facts().and_then(|facts| facts.identity.id.clone());
+        let found = self.facts().ok().and_then(|facts| facts.identity.id.clone());
         let named = || connect::named_cluster(&cluster.name, None).id();
         let cluster = found.or_else(|| named().map(|id| id.as_str().to_owned()));
         let limit = AzureLimit::start_optional(self.arguments.timeout);
@@ -144,13 +141,13 @@ impl<'a> Sources<'a> {
 
     /// Returns the failures of nodes with the name, and of the named nodes.
     pub(super) fn entries(&self) -> impl Iterator<Item = &FailureRecord> {
-        let record = self.facts().and_then(|facts| facts.record.as_deref());
+        let record = self.facts().ok().and_then(|facts| facts.record.as_deref());
         record.into_iter().flat_map(RecordDocument::entries)
     }
 
     /// Returns why an object of the cluster is not known.
     pub(super) fn missing(&self, why: &str, unread: Option<&String>) -> String {
-        self.no_cluster.as_ref().or(unread).cloned().unwrap_or_else(|| why.to_owned())
+        self.facts().err().or(unread).cloned().unwrap_or_else(|| why.to_owned())
     }
 
     pub(super) fn unknown_name(&self, command: &str) -> CommandFailure {
@@ -162,17 +159,17 @@ impl<'a> Sources<'a> {
         let hint = hint.unwrap_or_else(|| {
             "hint: `kubectl get nodeclaims,nodes` and `mooring fleet` list names; use POOL/INSTANCE for an instance of a pool".to_owned()
         });
-        let unread = match (&self.no_cluster, &self.azure) {
-            (Some(why), _) | (None, Err(why)) => format!(" ({why})"),
-            (None, Ok(_)) => String::new(),
+        let unread = match (&self.cluster, &self.azure) {
+            (Err(why), _) | (Ok(_), Err(why)) => format!(" ({why})"),
+            (Ok(_), Ok(_)) => String::new(),
         };
         let name = mooring_redact::identifier(name);
         let text =
             format!("no NodeClaim, node, VM or recorded failure is named `{name}`{unread}\n{hint}");
-        match &self.no_cluster {
+        match &self.cluster {
             // The cluster may have it.
-            Some(_) => CommandFailure::io(text),
-            None => CommandFailure::unknown_name(text),
+            Err(_) => CommandFailure::io(text),
+            Ok(_) => CommandFailure::unknown_name(text),
         }
     }
 }
