@@ -81,7 +81,7 @@ fn with_session(
         let file = target.kubeconfig.as_deref().filter(|_| !target.has_context());
         if let Some(context) = context {
             let (mut by_azure, _) = operator(&client, None, settings.clone())?;
-            context.prove(&mut by_azure).await?;
+            context.compare(by_azure.identity().await.uid.as_deref())?;
         }
         let (operator, signals) = operator(&client, file, settings)?;
         let protected = context.and_then(ContextCluster::protected);

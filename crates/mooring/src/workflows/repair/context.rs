@@ -2,7 +2,6 @@
 
 use mooring_arm::{BudgetLimits, ResourceId};
 use mooring_controller::run::Api;
-use mooring_repair::runtime::Operator;
 use mooring_workflow::published::ClusterIdentity;
 
 use super::arguments::{RepairCommand, ResumeArguments, StatusArguments, TargetArguments};
@@ -66,13 +65,8 @@ impl ContextCluster {
         self.is_protected.then_some(self.context.as_str())
     }
 
-    /// Compares the API server of the context with that of the cluster in Azure.
-    pub(super) async fn prove(&self, operator: &mut Operator) -> Result<(), CommandFailure> {
-        self.compare(operator.identity().await.uid.as_deref())
-    }
-
-    /// Compares the uids of `kube-system`.
-    fn compare(&self, by_azure: Option<&str>) -> Result<(), CommandFailure> {
+    /// Compares the uid of `kube-system` with that of the cluster in Azure.
+    pub(super) fn compare(&self, by_azure: Option<&str>) -> Result<(), CommandFailure> {
         match (&self.uid, by_azure) {
             (Some(own), Some(other)) if *own != other => Err(CommandFailure::blocked(format!(
                 "context {} and cluster {} are two clusters: the uids of kube-system differ\nhint: `az aks get-credentials` writes the context again",

@@ -1,14 +1,14 @@
 //! Unfinished runs and leftover pools.
 
 use mooring_repair::report::DetectionReport;
-use mooring_repair::runtime::{ApiUnavailable, CommandResult, JournalStatus, Operator};
+use mooring_repair::runtime::{ApiUnavailable, CommandResult, Operator};
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Record;
 use mooring_repair::workflow::Run;
 
 use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
-use crate::workflows::runs::{unfinished_result, with_progress, write};
+use crate::workflows::runs::{unfinished_result, write};
 
 /// Finds an unfinished run before checks: a pool that was deleted and not recreated looks like a missing pool.
 pub(crate) async fn find_unfinished_run(
@@ -18,14 +18,6 @@ pub(crate) async fn find_unfinished_run(
     let Ok(status) = operator.status().await else { return Ok(None) };
     let Some(state) = unfinished(operator, &status.records)? else { return Ok(None) };
     Ok(Some(unfinished_result(status.lock, StartError::Unfinished(state.id))))
-}
-
-/// Reads the journal; fails if the named cluster does not exist.
-pub(crate) async fn read_status(operator: &mut Operator) -> Result<JournalStatus, CommandFailure> {
-    match with_progress(None, operator.status()).await {
-        Err(ApiUnavailable::Absent(_)) => Err(not_found(operator)),
-        read => Ok(read?),
-    }
 }
 
 /// Warns of an unfinished run of Mooring 0.1.

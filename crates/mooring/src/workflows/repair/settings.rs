@@ -62,10 +62,9 @@ pub(crate) fn settings(
         settings.limits.poll = SignedDuration::from_secs(policies.poll.into());
     }
     // After the policies, since `pdb` can be overridden.
-    add_overrides(
-        &mut settings,
-        detection.map(|detection| detection.overrides.as_slice()).unwrap_or_default(),
-    )?;
+    for text in detection.iter().flat_map(|detection| &detection.overrides) {
+        settings.add_override(text).map_err(|error| usage(&error))?;
+    }
     Ok(settings)
 }
 
@@ -89,14 +88,7 @@ pub(crate) fn read_signatures(
     Ok(())
 }
 
-pub(crate) fn add_overrides(
-    settings: &mut Settings,
-    overrides: &[String],
-) -> Result<(), CommandFailure> {
-    overrides.iter().try_for_each(|text| settings.add_override(text)).map_err(|error| usage(&error))
-}
-
-pub(crate) fn usage(error: &SettingsError) -> CommandFailure {
+fn usage(error: &SettingsError) -> CommandFailure {
     let hint = match error {
         SettingsError::Missing("CLUSTER_NAME") => "\nhint: or pass --cluster NAME",
         SettingsError::Missing("RESOURCE_GROUP") => "\nhint: or pass --resource-group NAME",

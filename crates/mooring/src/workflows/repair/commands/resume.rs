@@ -4,7 +4,7 @@ use mooring_redact::printable;
 use mooring_repair::plan::{Plan, Step};
 use mooring_repair::report::DetectionReport;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis, further_overrides};
-use mooring_repair::runtime::Operator;
+use mooring_repair::runtime::{ApiUnavailable, Operator};
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::workflow::Run;
@@ -26,7 +26,10 @@ pub(crate) async fn find(
     output: &RunOutput,
     command: &str,
 ) -> Result<Option<Option<Run>>, CommandFailure> {
-    let status = leftover::read_status(operator).await?;
+    let status = match with_progress(None, operator.status()).await {
+        Err(ApiUnavailable::Absent(_)) => return Err(leftover::not_found(operator)),
+        read => read?,
+    };
     let unfinished = leftover::unfinished(operator, &status.records)?;
     if unfinished.is_none() {
         leftover::ensure_exists(operator).await?;

@@ -121,9 +121,7 @@ impl StatusArguments {
         let format = self.output.output;
         let is_yaml = format == AnswerFormat::Yaml;
         match format {
-            AnswerFormat::Json | AnswerFormat::Yaml
-                if is_former(self.output.schema.as_deref(), RUN) =>
-            {
+            AnswerFormat::Json | AnswerFormat::Yaml if self.is_former() => {
                 print_document(&former_status(snapshot.journals.first(), self.all)?, is_yaml)
             }
             AnswerFormat::Json | AnswerFormat::Yaml => {
