@@ -92,6 +92,12 @@ impl<W: Workflow> HeldJournal<W> {
         self.lock.release().await;
     }
 
+    /// Releases the lock, and returns the result.
+    pub async fn end<T>(self, result: T) -> T {
+        self.release().await;
+        result
+    }
+
     /// Drops all but the last `retained` records.
     pub async fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
         self.store.keep(self.records.len(), retained).await?;
@@ -143,8 +149,7 @@ impl Process {
             Err(error) => CommandResult::Failed(damaged(&place, &error)),
         };
         let records = journal.records.clone();
-        journal.release().await;
-        Err((result, records))
+        Err(journal.end((result, records)).await)
     }
 
     /// Writes the first record of a session, and drives the run while renewing the lock.

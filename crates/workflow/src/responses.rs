@@ -55,9 +55,6 @@ pub async fn list<T>(
 /// Sends one change, once.
 pub async fn change(client: &Client, method: Method, path: &str, body: &Value) -> EffectResult {
     let deletes = method == Method::DELETE;
-    match client.send(method, path, Some(body)).await.into() {
-        // The object does not exist.
-        EffectResult::Refused { status: 404, .. } if deletes => EffectResult::AlreadyDone,
-        result => result,
-    }
+    let result = EffectResult::from(client.send(method, path, Some(body)).await);
+    if deletes { result.or_gone() } else { result }
 }

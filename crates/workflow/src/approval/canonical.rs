@@ -1,59 +1,44 @@
 //! Canonical JSON and its hash.
 
+use std::collections::BTreeMap;
+
 use ring::digest::{SHA256, digest};
+use serde::Serialize;
 use serde_json::Value;
 
 /// Returns the value without whitespace, with its members sorted at every level.
-///
-/// The map type does not guarantee an order: that is a feature of `serde_json` that any crate in the build may switch.
 pub fn canonical(value: &Value) -> String {
-    String::from_utf8(bytes(value)).unwrap_or_default()
+    // Writing to memory does not fail.
+    serde_json::to_string(&Sorted::from(value)).unwrap_or_default()
 }
 
-fn bytes(value: &Value) -> Vec<u8> {
-    let mut out = Vec::new();
-    write(value, &mut out);
-    out
+/// A value with sorted members.
+///
+/// The map type of [`Value`] does not guarantee an order: that is a feature of `serde_json` that any crate in the build may
+/// switch.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Sorted<'a> {
+    Object(BTreeMap<&'a str, Self>),
+    Array(Vec<Self>),
+    Leaf(&'a Value),
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_unstable_by_key(|(name, _)| *name);
-            out.push(b'{');
-            for (index, (name, value)) in sorted.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write_leaf(name, out);
-                out.push(b':');
-                write(value, out);
-            }
-            out.push(b'}');
+impl<'a> From<&'a Value> for Sorted<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Object(members) => Self::Object(
+                members.iter().map(|(name, value)| (name.as_str(), value.into())).collect(),
+            ),
+            Value::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
+            leaf => Self::Leaf(leaf),
         }
-        Value::Array(items) => {
-            out.push(b'[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write(item, out);
-            }
-            out.push(b']');
-        }
-        other => write_leaf(other, out),
     }
-}
-
-/// Writes to memory, which does not fail.
-fn write_leaf(leaf: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
-    let _ = serde_json::to_writer(out, leaf);
 }
 
 /// Returns the SHA-256 of the canonical text, in hexadecimal.
 pub fn hash(value: &Value) -> String {
-    hash_bytes(&bytes(value))
+    hash_bytes(canonical(value).as_bytes())
 }
 
 /// Returns the SHA-256 in hexadecimal.

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::canonical;
@@ -19,7 +19,8 @@ pub enum ApprovalError {
 }
 
 /// SHA-256 of a plan document: 64 lowercase hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct PlanHash(String);
 
 impl PlanHash {
@@ -45,15 +46,11 @@ impl FromStr for PlanHash {
     }
 }
 
-impl Serialize for PlanHash {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
+impl TryFrom<String> for PlanHash {
+    type Error = ApprovalError;
 
-impl<'de> Deserialize<'de> for PlanHash {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    fn try_from(text: String) -> Result<Self, ApprovalError> {
+        text.parse()
     }
 }
 

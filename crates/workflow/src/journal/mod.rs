@@ -5,12 +5,10 @@
 
 mod chain;
 mod record;
-mod retention;
 mod run;
 
 pub use chain::{JournalError, decode, encode, follow, verify};
-pub use record::{Content, Entry, Record};
-pub use retention::retained;
+pub use record::{Content, Entry, Record, retained};
 pub use run::{Attempt, Phase, Replay, Run};
 
 #[cfg(test)]

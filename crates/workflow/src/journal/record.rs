@@ -1,4 +1,4 @@
-//! The records of a journal.
+//! The records of a journal, and retention of old runs.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -70,4 +70,18 @@ pub enum Entry<W: Types> {
     /// A fact of the workflow, with its own tag.
     #[serde(untagged)]
     Fact(W::Fact),
+}
+
+/// Returns the number of records to keep when a new run starts: those of the last `runs` runs, and of all runs since the
+/// first one that `is_needed`.
+pub fn retained<W: Types>(
+    records: &[Record<Entry<W>>],
+    runs: usize,
+    is_needed: impl Fn(&str) -> bool,
+) -> usize {
+    let begins = |record: &Record<Entry<W>>| matches!(record.entry, Entry::RunStarted(_));
+    let starts: Vec<usize> = (0..records.len()).filter(|at| begins(&records[*at])).collect();
+    let recent = starts.len().saturating_sub(runs);
+    let needed = starts.iter().position(|at| is_needed(&records[*at].run)).unwrap_or(recent);
+    records.len() - starts.get(recent.min(needed)).copied().unwrap_or_default()
 }

@@ -80,6 +80,15 @@ pub enum Refusal {
 }
 
 impl EffectResult {
+    /// Returns the result of the removal of an object: done if it does not exist.
+    #[must_use]
+    pub fn or_gone(self) -> Self {
+        match self {
+            Self::Refused { status: 404, .. } => Self::AlreadyDone,
+            result => result,
+        }
+    }
+
     /// Classifies a refusal by its status; none if the result is not one.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {

@@ -14,6 +14,11 @@ pub enum Reading<T> {
 }
 
 impl<T> Reading<T> {
+    /// Returns a value, or a failed reading with the reason.
+    pub fn of(value: Option<T>, why: &str) -> Self {
+        value.map_or_else(|| Self::Failed(why.to_owned()), Self::Known)
+    }
+
     pub fn map<U>(&self, what: impl FnOnce(&T) -> U) -> Reading<U> {
         match self {
             Self::Known(value) => Reading::Known(what(value)),
@@ -40,6 +45,11 @@ impl<T> Reading<T> {
             Self::Throttled(why) => Err(Reading::Throttled(why)),
             Self::Failed(why) => Err(Reading::Failed(why)),
         }
+    }
+
+    /// Returns the reason of a failed read; none if the value is known not to exist.
+    pub fn error(&self) -> Option<String> {
+        self.missing().filter(|_| !matches!(self, Self::NotFound))
     }
 
     /// Returns the reason for a missing value.

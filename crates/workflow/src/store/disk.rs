@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, fchmod, open};
 use rustix::io::Errno;
-use thiserror::Error;
 
+use super::error::StoreError;
 use crate::journal::{Content, JournalError, Record, decode, encode, follow};
 
 /// File operations of a journal, which tests replace to tear writes.
@@ -20,16 +20,6 @@ pub trait Disk {
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 }
 
-#[derive(Debug, Error)]
-pub enum FileError {
-    #[error("{path}: {error}")]
-    Disk { path: String, error: io::Error },
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error("another process continued the journal")]
-    Conflict,
-}
-
 /// Records in a file, one line each.
 #[derive(Debug)]
 pub struct FileJournal<D, E> {
@@ -39,7 +29,7 @@ pub struct FileJournal<D, E> {
 }
 
 impl<D: Disk, E: Content> FileJournal<D, E> {
-    pub fn open(disk: D, path: &Path) -> Result<Self, FileError> {
+    pub fn open(disk: D, path: &Path) -> Result<Self, StoreError> {
         let mut journal = Self { disk, path: path.to_owned(), records: Vec::new() };
         let bytes = journal.whole_lines()?;
         let text = std::str::from_utf8(&bytes)
@@ -50,7 +40,7 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
 
     /// Returns the part of the file that counts. A torn last line may end inside a character, so it is dropped before the
     /// text is decoded.
-    fn whole_lines(&self) -> Result<Vec<u8>, FileError> {
+    fn whole_lines(&self) -> Result<Vec<u8>, StoreError> {
         let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
         let mut bytes = bytes.unwrap_or_default();
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
@@ -62,17 +52,17 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     }
 
     /// Appends a record durably; it must follow the last one.
-    pub fn append(&mut self, record: &Record<E>) -> Result<(), FileError> {
+    pub fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
         let expected = self.records.last();
         let follows = follow(expected, &record.run, record.at, record.entry.clone());
         let lines = self.unchanged_lines()?;
         let Some(lines) = lines.filter(|_| follows.hash == record.hash) else {
-            return Err(FileError::Conflict);
+            return Err(StoreError::LostLock);
         };
         let line = encode(record);
         let appended = self.disk.append(&self.path, lines.len() as u64, line.as_bytes());
         if !appended.map_err(|error| self.disk_error(error))? {
-            return Err(FileError::Conflict);
+            return Err(StoreError::LostLock);
         }
         self.records.push(record.clone());
         Ok(())
@@ -80,7 +70,7 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
 
     /// Returns the part that counts if it is unchanged: as many records, and the same last one, whose hash covers those
     /// before it. Not the whole chain: thousands of records would be read thousands of times.
-    fn unchanged_lines(&self) -> Result<Option<Vec<u8>>, FileError> {
+    fn unchanged_lines(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let bytes = self.whole_lines()?;
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
         let count = lines.clone().count();
@@ -91,12 +81,12 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     }
 
     /// Deletes all records but the last `retained` ones. Their lines stay as they were written.
-    pub fn keep(&mut self, retained: usize) -> Result<(), FileError> {
+    pub fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
         let from = self.records.len().saturating_sub(retained);
         if from == 0 {
             return Ok(());
         }
-        let Some(bytes) = self.unchanged_lines()? else { return Err(FileError::Conflict) };
+        let Some(bytes) = self.unchanged_lines()? else { return Err(StoreError::LostLock) };
         let lines = bytes.split_inclusive(|byte| *byte == b'\n').skip(from);
         let text: Vec<u8> = lines.flatten().copied().collect();
         self.disk.replace(&self.path, &text).map_err(|error| self.disk_error(error))?;
@@ -104,8 +94,8 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         Ok(())
     }
 
-    fn disk_error(&self, error: io::Error) -> FileError {
-        FileError::Disk { path: self.path.display().to_string(), error }
+    fn disk_error(&self, error: io::Error) -> StoreError {
+        StoreError::Unavailable(format!("{}: {error}", self.path.display()))
     }
 }
 

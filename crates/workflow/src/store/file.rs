@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::disk::{FileError, FileJournal, RealDisk};
+use super::disk::{FileJournal, RealDisk};
 use super::error::StoreError;
 use crate::journal::{Content, Record};
 
@@ -26,24 +26,16 @@ impl<E: Content> FileStore<E> {
     }
 
     pub(super) fn load(&mut self) -> Result<Vec<Record<E>>, StoreError> {
-        let journal = FileJournal::open(RealDisk, &self.path).map_err(failed)?;
+        let journal = FileJournal::open(RealDisk, &self.path)?;
         Ok(self.journal.insert(journal).records().to_vec())
     }
 
     pub(super) fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
-        self.journal.as_mut().ok_or(StoreError::LostLock)?.append(record).map_err(failed)
+        self.journal.as_mut().ok_or(StoreError::LostLock)?.append(record)
     }
 
     pub(super) fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
-        self.journal.as_mut().ok_or(StoreError::LostLock)?.keep(retained).map_err(failed)
-    }
-}
-
-fn failed(error: FileError) -> StoreError {
-    match error {
-        FileError::Conflict => StoreError::LostLock,
-        FileError::Journal(error) => StoreError::Journal(error),
-        FileError::Disk { .. } => StoreError::Unavailable(error.to_string()),
+        self.journal.as_mut().ok_or(StoreError::LostLock)?.keep(retained)
     }
 }
 

@@ -1,11 +1,29 @@
+//! The place of a journal, and the store of either kind of place.
+
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::config_map::ConfigMapStore;
-use super::error::{StoreError, explain};
+use super::error::{NAMESPACE, StoreError, explain};
 use super::file::FileStore;
 use super::lock::{FileLock, JournalLock, LeaseLock, Lock, LockOwner, file_holder, lease_holder};
 use crate::engine::world::Clock;
 use crate::journal::{Content, Record};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalPlace {
+    /// The namespace in the target cluster.
+    ConfigMap(String),
+    /// The absolute path.
+    File(String),
+}
+
+impl Default for JournalPlace {
+    fn default() -> Self {
+        Self::ConfigMap(NAMESPACE.to_owned())
+    }
+}
 
 pub enum JournalStore<E> {
     ConfigMap(Box<ConfigMapStore<E>>),

@@ -4,13 +4,11 @@ mod config_map;
 pub(crate) mod disk;
 pub(crate) mod error;
 mod file;
-mod journal_place;
 mod journal_store;
 pub mod lock;
 
 pub use config_map::{ConfigMapStore, SEGMENT_BYTES};
-pub use disk::{Disk, FileError, FileJournal, RealDisk};
+pub use disk::{Disk, FileJournal, RealDisk};
 pub use error::{MANIFEST, NAMESPACE, StoreError};
 pub use file::FileStore;
-pub use journal_place::JournalPlace;
-pub use journal_store::JournalStore;
+pub use journal_store::{JournalPlace, JournalStore};

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use mooring_workflow::Entry;
 use mooring_workflow::journal::{JournalError, encode, follow};
-use mooring_workflow::store::{Disk, FileError, FileJournal, RealDisk};
+use mooring_workflow::store::{Disk, FileJournal, RealDisk, StoreError};
 
 use crate::sample::{
     SampleEntry, SampleRecord, SampleStep, at, chain, done, intent, session, started, stopped,
@@ -26,7 +26,7 @@ fn records() -> Vec<SampleRecord> {
     ])
 }
 
-fn open(path: &Path) -> Result<Journal<RealDisk>, FileError> {
+fn open(path: &Path) -> Result<Journal<RealDisk>, StoreError> {
     FileJournal::open(RealDisk, path)
 }
 
@@ -69,7 +69,7 @@ fn repeated_or_replaced_last_line_is_a_conflict() {
         }
         disk.0.borrow_mut().0 = Some((encode(&records[0]) + &last).into_bytes());
         let appended = journal.append(&records[2]);
-        assert!(matches!(appended, Err(FileError::Conflict)), "{appended:?}");
+        assert!(matches!(appended, Err(StoreError::LostLock)), "{appended:?}");
     }
 }
 
@@ -82,7 +82,7 @@ fn write_torn_at_any_byte_leaves_the_journal_unchanged() {
         open(&disk).append(&records[0]).unwrap();
         let mut journal = open(&disk);
         disk.0.borrow_mut().1 = Some(tear);
-        assert!(matches!(journal.append(&records[1]), Err(FileError::Disk { .. })));
+        assert!(matches!(journal.append(&records[1]), Err(StoreError::Unavailable(_))));
         let mut journal = open(&disk);
         assert_eq!(journal.records(), &records[..1]);
         journal.append(&records[1]).unwrap();
@@ -108,10 +108,10 @@ fn former_writer_cannot_append() {
     let mut one = Journal::open(disk.clone(), Path::new("j")).unwrap();
     let mut two = Journal::open(disk, Path::new("j")).unwrap();
     one.append(&records[0]).unwrap();
-    assert!(matches!(two.append(&records[0]), Err(FileError::Conflict)));
-    assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)), "it does not follow");
+    assert!(matches!(two.append(&records[0]), Err(StoreError::LostLock)));
+    assert!(matches!(one.append(&records[2]), Err(StoreError::LostLock)), "it does not follow");
     let other = follow(Some(&records[0]), "r1", at(9), stopped("m"));
-    assert!(matches!(two.append(&other), Err(FileError::Conflict)), "it was not read");
+    assert!(matches!(two.append(&other), Err(StoreError::LostLock)), "it was not read");
     one.append(&records[1]).unwrap();
 }
 
@@ -151,7 +151,7 @@ fn old_records_are_dropped_and_the_last_ones_kept() {
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let missing = directory.path().join("none/journal");
     let error = open(&missing).unwrap().append(&records[0]).unwrap_err();
-    assert!(matches!(error, FileError::Disk { .. }), "{error}");
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
     assert!(error.to_string().contains("none/journal"), "{error}");
 }
 
@@ -172,10 +172,10 @@ fn journal_file_is_private_regular_and_never_a_link() {
     assert!(error.to_string().contains("not a regular file"), "{error}");
     let link = directory.path().join("link");
     symlink(&path, &link).unwrap();
-    assert!(matches!(open(&link), Err(FileError::Disk { .. })));
+    assert!(matches!(open(&link), Err(StoreError::Unavailable(_))));
     std::fs::write(&path, b"\xff\xfe\n").unwrap();
     let error = open(&path).unwrap_err();
-    assert!(matches!(error, FileError::Journal(JournalError::Unreadable(0, _))), "{error}");
+    assert!(matches!(error, StoreError::Journal(JournalError::Unreadable(0, _))), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A held lock, and its owner.
+//! A held lock, its owner, and attempts to acquire it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,6 @@ pub struct LockOwner {
     pub holder: String,
 }
 
-/// A held lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lock {
     pub owner: LockOwner,
@@ -20,4 +19,13 @@ pub struct Lock {
     /// False for a file: the kernel keeps the lock of a stopped process.
     #[serde(skip)]
     pub expires: bool,
+}
+
+/// The result of an attempt to acquire or renew a lock.
+#[derive(Debug)]
+pub(crate) enum LockAttempt {
+    Held,
+    HeldBy(Lock),
+    /// The next attempt may succeed.
+    Failed(String),
 }

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use mooring_kube::Gate;
 
-use super::attempt::LockAttempt;
 use super::file::FileLock;
+use super::holder::LockAttempt;
 use super::lease::LeaseLock;
 use crate::store::error::StoreError;
 

@@ -1,7 +1,6 @@
 //! The lock of a journal: a Lease in the cluster, or `flock` on a file.
 
 mod acquire;
-mod attempt;
 mod file;
 mod holder;
 mod journal_lock;
@@ -9,8 +8,8 @@ mod lease;
 pub mod process;
 
 pub use acquire::{LockError, LockWait, acquire};
-pub(crate) use attempt::LockAttempt;
 pub(crate) use file::{FileLock, file_holder};
+pub(crate) use holder::LockAttempt;
 pub use holder::{Lock, LockOwner};
 pub use journal_lock::JournalLock;
 pub use lease::TIMES;
