@@ -13,8 +13,7 @@ use super::requests::MAX_VMS;
 use super::*;
 use crate::client::Client;
 use crate::cloud::{Cloud, CloudSettings};
-use crate::identity::IdentityError;
-use crate::identity::Token;
+use crate::identity::{IdentityError, Token};
 use crate::metrics::BucketLevel;
 use crate::world::{TransportError, World};
 

@@ -24,8 +24,7 @@ impl Client {
     }
 
     pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<RawObject>, Error> {
-        let call = Call::get(pool.as_str(), self.versions.aks)?;
-        self.send(&call).await?.parse(call.path())
+        self.read(Call::get(pool.as_str(), self.versions.aks)?).await
     }
 
     /// Creates a pool if none has its name. As with [`Client::put_agent_pool`], a retry may find the pool of the first
@@ -83,7 +82,6 @@ impl Client {
     }
 
     pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<RawObject>, Error> {
-        let call = Call::get(machine.as_str(), self.versions.machines)?;
-        self.send(&call).await?.parse(call.path())
+        self.read(Call::get(machine.as_str(), self.versions.machines)?).await
     }
 }

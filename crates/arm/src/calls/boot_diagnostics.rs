@@ -32,16 +32,15 @@ struct Addresses {
 impl Client {
     /// Returns the extensions of a VM with their instance views.
     pub async fn extensions(&self, vm: &ResourceId) -> Result<Raw<RawObject>, Error> {
-        let call = Call::get(&format!("{vm}/extensions"), self.versions.compute)?
-            .query("$expand", "instanceView");
-        self.send(&call).await?.parse(call.path())
+        let call = Call::get(&format!("{vm}/extensions"), self.versions.compute)?;
+        self.read(call.query("$expand", "instanceView")).await
     }
 
     /// Returns the log of a VM's serial console; none if Azure has no log.
     pub async fn serial_log(&self, vm: &ResourceId) -> Result<Option<Bytes>, Error> {
         let path = format!("{vm}/retrieveBootDiagnosticsData");
         let call = Call::new(Method::POST, Class::Read, &path, self.versions.compute)?;
-        let addresses: Addresses = self.send(&call).await?.parse(call.path())?;
+        let addresses: Addresses = self.read(call).await?;
         let Some(address) = addresses.serial_console_log_blob_uri else { return Ok(None) };
         let malformed = |what: &str| Error::malformed(Method::GET, &path, "", what);
         let url = Url::parse(&address).map_err(|_| malformed("invalid URL of the serial log"))?;

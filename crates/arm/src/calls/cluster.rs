@@ -90,8 +90,7 @@ pub struct Kubeconfig {
 
 impl Client {
     pub async fn cluster(&self, cluster: &ResourceId) -> Result<Raw<Cluster>, Error> {
-        let call = Call::get(cluster.as_str(), self.versions.aks)?;
-        self.send(&call).await?.parse(call.path())
+        self.read(Call::get(cluster.as_str(), self.versions.aks)?).await
     }
 
     /// Aborts the running operation of a cluster. 409 means that it has ended already; after an error with unknown
@@ -108,11 +107,8 @@ impl Client {
         &self,
         cluster_or_pool: &ResourceId,
     ) -> Result<Raw<RawObject>, Error> {
-        let call = Call::get(
-            &format!("{cluster_or_pool}/operations/latest"),
-            self.versions.aks_operations,
-        )?;
-        self.send(&call).await?.parse(call.path())
+        let path = format!("{cluster_or_pool}/operations/latest");
+        self.read(Call::get(&path, self.versions.aks_operations)?).await
     }
 
     /// Adds or changes tags of any resource, and keeps all others.

@@ -33,8 +33,7 @@ pub struct SubnetProperties {
 
 impl Client {
     pub async fn subnet(&self, subnet: &ResourceId) -> Result<Raw<Subnet>, Error> {
-        let call = Call::get(subnet.as_str(), self.versions.network)?;
-        self.send(&call).await?.parse(call.path())
+        self.read(Call::get(subnet.as_str(), self.versions.network)?).await
     }
 
     pub async fn scale_set_nics(

@@ -24,8 +24,8 @@ impl Client {
         // Parsed as an ID, so that a name cannot add segments to the path.
         let sample = ResourceId::of(subscription, resource_group, "Microsoft.Compute", "disks/x")?;
         let (path, _) = sample.as_str().split_once("/providers/").unwrap_or((sample.as_str(), ""));
-        let call = Call::get(path, self.versions.resources)?;
-        let group: Raw<ResourceGroup> = self.send(&call).await?.parse(call.path())?;
+        let group: Raw<ResourceGroup> =
+            self.read(Call::get(path, self.versions.resources)?).await?;
         Ok(group.managed_by.as_ref().and_then(|id| ResourceId::parse(id).ok()))
     }
 }

@@ -55,19 +55,14 @@ impl Client {
         resource_group: &str,
     ) -> Result<Vec<Raw<ScaleSet>>, Error> {
         // Parsed as an ID, so that a name cannot add segments to the path.
-        let sample = ResourceId::of(
-            subscription,
-            resource_group,
-            "Microsoft.Compute",
-            "virtualMachineScaleSets/x",
-        )?;
+        let kind = "virtualMachineScaleSets/x";
+        let sample = ResourceId::of(subscription, resource_group, "Microsoft.Compute", kind)?;
         let path = sample.as_str().trim_end_matches("/x");
         self.list(Call::get(path, self.versions.compute)?).await
     }
 
     pub async fn scale_set(&self, id: &ResourceId) -> Result<Raw<ScaleSet>, Error> {
-        let call = Call::get(id.as_str(), self.versions.compute)?;
-        self.send(&call).await?.parse(call.path())
+        self.read(Call::get(id.as_str(), self.versions.compute)?).await
     }
 
     /// Patches a scale set. A full PUT would require permissions on the image.
@@ -92,16 +87,14 @@ impl Client {
     }
 
     pub async fn scale_set_vm(&self, instance: &ResourceId) -> Result<Raw<ScaleSetVm>, Error> {
-        let call =
-            Call::get(instance.as_str(), self.versions.compute)?.query("$expand", "instanceView");
-        self.send(&call).await?.parse(call.path())
+        let call = Call::get(instance.as_str(), self.versions.compute)?;
+        self.read(call.query("$expand", "instanceView")).await
     }
 
     pub async fn scale_set_vm_view(
         &self,
         instance: &ResourceId,
     ) -> Result<Raw<InstanceView>, Error> {
-        let call = Call::get(&format!("{instance}/instanceView"), self.versions.compute)?;
-        self.send(&call).await?.parse(call.path())
+        self.read(Call::get(&format!("{instance}/instanceView"), self.versions.compute)?).await
     }
 }

@@ -64,7 +64,7 @@ pub struct VmStatus {
 impl Client {
     /// Returns a VM with its instance view: state, extensions and their messages in one read.
     pub async fn vm(&self, vm: &ResourceId) -> Result<Raw<Vm>, Error> {
-        let call = Call::get(vm.as_str(), self.versions.compute)?.query("$expand", "instanceView");
-        self.send(&call).await?.parse(call.path())
+        let call = Call::get(vm.as_str(), self.versions.compute)?;
+        self.read(call.query("$expand", "instanceView")).await
     }
 }

@@ -129,35 +129,30 @@ fn create(
     settings: &IdentitySettings,
     client_options: ClientOptions,
 ) -> Result<Arc<dyn TokenCredential>, IdentityError> {
-    let needs = |variable, value: &Option<String>| {
-        value.clone().ok_or(IdentityError::Missing { credential, variable })
-    };
+    let missing = |variable| IdentityError::Missing { credential, variable };
+    let tenant = || settings.tenant.clone().ok_or(missing("AZURE_TENANT_ID"));
+    let client = || settings.client.clone().ok_or(missing("AZURE_CLIENT_ID"));
     let failed = |error: azure_core::Error| {
         IdentityError::AllFailed(vec![(credential, safe(&error.to_string()))])
     };
     Ok(match credential {
         Credential::ClientSecret => {
-            let secret = settings
-                .secret
-                .as_ref()
-                .ok_or(IdentityError::Missing { credential, variable: "AZURE_CLIENT_SECRET" })?;
+            let secret = settings.secret.as_ref().ok_or(missing("AZURE_CLIENT_SECRET"))?;
             ClientSecretCredential::new(
-                &needs("AZURE_TENANT_ID", &settings.tenant)?,
-                needs("AZURE_CLIENT_ID", &settings.client)?,
+                &tenant()?,
+                client()?,
                 azure_core::credentials::Secret::new(secret.expose().to_owned()),
                 Some(ClientSecretCredentialOptions { client_options }),
             )
             .map_err(failed)?
         }
         Credential::WorkloadIdentity => {
-            let token_file = settings.token_file.clone().ok_or(IdentityError::Missing {
-                credential,
-                variable: "AZURE_FEDERATED_TOKEN_FILE",
-            })?;
+            let token_file = settings.token_file.clone();
+            let token_file = token_file.ok_or(missing("AZURE_FEDERATED_TOKEN_FILE"))?;
             WorkloadIdentityCredential::new(Some(WorkloadIdentityCredentialOptions {
                 credential_options: ClientAssertionCredentialOptions { client_options },
-                client_id: Some(needs("AZURE_CLIENT_ID", &settings.client)?),
-                tenant_id: Some(needs("AZURE_TENANT_ID", &settings.tenant)?),
+                client_id: Some(client()?),
+                tenant_id: Some(tenant()?),
                 token_file_path: Some(token_file),
             }))
             .map_err(failed)?

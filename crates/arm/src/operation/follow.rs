@@ -6,13 +6,12 @@ use http::StatusCode;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::start::{MIN_POLL_INTERVAL, POLL_INTERVAL};
+use super::start::next_poll;
 use super::state::{OperationState, failure, provisioning_state, state};
 use super::{Monitor, Operation, OperationOutcome, OperationProgress, WriteKind};
 use crate::client::Client;
 use crate::error::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};
-use crate::raw::RawObject;
-use crate::request::{Call, Response, retry_after};
+use crate::request::{Call, Response};
 
 /// Consecutive 404 responses after which an operation counts as unknown: right after the write, and on a stale
 /// replica, Azure may not know it yet.
@@ -131,7 +130,9 @@ impl Client {
     ) -> Result<OperationProgress, Error> {
         let target = match (operation.kind, response) {
             (WriteKind::Delete | WriteKind::Abort, _) => None,
-            (WriteKind::Action, Some(response)) => return Ok(done(&response.body)),
+            (WriteKind::Action, Some(response)) => {
+                return Ok(OperationProgress::Done(OperationOutcome::of_body(&response.body)));
+            }
             (WriteKind::Action, None) => operation.result.clone(),
             (WriteKind::Write, _) => Some(operation.resource.clone()),
         };
@@ -139,7 +140,7 @@ impl Client {
             return Ok(OperationProgress::Done(OperationOutcome::Succeeded(None)));
         };
         match self.send(&Call::follow(target)).await {
-            Ok(response) => Ok(done(&response.body)),
+            Ok(response) => Ok(OperationProgress::Done(OperationOutcome::of_body(&response.body))),
             // The resource was deleted since then, or the action has no result.
             Err(error) if error.is_not_found() => {
                 Ok(OperationProgress::Done(OperationOutcome::Succeeded(None)))
@@ -201,7 +202,9 @@ impl Client {
             (_, OperationState::Running) => {
                 Ok(self.running(operation, Some(&response), &word, None))
             }
-            (_, OperationState::Succeeded) => Ok(done(&response.body)),
+            (_, OperationState::Succeeded) => {
+                Ok(OperationProgress::Done(OperationOutcome::of_body(&response.body)))
+            }
             (_, end) => Ok(OperationProgress::Done(failure(end, error_of(&body)))),
         }
     }
@@ -213,10 +216,7 @@ impl Client {
         state: &str,
         percent: Option<u8>,
     ) -> OperationProgress {
-        let now = self.world().now();
-        let retry_after = response.and_then(|response| retry_after(&response.headers, now));
-        let wait = retry_after.unwrap_or(POLL_INTERVAL).max(MIN_POLL_INTERVAL);
-        operation.next = now.checked_add(wait).unwrap_or(now);
+        operation.next = next_poll(response, self.world().now());
         OperationProgress::Running { state: state.to_owned(), percent }
     }
 }
@@ -234,11 +234,6 @@ fn end_by_location(operation: &Operation, error: Error) -> Result<OperationProgr
         }
         _ => Err(error),
     }
-}
-
-fn done(body: &[u8]) -> OperationProgress {
-    let text = std::str::from_utf8(body).unwrap_or_default();
-    OperationProgress::Done(OperationOutcome::Succeeded(RawObject::parse(text).ok()))
 }
 
 /// Reads the error of a state or a resource; empty if there is none.

@@ -36,6 +36,12 @@ pub enum OperationOutcome {
 }
 
 impl OperationOutcome {
+    /// Returns a success with the resource or result of a body.
+    pub(super) fn of_body(body: &[u8]) -> Self {
+        let text = std::str::from_utf8(body).unwrap_or_default();
+        Self::Succeeded(RawObject::parse(text).ok())
+    }
+
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Succeeded(_))
     }

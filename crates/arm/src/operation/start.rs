@@ -12,13 +12,19 @@ use crate::client::Client;
 use crate::cloud::{Cloud, ForeignLink};
 use crate::error::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};
 use crate::path::{ArmPath, ArmPathError};
-use crate::raw::RawObject;
 use crate::request::{Call, Response, retry_after};
 
 /// Polling interval if Azure sends no `Retry-After`.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
 /// Minimum polling interval, regardless of `Retry-After`.
-pub(crate) const MIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
+const MIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Returns the earliest time of the poll after a response.
+pub(super) fn next_poll(response: Option<&Response>, now: Timestamp) -> Timestamp {
+    let retry_after = response.and_then(|response| retry_after(&response.headers, now));
+    let wait = retry_after.unwrap_or(POLL_INTERVAL).max(MIN_POLL_INTERVAL);
+    now.checked_add(wait).unwrap_or(now)
+}
 
 impl Client {
     /// Sends a write and returns its outcome or the running operation.
@@ -69,15 +75,13 @@ pub(crate) fn started(
     let running = |monitor| {
         let resource =
             resource(call, kind).map_err(|error| ErrorKind::Invalid(error.to_string()))?;
-        let wait =
-            retry_after(&response.headers, now).unwrap_or(POLL_INTERVAL).max(MIN_POLL_INTERVAL);
         Ok(Started::Running(Operation {
             kind,
             monitor,
             resource,
             result: (kind == WriteKind::Action).then(|| location.clone()).flatten(),
             started: now,
-            next: now.checked_add(wait).unwrap_or(now),
+            next: next_poll(Some(response), now),
             missing: 0,
             correlation_id: response.correlation_id.clone(),
         }))
@@ -112,8 +116,7 @@ pub(crate) fn started(
         }
         Some(OperationState::Succeeded) | None => {}
     }
-    let text = std::str::from_utf8(&response.body).unwrap_or_default();
-    Ok(Started::Done(OperationOutcome::Succeeded(RawObject::parse(text).ok())))
+    Ok(Started::Done(OperationOutcome::of_body(&response.body)))
 }
 
 /// Returns the resource of a write; the path of an abort has one more segment.

@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = 16 << 10;
 /// Contains no scheme, host, user information or fragment, no empty or dot segments (also percent-encoded), and no
 /// backslash, space or control character. Joined to an origin, it stays on that origin.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct ArmPath(String);
 
 impl ArmPath {
@@ -121,12 +121,6 @@ impl TryFrom<String> for ArmPath {
 
     fn try_from(text: String) -> Result<Self, ArmPathError> {
         Self::parse(&text)
-    }
-}
-
-impl From<ArmPath> for String {
-    fn from(path: ArmPath) -> Self {
-        path.0
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// `/subscriptions/…/resourceGroups/…/providers/<namespace>/<type>/<name>[/<type>/<name>…]`.
 ///
 /// Keeps its case, and compares without regard to case as Azure does.
-#[derive(Clone)]
-pub struct ResourceId {
-    text: String,
-}
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ResourceId(String);
 
 impl ResourceId {
     /// Parses an ID, also with the prefix `azure://` of a Kubernetes provider ID.
@@ -18,20 +17,16 @@ impl ResourceId {
         let text = text.trim().trim_end_matches('/');
         let text = text.strip_prefix("azure://").unwrap_or(text);
         let wrong = || ResourceIdError(mooring_redact::identifier(text));
-        let mut segments = text.strip_prefix('/').ok_or_else(wrong)?.split('/');
-        let is = |segment: Option<&str>, word: &str| {
-            segment.is_some_and(|segment| segment.eq_ignore_ascii_case(word))
-        };
-        if !is(segments.next(), "subscriptions") || text.chars().any(is_unsafe) {
+        let segments = text.strip_prefix('/').ok_or_else(wrong)?.split('/');
+        let segments: Vec<&str> = segments.collect();
+        let is_subscription = segments[0].eq_ignore_ascii_case("subscriptions");
+        let dots = |segment: &&str| matches!(*segment, "" | "." | "..");
+        // `providers/<namespace>` is a pair, so every complete ID has an even number of segments.
+        let is_complete = segments.len() % 2 == 0 && !segments.iter().any(dots);
+        if !is_subscription || !is_complete || text.chars().any(is_unsafe) {
             return Err(wrong());
         }
-        let segments: Vec<&str> = text[1..].split('/').collect();
-        let dots = |segment: &&str| segment.is_empty() || **segment == *"." || **segment == *"..";
-        if segments.len() < 2 || segments.len() % 2 == 1 || segments.iter().any(dots) {
-            // `providers/<namespace>` is a pair, so every complete ID has an even number of segments.
-            return Err(wrong());
-        }
-        Ok(Self { text: text.to_owned() })
+        Ok(Self(text.to_owned()))
     }
 
     /// Creates the ID of a resource in a resource group; `path` is `type/name[/type/name…]`.
@@ -56,15 +51,15 @@ impl ResourceId {
     }
 
     pub fn child(&self, kind: &str, name: &str) -> Result<Self, ResourceIdError> {
-        Self::parse(&format!("{}/{kind}/{name}", self.text))
+        Self::parse(&format!("{}/{kind}/{name}", self.0))
     }
 
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.0
     }
 
     pub fn name(&self) -> &str {
-        self.text.rsplit('/').next().unwrap_or_default()
+        self.0.rsplit('/').next().unwrap_or_default()
     }
 
     pub fn subscription(&self) -> &str {
@@ -98,11 +93,11 @@ impl ResourceId {
 
     /// Returns the lowercase form, which is the same for equal IDs.
     pub fn folded(&self) -> String {
-        self.text.to_ascii_lowercase()
+        self.0.to_ascii_lowercase()
     }
 
     fn segments(&self) -> impl Iterator<Item = (&str, &str)> {
-        let mut segments = self.text[1..].split('/');
+        let mut segments = self.0[1..].split('/');
         std::iter::from_fn(move || Some((segments.next()?, segments.next()?)))
     }
 }
@@ -116,19 +111,19 @@ fn is_unsafe(character: char) -> bool {
 
 impl fmt::Display for ResourceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.0)
     }
 }
 
 impl fmt::Debug for ResourceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.0)
     }
 }
 
 impl PartialEq for ResourceId {
     fn eq(&self, other: &Self) -> bool {
-        self.text.eq_ignore_ascii_case(&other.text)
+        self.0.eq_ignore_ascii_case(&other.0)
     }
 }
 
@@ -152,16 +147,11 @@ impl Ord for ResourceId {
     }
 }
 
-impl Serialize for ResourceId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
+impl TryFrom<String> for ResourceId {
+    type Error = ResourceIdError;
 
-impl<'de> Deserialize<'de> for ResourceId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+    fn try_from(text: String) -> Result<Self, ResourceIdError> {
+        Self::parse(&text)
     }
 }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures::future::{Either, select};
 use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 
 use super::call::{Call, Response};
 use super::retry_after;
@@ -51,6 +52,11 @@ impl CallState<'_> {
 impl Client {
     pub(crate) async fn send(&self, call: &Call) -> Result<Response, Error> {
         self.send_by(call, self.deadline()).await
+    }
+
+    /// Sends a call and parses the response.
+    pub(crate) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        self.send(&call).await?.parse(call.path())
     }
 
     pub(crate) async fn send_by(
