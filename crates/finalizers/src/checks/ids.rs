@@ -11,7 +11,5 @@ pub const CLUSTER_IDENTITY: &str = "cluster-identity";
 
 /// Returns the reason of a failed read.
 pub(super) fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<String> {
-    reading
-        .filter(|reading| !matches!(reading, Reading::Known(_) | Reading::NotFound))
-        .map(|reading| unreadable(query, reading))
+    reading.filter(|reading| reading.error().is_some()).map(|reading| unreadable(query, reading))
 }

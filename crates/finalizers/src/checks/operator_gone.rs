@@ -10,9 +10,8 @@ use crate::cluster::managed::{Managed, managed};
 use crate::cluster::observation::{LiveObject, OperatorWorkload};
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::settings::Settings;
-use mooring_workflow::Reading;
 use mooring_workflow::screens::ago;
-use mooring_workflow::{CheckResult, Outcome};
+use mooring_workflow::{CheckResult, Outcome, Reading};
 
 /// Maximum age of a renewal of a held Lease. Leaders renew every few seconds.
 const MAX_LEASE_AGE: SignedDuration = SignedDuration::from_mins(5);
@@ -49,14 +48,8 @@ pub(super) fn operator_gone(
     let overridable = workloads.outcome == Outcome::Pass;
     pieces.insert(0, workloads);
     pieces.push(managed_groups(view, settings));
-    let worst = |outcome: Outcome| pieces.iter().any(|piece| piece.outcome == outcome);
-    let outcome = if worst(Outcome::Fail) {
-        Outcome::Fail
-    } else if worst(Outcome::Unknown) {
-        Outcome::Unknown
-    } else {
-        Outcome::Pass
-    };
+    let worst = pieces.iter().map(|piece| piece.outcome).max();
+    let outcome = worst.unwrap_or(Outcome::Pass);
     let shown = |piece: &&Piece| outcome == Outcome::Pass || piece.outcome != Outcome::Pass;
     let evidence = pieces.iter().filter(shown).map(|piece| piece.text.clone()).collect();
     let reason = settings.overrides.get(OPERATOR_GONE).filter(|_| outcome != Outcome::Pass);

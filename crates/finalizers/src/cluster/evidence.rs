@@ -157,12 +157,7 @@ impl Webhook {
     /// Reads the webhooks whose rules name a group of the profile. Webhooks for all groups (`*`) are those of policy engines.
     pub(crate) fn of_configuration(profile: &Profile, value: &Value) -> Option<Vec<Self>> {
         let name = mooring_redact::identifier(value["metadata"]["name"].as_str()?);
-        let concerns = |hook: &&Value| {
-            let rules = hook["rules"].as_array().into_iter().flatten();
-            let mut groups =
-                rules.flat_map(|rule| rule["apiGroups"].as_array().into_iter().flatten());
-            groups.any(|group| group.as_str().is_some_and(|group| profile.has_group(group)))
-        };
+        let concerns = |hook: &&Value| groups(hook).any(|group| profile.has_group(group));
         let hooks = value["webhooks"].as_array()?.iter().filter(concerns);
         Some(
             hooks
@@ -193,6 +188,13 @@ pub struct WebhookState {
     pub name: String,
     /// Its Service has a ready endpoint; unknown for a URL.
     pub answers: Reading<bool>,
+}
+
+/// Returns the API groups in the rules of a webhook.
+pub(crate) fn groups(hook: &Value) -> impl Iterator<Item = &str> {
+    let rules = hook["rules"].as_array().into_iter().flatten();
+    let groups = rules.flat_map(|rule| rule["apiGroups"].as_array().into_iter().flatten());
+    groups.filter_map(Value::as_str)
 }
 
 /// Returns true if an `EndpointSlice` has a ready endpoint; an absent condition means ready.

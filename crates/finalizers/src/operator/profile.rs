@@ -18,7 +18,7 @@ const PROTECTED: [&str; 5] = [
 ];
 
 /// Resources of an operator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Profile {
     /// Suffix of the journal's name.
@@ -88,15 +88,7 @@ impl Profile {
     /// Returns a profile of one API group.
     #[must_use]
     pub fn of_group(group: &str) -> Self {
-        Self {
-            name: group.replace('.', "-"),
-            description: String::new(),
-            groups: vec![group.to_owned()],
-            finalizers: Vec::new(),
-            namespace: None,
-            cluster_role_bindings: Vec::new(),
-            release: None,
-        }
+        Self { name: group.replace('.', "-"), groups: vec![group.to_owned()], ..Self::default() }
     }
 
     /// Validates the profile and adds defaults.
@@ -156,13 +148,9 @@ impl Profile {
         if self.finalizers.is_empty() {
             self.finalizers = self.groups.iter().map(|group| format!("{group}/*")).collect();
         }
-        if let Some(release) = &mut self.release
-            && release.namespace.is_none()
-        {
-            release.namespace.clone_from(&self.namespace);
-            if release.namespace.is_none() {
-                return Err("`release` requires a namespace".to_owned());
-            }
+        if let Some(release) = &mut self.release {
+            let namespace = release.namespace.take().or_else(|| self.namespace.clone());
+            release.namespace = Some(namespace.ok_or("`release` requires a namespace")?);
         }
         Ok(self)
     }
@@ -183,11 +171,6 @@ impl Profile {
     /// Returns the name of the journal's `ConfigMap`.
     pub fn config_map(&self) -> String {
         format!("finalizers-{}", self.name)
-    }
-
-    /// Returns the name of a journal of Mooring 0.1 in `kube-system`.
-    pub(crate) fn former_config_map(&self) -> String {
-        format!("mooring-finalizers-{}", self.name)
     }
 
     /// Returns true for workloads in the operator's namespace or with its name.

@@ -7,17 +7,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::dependents::{Dependent, Dependents};
-use super::targets::{covered, targets};
-use super::types::{PlannedObject, PlannedStep};
+use super::targets::{PlannedObject, PlannedStep, covered, targets};
 use crate::checks::{self, OBJECTS_KNOWN, unread};
 use crate::cluster::view::{OperatorView, known};
 use crate::operator::profile::Profile;
 use crate::operator::settings::Settings;
 use crate::operator::target::Target;
 use crate::removal::step::Step;
-use mooring_workflow::Step as _;
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
-use mooring_workflow::{CheckResult, Outcome};
+use mooring_workflow::{CheckResult, Outcome, Step as _};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {

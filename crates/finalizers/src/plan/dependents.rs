@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::cluster::evidence::groups;
 use crate::operator::profile::Profile;
 
 /// An object that is garbage-collected with its owner.
@@ -82,12 +83,8 @@ impl Dependents {
 pub(crate) fn webhook_note(profile: &Profile, configuration: &Value) -> Option<String> {
     let hooks = configuration["webhooks"].as_array()?;
     let name = configuration["metadata"]["name"].as_str()?;
-    let concerns = |hook: &&Value| {
-        let rules = hook["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let groups =
-            rules.iter().flat_map(|rule| rule["apiGroups"].as_array().into_iter().flatten());
-        groups.filter_map(Value::as_str).any(|group| group == "*" || profile.has_group(group))
-    };
+    let concerns =
+        |hook: &&Value| groups(hook).any(|group| group == "*" || profile.has_group(group));
     let hook = hooks.iter().find(concerns)?;
     let place = hook["clientConfig"]["service"]["namespace"].as_str();
     let policy = hook["failurePolicy"].as_str().unwrap_or("Fail");

@@ -5,10 +5,9 @@ mod dependents;
 mod render;
 mod targets;
 pub mod terms;
-mod types;
 
 pub use build::{Plan, build};
 pub use dependents::{Dependent, Dependents};
 pub(crate) use dependents::{api_service_note, webhook_note};
 pub use render::mermaid;
-pub use types::{PlannedObject, PlannedStep};
+pub use targets::{PlannedObject, PlannedStep};

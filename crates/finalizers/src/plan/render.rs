@@ -7,13 +7,6 @@ use std::fmt::Write as _;
 use super::build::Plan;
 use mooring_workflow::flowchart::flowchart;
 
-fn by_resource(plan: &Plan) -> BTreeMap<&str, usize> {
-    plan.cascade.iter().fold(BTreeMap::new(), |mut counts, one| {
-        *counts.entry(one.resource.as_str()).or_default() += 1;
-        counts
-    })
-}
-
 pub fn mermaid(plan: &Plan) -> String {
     let mut text = flowchart(plan.steps.iter().map(|step| {
         let targets = match step.targets.len() {
@@ -22,7 +15,11 @@ pub fn mermaid(plan: &Plan) -> String {
         };
         format!("{}<br/>{}{targets}", step.name.name(), step.what)
     }));
-    for (at, (resource, count)) in by_resource(plan).into_iter().enumerate() {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in &plan.cascade {
+        *counts.entry(&one.resource).or_default() += 1;
+    }
+    for (at, (resource, count)) in counts.into_iter().enumerate() {
         let _ = writeln!(text, "    s1 -. garbage-collected .-> c{at}([\"{count} {resource}\"])");
     }
     text

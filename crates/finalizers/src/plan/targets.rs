@@ -1,8 +1,10 @@
-//! Known targets of each step.
+//! Planned objects, and known targets of each step.
 
 use std::collections::BTreeMap;
 
-use super::types::PlannedObject;
+use serde::Serialize;
+
+use crate::cluster::observation::LiveObject;
 use crate::cluster::unreadable::NOT_SERVED;
 use crate::cluster::view::{OperatorView, known};
 use crate::operator::profile::{Profile, ReleaseResources};
@@ -10,6 +12,24 @@ use crate::operator::settings::Settings;
 use crate::operator::target::Target;
 use crate::removal::step::Step;
 use mooring_workflow::Reading;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedStep {
+    pub number: usize,
+    pub name: Step,
+    pub what: &'static str,
+    pub targets: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedObject {
+    #[serde(flatten)]
+    pub object: LiveObject,
+    /// Finalizers to remove once it is being deleted.
+    pub strip: Vec<String>,
+    /// Finalizers that are kept, and with them the object.
+    pub keep: Vec<String>,
+}
 
 type Targets = BTreeMap<Step, Vec<String>>;
 

@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use crate::operator::profile::Profile;
 use crate::operator::target::Target;
-use crate::plan::Plan;
-use crate::removal::step::Step;
+use crate::plan::{Plan, PlannedStep};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,7 +21,7 @@ pub struct PublishedPlan {
     pub overrides: Vec<OverrideStatus>,
     pub nothing_to_do: bool,
     pub checks: Vec<PublishedCheck>,
-    pub steps: Vec<PublishedStep>,
+    pub steps: Vec<PlannedStep>,
     pub objects: Vec<PublishedObject>,
     /// All objects that may be changed.
     pub targets: Vec<PublishedTarget>,
@@ -30,14 +29,6 @@ pub struct PublishedPlan {
     pub cascade: Vec<PublishedDependent>,
     pub notes: Vec<String>,
     pub next: Vec<Next>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PublishedStep {
-    pub number: usize,
-    pub name: Step,
-    pub what: &'static str,
-    pub targets: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,12 +76,6 @@ impl PublishedPlan {
             check: check.clone(),
             comment: comment.clone(),
         });
-        let steps = plan.steps.iter().map(|step| PublishedStep {
-            number: step.number,
-            name: step.name,
-            what: step.what,
-            targets: step.targets.clone(),
-        });
         let objects = plan.objects.iter().map(|one| PublishedObject {
             target: (&one.object.target).into(),
             is_deleting: one.object.deleting,
@@ -113,7 +98,7 @@ impl PublishedPlan {
             overrides: overrides.collect(),
             nothing_to_do: plan.nothing_to_do,
             checks: checks(plan),
-            steps: steps.collect(),
+            steps: plan.steps.clone(),
             objects: objects.collect(),
             targets: plan.targets.iter().map(PublishedTarget::from).collect(),
             cascade: cascade.collect(),

@@ -3,12 +3,14 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::removal::effect::{Effect, why_not};
 use crate::removal::step::Step;
-use crate::removal::workflow::{Finish, Leftover, Record, RemovalRun as _, Session};
+use crate::removal::workflow::{
+    FinalizerRemoval, Finish, Leftover, Record, RemovalRun as _, Session,
+};
+use mooring_workflow::Phase;
 use mooring_workflow::journal::JournalError;
 use mooring_workflow::report::{RunHistory, StepReport};
-use mooring_workflow::{EffectResult, Phase};
+use mooring_workflow::status::{Describe as _, EffectStatus};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,22 +91,17 @@ impl RunReport {
             Phase::Running | Phase::Aborting => RemovalVerdict::Interrupted,
         };
         let Session { profile, plan_hash, .. } = &run.session;
-        let effect =
-            |(at, effect, result): &(Timestamp, Effect, Option<EffectResult>)| EffectReport {
-                at: *at,
-                what: format!("{} {}", effect.verb(), effect.target()),
-                removed: match effect {
-                    Effect::Strip { removed, .. } => removed.clone(),
-                    _ => Vec::new(),
-                },
-                refused: result.as_ref().and_then(|result| why_not(effect, result)),
-            };
+        let effects = history.effects.iter().map(|(at, effect, result)| {
+            let EffectStatus { what, removed, error, .. } =
+                FinalizerRemoval::effect(effect, result.as_ref());
+            EffectReport { at: *at, what, removed, refused: error }
+        });
         Ok(Some(Self {
             run: run.id.clone(),
             started: Some(run.started),
             last: Some(history.last),
             steps: history.steps,
-            effects: history.effects.iter().map(effect).collect(),
+            effects: effects.collect(),
             left: run.left.clone(),
             ..Self::without_run(&profile.name, plan_hash.as_str(), result, history.stopped)
         }))

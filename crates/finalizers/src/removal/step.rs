@@ -34,36 +34,39 @@ impl mooring_workflow::Step for Step {
     ];
 
     fn name(self) -> &'static str {
-        match self {
-            Self::DeleteObjects => "delete-objects",
-            Self::WaitForTeardown => "wait-for-teardown",
-            Self::ScaleDown => "scale-down",
-            Self::RemoveFinalizers => "remove-finalizers",
-            Self::DeleteCrds => "delete-crds",
-            Self::DeleteBindings => "delete-bindings",
-            Self::DeleteRelease => "delete-release",
-            Self::DeleteNamespace => "delete-namespace",
-            Self::Verify => "verify",
-        }
+        self.about().0
     }
 }
 
 impl Step {
     pub fn what(self) -> &'static str {
+        self.about().1
+    }
+
+    /// (name, what).
+    fn about(self) -> (&'static str, &'static str) {
         match self {
-            Self::DeleteObjects => "delete the custom resources",
-            Self::WaitForTeardown => "wait for the running operator to remove its finalizers",
-            Self::ScaleDown => "scale the operator to zero, and wait until its pods are deleted",
-            Self::RemoveFinalizers => {
-                "remove listed finalizers from objects being deleted, after a backup to the journal"
+            Self::DeleteObjects => ("delete-objects", "delete the custom resources"),
+            Self::WaitForTeardown => {
+                ("wait-for-teardown", "wait for the running operator to remove its finalizers")
             }
-            Self::DeleteCrds => "delete CRDs that have no objects left",
-            Self::DeleteBindings => "delete cluster role bindings",
-            Self::DeleteRelease => "delete the resources of the Helm release, then its records",
-            Self::DeleteNamespace => {
-                "delete the operator's namespace, and wait until it is deleted"
+            Self::ScaleDown => {
+                ("scale-down", "scale the operator to zero, and wait until its pods are deleted")
             }
-            Self::Verify => "verify, and list what remains",
+            Self::RemoveFinalizers => (
+                "remove-finalizers",
+                "remove listed finalizers from objects being deleted, after a backup to the journal",
+            ),
+            Self::DeleteCrds => ("delete-crds", "delete CRDs that have no objects left"),
+            Self::DeleteBindings => ("delete-bindings", "delete cluster role bindings"),
+            Self::DeleteRelease => {
+                ("delete-release", "delete the resources of the Helm release, then its records")
+            }
+            Self::DeleteNamespace => (
+                "delete-namespace",
+                "delete the operator's namespace, and wait until it is deleted",
+            ),
+            Self::Verify => ("verify", "verify, and list what remains"),
         }
     }
 }

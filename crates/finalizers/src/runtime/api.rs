@@ -17,9 +17,8 @@ use crate::operator::profile::{Profile, Release};
 use crate::operator::target::Target;
 use crate::removal::effect::Effect;
 use mooring_kube::Client;
-use mooring_workflow::EffectResult;
-use mooring_workflow::Reading;
 use mooring_workflow::responses::{change, list, read};
+use mooring_workflow::{EffectResult, Reading};
 
 pub(super) const WEBHOOKS: [&str; 2] =
     ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
@@ -86,7 +85,10 @@ impl OperatorCluster {
                 None => Reading::NotFound,
             }),
             Query::ReleaseObject => Answer::ReleaseObject(match &self.profile.release {
-                Some(release) => self.release_objects(release).await,
+                Some(release) => {
+                    let made = self.release_objects(release).await;
+                    made.map_or_else(|missing| missing, Reading::Known)
+                }
                 None => Reading::NotFound,
             }),
             Query::Namespace => {
@@ -160,11 +162,7 @@ impl OperatorCluster {
     }
 
     /// Reads the existing objects of the latest manifest.
-    async fn release_objects(&self, release: &Release) -> Reading<Vec<ReleaseObject>> {
-        self.find_made(release).await.map_or_else(|missing| missing, Reading::Known)
-    }
-
-    async fn find_made(
+    async fn release_objects(
         &self,
         release: &Release,
     ) -> Result<Vec<ReleaseObject>, Reading<Vec<ReleaseObject>>> {

@@ -86,9 +86,7 @@ impl Remover {
 
     /// Reads the uid of the namespace kube-system, if permitted.
     pub async fn uid(&self) -> Option<String> {
-        let answer = self.cluster.api.get("/api/v1/namespaces/kube-system").await.ok()?;
-        let uid = answer.body.pointer("/metadata/uid").filter(|_| answer.is_success())?;
-        uid.as_str().map(str::to_owned)
+        self.cluster.uid().await
     }
 
     pub fn is_signed_out(&self) -> bool {
@@ -105,7 +103,7 @@ impl Remover {
         if !matches!(self.settings.journal, JournalPlace::ConfigMap(_)) {
             return None;
         }
-        let name = self.settings.profile.former_config_map();
+        let name = format!("mooring-finalizers-{}", self.settings.profile.name);
         let path = format!("/api/v1/namespaces/kube-system/configmaps/{name}");
         let answer = self.cluster.api.get(&path).await.ok().filter(Response::is_success)?;
         let newest = answer.body.pointer("/data/journal")?.as_str()?.lines().last()?;
@@ -153,10 +151,7 @@ impl Remover {
         let (now, owner) = (self.process.now(), self.process.owner.clone());
         let first = match begin(&journal.records, plan, approval, owner, &random_id(), now) {
             Ok(first) => first,
-            Err(error) => {
-                journal.release().await;
-                return CommandResult::Refused(error);
-            }
+            Err(error) => return journal.end(CommandResult::Refused(error)).await,
         };
         let kept = retained(&journal.records, MAX_RUNS, |_| false);
         if let Err(error) = journal.keep(kept).await {
@@ -182,10 +177,7 @@ impl Remover {
         let (owner, now) = (self.process.owner.clone(), self.process.now());
         match start_checks::resume(&journal.records, &run, plan, approval, owner, now) {
             Ok(first) => self.drive(plan, journal, first, watcher).await,
-            Err(error) => {
-                journal.release().await;
-                CommandResult::Refused(error)
-            }
+            Err(error) => journal.end(CommandResult::Refused(error)).await,
         }
     }
 

@@ -14,13 +14,9 @@ const IGNORED: [&str; 3] = ["events", "leases", "endpointslices"];
 impl OperatorCluster {
     /// `objects` is true if dependents matter.
     pub(super) async fn read_dependents(&self, objects: bool) -> Dependents {
-        let mut around = Dependents::default();
         // Empty if it cannot be read, which blocks.
-        if let Ok(answer) = self.api.get("/api/v1/namespaces/kube-system").await
-            && let Some(uid) = answer.body["metadata"]["uid"].as_str()
-        {
-            uid.clone_into(&mut around.cluster);
-        }
+        let cluster = self.uid().await.unwrap_or_default();
+        let mut around = Dependents { cluster, ..Dependents::default() };
         for resource in WEBHOOKS {
             let path = format!("/apis/admissionregistration.k8s.io/v1/{resource}");
             let read = |body: &Value| items(body, |item| webhook_note(&self.profile, item));
@@ -33,6 +29,13 @@ impl OperatorCluster {
             self.dependents(&mut around).await;
         }
         around
+    }
+
+    /// Reads the uid of the namespace kube-system, if permitted.
+    pub(super) async fn uid(&self) -> Option<String> {
+        let answer = self.api.get("/api/v1/namespaces/kube-system").await.ok()?;
+        let uid = answer.body.pointer("/metadata/uid").filter(|_| answer.is_success())?;
+        uid.as_str().map(str::to_owned)
     }
 
     async fn note(

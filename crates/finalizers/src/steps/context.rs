@@ -1,8 +1,8 @@
 //! Inputs of a step, and the retry policy of its effects.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
+use mooring_workflow::{Effect as _, Reading};
 
 use crate::cluster::observation::{Crd, LiveObject, OperatorWorkload};
 use crate::cluster::unreadable::{NOT_SERVED, about, unreadable};
@@ -12,7 +12,6 @@ use crate::operator::target::Target;
 use crate::plan::terms::Terms;
 use crate::removal::effect::{Effect, why_not};
 use crate::removal::workflow::{Decision, FinalizerRemoval, Reason, Run};
-use mooring_workflow::Reading;
 
 /// Attempts of an effect before the object is skipped.
 const MAX_ATTEMPTS: u32 = 12;

@@ -1,6 +1,5 @@
 //! Custom resources, their finalizers and their CRDs.
 
-use crate::removal::workflow::RemovalRun as _;
 use std::collections::BTreeSet;
 
 use super::context::{Context, Halt, Objects, Progress, Unknown};
@@ -10,7 +9,7 @@ use crate::cluster::unreadable::unreadable;
 use crate::cluster::view::Query;
 use crate::removal::backup::Backup;
 use crate::removal::effect::Effect;
-use crate::removal::workflow::{Decision, Fact};
+use crate::removal::workflow::{Decision, Fact, RemovalRun as _};
 use mooring_workflow::Reading;
 
 /// Recreations of an object after which it is skipped.

@@ -12,13 +12,6 @@ use crate::removal::workflow::{Leftover, RemovalRun as _};
 /// Returns the remaining objects from the final reads. Failed reads count as remaining.
 pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
     let mut left = Vec::new();
-    let unknown = |resource: &str, name: &str, why: String| Leftover {
-        resource: resource.to_owned(),
-        namespace: None,
-        name: name.to_owned(),
-        why,
-        finalizers: Vec::new(),
-    };
     let objects = cx.objects()?;
     left.extend(objects.known.iter().map(|object| of_object(cx, object)));
     for (crd, why) in &objects.unknown {
@@ -29,11 +22,12 @@ pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
         Ok(crds) => {
             for crd in crds {
                 let mine = |left: &&Leftover| left.resource == crd.name();
-                let known = refusal(cx, &crd.target).or_else(|| unplanned(cx, &crd.target));
-                let why = known.unwrap_or_else(|| match left.iter().filter(mine).count() {
-                    0 if crd.deleting => "deletion is still in progress".to_owned(),
-                    0 => "it was recreated".to_owned(),
-                    _ => "it still has objects".to_owned(),
+                let why = refusal(cx, &crd.target).unwrap_or_else(|| {
+                    match left.iter().filter(mine).count() {
+                        0 if crd.deleting => "deletion is still in progress".to_owned(),
+                        0 => "it was recreated".to_owned(),
+                        _ => "it still has objects".to_owned(),
+                    }
                 });
                 left.push(whole(&crd.target, why));
             }
@@ -54,9 +48,7 @@ pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
             Ok(None) => {}
             Ok(Some(namespace)) => {
                 let held = namespace.held_by.join("; ");
-                let known =
-                    refusal(cx, &namespace.target).or_else(|| unplanned(cx, &namespace.target));
-                let why = match known {
+                let why = match refusal(cx, &namespace.target) {
                     Some(why) => why,
                     None if !namespace.deleting => {
                         "not deleted because its release is unknown".to_owned()
@@ -77,62 +69,44 @@ fn of_release(cx: &Context<'_>, left: &mut Vec<Leftover>) -> Result<(), Unknown>
     let revisions = match cx.read(cx.view.release.as_ref(), Query::Release)? {
         Ok(revisions) => revisions.map(Vec::as_slice).unwrap_or_default(),
         Err(why) => {
-            left.push(Leftover {
-                resource: "secrets".to_owned(),
-                namespace: release.namespace.clone(),
-                name: format!("sh.helm.release.v1.{}.*", release.name),
-                why,
-                finalizers: Vec::new(),
-            });
+            let name = format!("sh.helm.release.v1.{}.*", release.name);
+            let namespace = release.namespace.clone();
+            left.push(Leftover { namespace, ..unknown("secrets", &name, why) });
             return Ok(());
         }
     };
     let made = match cx.read(cx.view.made.as_ref(), Query::ReleaseObject)? {
         Ok(made) => made.map(Vec::as_slice).unwrap_or_default(),
         Err(why) => {
-            left.push(Leftover {
-                resource: "*".to_owned(),
-                namespace: None,
-                name: format!("resources of release {}", release.name),
-                why,
-                finalizers: Vec::new(),
-            });
+            left.push(unknown("*", &format!("resources of release {}", release.name), why));
             &[]
         }
     };
     left.extend(removable(cx, made).map(|one| of_target(cx, &one.target)));
     for revision in revisions {
         let why = refusal(cx, &revision.target)
-            .or_else(|| unplanned(cx, &revision.target))
             .unwrap_or_else(|| "it lists what remains of its release".to_owned());
         left.push(whole(&revision.target, why));
     }
     Ok(())
 }
 
+fn unknown(resource: &str, name: &str, why: String) -> Leftover {
+    let (resource, name) = (resource.to_owned(), name.to_owned());
+    Leftover { resource, namespace: None, name, why, finalizers: Vec::new() }
+}
+
 fn whole(target: &Target, why: String) -> Leftover {
-    Leftover {
-        resource: target.resource.clone(),
-        namespace: target.namespace.clone(),
-        name: target.name.clone(),
-        why,
-        finalizers: Vec::new(),
-    }
+    let namespace = target.namespace.clone();
+    Leftover { namespace, ..unknown(&target.resource, &target.name, why) }
 }
 
 fn of_target(cx: &Context<'_>, target: &Target) -> Leftover {
-    let why =
-        refusal(cx, target).or_else(|| unplanned(cx, target)).unwrap_or_else(
-            || match times_deleted(cx, target) {
-                0 | 1 => "deletion is still in progress".to_owned(),
-                times => came_back(times),
-            },
-        );
+    let why = refusal(cx, target).unwrap_or_else(|| match times_deleted(cx, target) {
+        0 | 1 => "deletion is still in progress".to_owned(),
+        times => came_back(times),
+    });
     whole(target, why)
-}
-
-fn unplanned(cx: &Context<'_>, target: &Target) -> Option<String> {
-    (!cx.terms.covers(target)).then(|| NOT_PLANNED.to_owned())
 }
 
 fn times_deleted(cx: &Context<'_>, target: &Target) -> usize {
@@ -150,8 +124,6 @@ fn of_object(cx: &Context<'_>, object: &LiveObject) -> Leftover {
     let why = if let Some(why) = cx.run.facts.spared.get(&spared_key(object)) {
         why.clone()
     } else if let Some(why) = refusal(cx, &object.target) {
-        why
-    } else if let Some(why) = unplanned(cx, &object.target) {
         why
     } else if times > 1 {
         came_back(times)
@@ -198,18 +170,16 @@ fn owner(cx: &Context<'_>, finalizer: &str) -> String {
     format!("{finalizer} ({who})")
 }
 
-/// Returns the reason why the last effect on this object failed.
+/// Returns the reason why the last effect on this object failed, or why there was none.
 fn refusal(cx: &Context<'_>, target: &Target) -> Option<String> {
-    let mut of_it: Vec<_> = cx
-        .run
-        .attempts
-        .values()
-        .filter(|attempt| {
-            attempt.effect.target().uid == target.uid && attempt.effect.target().path == target.path
-        })
-        .filter(|attempt| !matches!(attempt.effect, Effect::ScaleDown { .. }))
-        .collect();
-    of_it.sort_by_key(|attempt| attempt.seq);
-    let last = of_it.last()?;
-    last.result.as_ref().and_then(|result| why_not(&last.effect, result))
+    let is_removal = |effect: &Effect| {
+        let own = effect.target();
+        own.uid == target.uid
+            && own.path == target.path
+            && !matches!(effect, Effect::ScaleDown { .. })
+    };
+    let attempts = cx.run.attempts.values().filter(|attempt| is_removal(&attempt.effect));
+    let last = attempts.max_by_key(|attempt| attempt.seq);
+    let failed = last.and_then(|last| why_not(&last.effect, last.result.as_ref()?));
+    failed.or_else(|| (!cx.terms.covers(target)).then(|| NOT_PLANNED.to_owned()))
 }
