@@ -1,6 +1,7 @@
 //! Names of pools, tags and journals.
 
 use mooring_workflow::approval::PlanHash;
+use mooring_workflow::store::JournalPlace;
 
 /// Tag with the purpose of a temporary pool.
 pub const PURPOSE_TAG: &str = "mooring-purpose";
@@ -37,6 +38,18 @@ pub fn pool_of_config_map(name: &str) -> Option<&str> {
     let pool = name.strip_prefix("repair-")?;
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     (!pool.is_empty() && pool.bytes().all(is_name)).then_some(pool)
+}
+
+/// Returns the location of the journal for the temporary pool's tag.
+pub fn pointer(place: &JournalPlace, pool: &str) -> String {
+    match place {
+        JournalPlace::ConfigMap(namespace) => format!("configmap/{namespace}/{}", config_map(pool)),
+        // Tag values have 256 characters; the end of a path is more specific.
+        JournalPlace::File(path) => {
+            let cut = path.char_indices().rev().nth(239).map_or(0, |(at, _)| at);
+            format!("file/{}", &path[cut..])
+        }
+    }
 }
 
 /// Returns namespace and name of a journal of Mooring 0.1, which is reported and never continued.
@@ -84,6 +97,19 @@ mod tests {
         for other in ["repair-user1-0", "repair-", "mooring-failures", "finalizers-x", "repair-A"] {
             assert_eq!(pool_of_config_map(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn journal_location_fits_into_a_tag() {
+        assert_eq!(
+            pointer(&JournalPlace::default(), "system"),
+            "configmap/mooring-system/repair-system"
+        );
+        let elsewhere = JournalPlace::ConfigMap("ops".to_owned());
+        assert_eq!(pointer(&elsewhere, "system"), "configmap/ops/repair-system");
+        assert_eq!(pointer(&JournalPlace::File("/a/b".into()), "system"), "file//a/b");
+        let long = pointer(&JournalPlace::File("/ü".repeat(300)), "system");
+        assert_eq!(long.chars().count(), 245);
     }
 
     #[test]

@@ -63,28 +63,23 @@ pub fn is_running(view: &ClusterView, scope: &OperationScope, operation: &str) -
 }
 
 fn busy(view: &ClusterView) -> Result<bool, String> {
-    let cluster = match &view.cluster {
-        Some(Reading::Known(cluster)) => cluster,
-        Some(other) => return Err(format!("the cluster {}", other.missing().unwrap_or_default())),
-        None => return Err("the cluster was not read".to_owned()),
-    };
-    let pools = match &view.pools {
-        Some(Reading::Known(pools)) => pools,
-        Some(other) => return Err(format!("pools {}", other.missing().unwrap_or_default())),
-        None => return Err("pools were not read".to_owned()),
-    };
+    let cluster = known(view.cluster.as_ref(), "the cluster", "was")?;
+    let pools = known(view.pools.as_ref(), "pools", "were")?;
     Ok(!is_settled(cluster) || pools.iter().any(crate::observation::Pool::busy))
+}
+
+/// Returns a value, or why `what` is unknown; `verb` is `was` or `were`.
+fn known<'a, T>(reading: Option<&'a Reading<T>>, what: &str, verb: &str) -> Result<&'a T, String> {
+    match reading {
+        Some(Reading::Known(value)) => Ok(value),
+        Some(other) => Err(format!("{what} {}", other.missing().unwrap_or_default())),
+        None => Err(format!("{what} {verb} not read")),
+    }
 }
 
 fn from_events(view: &ClusterView) -> Result<OngoingOperation, String> {
     let cluster = view.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is unknown")?;
-    let events = match &view.events {
-        Some(Reading::Known(events)) => events,
-        Some(other) => {
-            return Err(format!("the activity log {}", other.missing().unwrap_or_default()));
-        }
-        None => return Err("the activity log was not read".to_owned()),
-    };
+    let events = known(view.events.as_ref(), "the activity log", "was")?;
     // The service runs one operation at a time: the newest replaced earlier ones.
     let newest = open(cluster, events).pop();
     let (event, scope) = newest.ok_or("the activity log shows no unfinished request")?;
@@ -159,6 +154,7 @@ fn scope(event: &ActivityEvent, cluster: &str) -> Option<OperationScope> {
         None => rest.is_empty().then_some(OperationScope::Cluster),
     }
 }
+
 /// Returns the time of an abort of the cluster's or pool's operation at or after `since` in the activity log.
 pub fn aborted(view: &ClusterView, pool: &str, since: Timestamp) -> Option<Timestamp> {
     let cluster = view.cluster.as_ref()?.known()?;

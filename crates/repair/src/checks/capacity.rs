@@ -42,13 +42,13 @@ pub struct AccessRules {
 impl Capacity {
     #[must_use]
     pub fn unread() -> Self {
-        let why = || "was not read".to_owned();
+        let why = "was not read";
         Self {
-            vcpus: Reading::Failed(why()),
-            quota_left: Reading::Failed(why()),
-            restrictions: Reading::Failed(why()),
+            vcpus: Reading::of(None, why),
+            quota_left: Reading::of(None, why),
+            restrictions: Reading::of(None, why),
             free_addresses: BTreeMap::new(),
-            deletions: Reading::Failed(why()),
+            deletions: Reading::of(None, why),
             rights: AccessRules::default(),
         }
     }
@@ -162,12 +162,7 @@ fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> 
         let of = format!("IP addresses in {}", mooring_redact::identifier(name));
         needed(&of, Some(*need), free.get(id).unwrap_or(&unread))
     });
-    let worst = checks.max_by_key(|(outcome, _)| match outcome {
-        Outcome::Fail => 2,
-        Outcome::Unknown => 1,
-        Outcome::Pass => 0,
-    });
-    worst.unwrap_or_else(|| {
+    checks.max_by_key(|(outcome, _)| *outcome).unwrap_or_else(|| {
         let why = "not checked: the pool uses the AKS-managed VNet";
         (Outcome::Unknown, why.to_owned())
     })

@@ -1,13 +1,13 @@
 //! Checks of the cluster and its other pools.
 
+use super::text::known;
 use super::{CLUSTER_STATE, OTHER_POOLS};
 use crate::names::{PURPOSE, PURPOSE_TAG};
 use crate::observation::{ClusterView, Pool};
 use crate::settings::Settings;
 use jiff::Timestamp;
-use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
-use mooring_workflow::{CheckResult, Outcome};
+use mooring_workflow::{CheckResult, Outcome, Reading};
 
 pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> CheckResult {
     let result = |outcome, evidence: String| CheckResult::new(CLUSTER_STATE, outcome, evidence);
@@ -41,15 +41,9 @@ pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> C
 /// Every other pool has nodes, or is scaled to zero on purpose.
 pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp) -> CheckResult {
     let result = |outcome, evidence: String| CheckResult::new(OTHER_POOLS, outcome, evidence);
-    let pools = match &view.pools {
-        Some(Reading::Known(pools)) => pools,
-        Some(other) => {
-            return result(
-                Outcome::Unknown,
-                format!("pools {}", other.missing().unwrap_or_default()),
-            );
-        }
-        None => return result(Outcome::Unknown, "pools were not read".to_owned()),
+    let pools = match known(view.pools.as_ref()) {
+        Ok(pools) => pools,
+        Err(why) => return result(Outcome::Unknown, format!("pools {why}")),
     };
     let name = &settings.target.pool;
     let Some(target) = pools.iter().find(|pool| pool.name == *name) else {

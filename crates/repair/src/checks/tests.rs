@@ -13,9 +13,8 @@ use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Pool, Query
 use crate::operation::OperationScope;
 use crate::plan::Step;
 use crate::settings::Settings;
-use crate::workflow::Context;
 use crate::workflow::effects::Effect;
-use crate::workflow::{Entry, Record, RepairRun as _, Run};
+use crate::workflow::{Context, Entry, Record, RepairRun as _, Run};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const SET: &str = "aks-p-vmss";

@@ -4,10 +4,8 @@ use super::TOLERATIONS;
 use super::capacity::Planning;
 use crate::observation::{ClusterView, Pod, Pool};
 use crate::pool::pool_body::CRITICAL_TAINT;
-use mooring_workflow::CheckResult;
-use mooring_workflow::Outcome;
-use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
+use mooring_workflow::{CheckResult, Outcome, Reading};
 
 /// Returns none for pools that have the taint: their pods tolerate the temporary pool.
 pub(super) fn tolerations(plan: &Planning<'_>) -> Option<CheckResult> {

@@ -61,26 +61,20 @@ impl Query {
 impl Answer {
     /// Returns the reason if the read failed.
     pub fn error(&self) -> Option<String> {
-        fn of<T>(reading: &Reading<T>) -> Option<String> {
-            match reading {
-                Reading::Known(_) | Reading::NotFound => None,
-                other => other.missing(),
-            }
-        }
         match self {
-            Self::Cluster(reading) => of(reading),
-            Self::Pools(reading) => of(reading),
-            Self::ScaleSets(reading) => of(reading),
-            Self::Instances(_, reading) => of(reading),
-            Self::Nics(_, reading) => of(reading),
-            Self::Events(reading) => of(reading),
-            Self::LatestOperation(reading) => of(reading),
-            Self::Operation(_, reading) => of(reading),
-            Self::Uid(reading) => of(reading),
-            Self::Nodes(reading) => of(reading),
-            Self::Pods(reading) => of(reading),
-            Self::Pdbs(reading) => of(reading),
-            Self::Replicas(_, reading) => of(reading),
+            Self::Cluster(reading) => reading.error(),
+            Self::Pools(reading) => reading.error(),
+            Self::ScaleSets(reading) => reading.error(),
+            Self::Instances(_, reading) => reading.error(),
+            Self::Nics(_, reading) => reading.error(),
+            Self::Events(reading) => reading.error(),
+            Self::LatestOperation(reading) => reading.error(),
+            Self::Operation(_, reading) => reading.error(),
+            Self::Uid(reading) => reading.error(),
+            Self::Nodes(reading) => reading.error(),
+            Self::Pods(reading) => reading.error(),
+            Self::Pdbs(reading) => reading.error(),
+            Self::Replicas(_, reading) => reading.error(),
         }
     }
 }

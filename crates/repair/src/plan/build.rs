@@ -1,7 +1,5 @@
 //! Builds a plan from a view.
 
-use mooring_workflow::Step as _;
-
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -15,9 +13,7 @@ use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use crate::workflow::{DOCUMENT_SCHEMA, HashedPlan, PlanDocument, Step};
-use mooring_workflow::Reading;
-use mooring_workflow::canonical;
-use mooring_workflow::{CheckResult, Outcome};
+use mooring_workflow::{CheckResult, Outcome, Reading, Step as _, canonical};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {

@@ -44,9 +44,7 @@ impl TemporaryPool {
             pool: pool.name.clone(),
         })
     }
-}
 
-impl TemporaryPool {
     pub fn remediation(&self) -> String {
         format!(
             "{self}; check that run first (`status --all` with its journal): if it is unfinished, continue it with `resume` and \

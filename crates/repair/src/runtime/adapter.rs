@@ -52,27 +52,24 @@ pub(super) async fn read(
     if let Some(answer) = azure.observe(query, now).await {
         return answer;
     }
-    let kube = match kube {
-        Ok(kube) => kube,
-        Err(why) => {
-            return match query {
-                Query::Uid => Answer::Uid(Reading::Failed(why.clone())),
-                Query::Pods => Answer::Pods(Reading::Failed(why.clone())),
-                Query::Pdbs => Answer::Pdbs(Reading::Failed(why.clone())),
-                Query::Replicas(workload) => {
-                    Answer::Replicas(workload.clone(), Reading::Failed(why.clone()))
-                }
-                _ => Answer::Nodes(Reading::Failed(why.clone())),
-            };
-        }
-    };
     match query {
-        Query::Uid => Answer::Uid(kube.uid().await),
-        Query::Pods => Answer::Pods(kube.pods().await),
-        Query::Pdbs => Answer::Pdbs(kube.pdbs().await),
+        Query::Uid => Answer::Uid(ask(kube, ClusterApi::uid).await),
+        Query::Pods => Answer::Pods(ask(kube, ClusterApi::pods).await),
+        Query::Pdbs => Answer::Pdbs(ask(kube, ClusterApi::pdbs).await),
         Query::Replicas(workload) => {
-            Answer::Replicas(workload.clone(), kube.replicas(workload).await)
+            let replicas = ask(kube, async |kube| kube.replicas(workload).await);
+            Answer::Replicas(workload.clone(), replicas.await)
         }
-        _ => Answer::Nodes(azure.own(kube.nodes().await).await),
+        _ => Answer::Nodes(azure.own(ask(kube, ClusterApi::nodes).await).await),
+    }
+}
+
+async fn ask<T>(
+    kube: Result<&ClusterApi, &String>,
+    read: impl AsyncFnOnce(&ClusterApi) -> Reading<T>,
+) -> Reading<T> {
+    match kube {
+        Ok(kube) => read(kube).await,
+        Err(why) => Reading::Failed(why.clone()),
     }
 }

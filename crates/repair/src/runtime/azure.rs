@@ -12,7 +12,7 @@ use mooring_arm::{
 use serde_json::Value;
 
 use super::responses::{
-    Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused,
+    began, invalid, is_unavailable, listed, missing, no_cluster, read, refused,
 };
 use crate::observation::{
     ActivityEvent, AksOperation, Answer, ClusterView, Instance, ManagedCluster, Nic, Node, Pool,
@@ -22,8 +22,7 @@ use crate::operation;
 use crate::operation::OperationScope;
 use crate::settings::Settings;
 use crate::workflow::effects::Precondition;
-use mooring_workflow::EffectResult;
-use mooring_workflow::Reading;
+use mooring_workflow::{EffectResult, Reading};
 
 /// Timeout of a read, which the workflow retries.
 const READ_TIMEOUT: Duration = Duration::from_secs(45);
@@ -89,19 +88,19 @@ impl AzureRuntime {
                     let subscription = self.cluster.subscription();
                     listed(client.scale_sets(subscription, &group).await, ScaleSet::read)
                 }
-                Err(missing) => missing.of(),
+                Err(missing) => missing,
             }),
             Query::Instances(set) => {
                 let reading = match self.scale_set(set).await {
                     Ok(id) => listed(client.scale_set_vms(&id).await, Instance::read),
-                    Err(missing) => missing.of(),
+                    Err(missing) => missing,
                 };
                 Answer::Instances(set.clone(), reading)
             }
             Query::Nics(set) => {
                 let reading = match self.scale_set(set).await {
                     Ok(id) => listed(client.scale_set_nics(&id).await, Nic::read),
-                    Err(missing) => missing.of(),
+                    Err(missing) => missing,
                 };
                 Answer::Nics(set.clone(), reading)
             }
@@ -139,17 +138,11 @@ impl AzureRuntime {
         reading
     }
 
-    async fn group(&mut self) -> Result<String, Missing> {
-        if self.node_group.is_none() {
-            match self.read_cluster().await {
-                Reading::Known(_) => {}
-                Reading::NotFound => return Err(Missing::NotFound),
-                Reading::Denied(code) => return Err(Missing::Denied(code)),
-                Reading::Throttled(why) => return Err(Missing::Throttled(why)),
-                Reading::Failed(why) => return Err(Missing::Failed(why)),
-            }
+    async fn group<T>(&mut self) -> Result<String, Reading<T>> {
+        if self.node_group.is_none() && self.read_cluster().await.found()?.is_none() {
+            return Err(Reading::NotFound);
         }
-        let none = || Missing::Failed("the cluster has no node resource group yet".to_owned());
+        let none = || Reading::Failed("the cluster has no node resource group yet".to_owned());
         self.node_group.clone().ok_or_else(none)
     }
 
@@ -160,7 +153,7 @@ impl AzureRuntime {
             Ok(group) => {
                 format!("/subscriptions/{}/resourceGroups/{group}", self.cluster.subscription())
             }
-            Err(missing) => return missing.of(),
+            Err(missing) => return missing,
         };
         match foreign_node(list, &group) {
             None => nodes,
@@ -172,18 +165,18 @@ impl AzureRuntime {
         }
     }
 
-    async fn scale_set(&mut self, name: &str) -> Result<ResourceId, Missing> {
+    async fn scale_set<T>(&mut self, name: &str) -> Result<ResourceId, Reading<T>> {
         let group = self.group().await?;
         let path = format!("virtualMachineScaleSets/{name}");
         ResourceId::of(self.cluster.subscription(), &group, "Microsoft.Compute", &path)
-            .map_err(|error| Missing::Failed(error.to_string()))
+            .map_err(|error| Reading::Failed(error.to_string()))
     }
 
     /// Reads writes to scale sets within the window, and operations of the cluster as far back as needed.
     async fn events(&mut self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
         let group = match self.group().await {
             Ok(group) => group,
-            Err(missing) => return missing.of(),
+            Err(missing) => return missing,
         };
         let own_group = self.cluster.resource_group().unwrap_or_default().to_owned();
         let mut all = Vec::new();
@@ -236,7 +229,7 @@ impl AzureRuntime {
                 OperationOutcome::Canceled(refusal) | OperationOutcome::Replaced { refusal, .. },
             )) => ("Canceled", Some(refusal)),
             Ok(OperationProgress::Done(OperationOutcome::Lost { .. })) => return Reading::NotFound,
-            Err(error) => return Missing::of_error(&error).of(),
+            Err(error) => return missing(&error),
         };
         let codes = refusal.iter().flat_map(|refusal| refusal.codes().map(str::to_owned));
         Reading::Known(AksOperation {
@@ -279,10 +272,7 @@ impl AzureRuntime {
             ignore_pod_disruption_budget: true,
             if_match: if_match.map(str::to_owned),
         };
-        match began(self.client.within(WRITE).delete_agent_pool(&id, &how).await) {
-            EffectResult::Refused { status: 404, .. } => EffectResult::AlreadyDone,
-            other => other,
-        }
+        began(self.client.within(WRITE).delete_agent_pool(&id, &how).await).or_gone()
     }
 
     /// Aborts the operation if it is still running. Azure's call has no operation id and no precondition, so it is read right

@@ -4,7 +4,7 @@ use mooring_arm::calls::SubnetProperties;
 use mooring_arm::{Client, ResourceId};
 use serde_json::Value;
 
-use super::responses::Missing;
+use super::responses::missing;
 use crate::checks::{Capacity, subnets};
 use crate::observation::{ManagedCluster, Pool};
 use mooring_workflow::Reading;
@@ -20,11 +20,10 @@ pub(crate) async fn read_capacity(
     for (id, _) in subnets(cluster, pool) {
         let free = match ResourceId::parse(&id) {
             Ok(subnet) => match client.subnet(&subnet).await {
-                Ok(subnet) => free_addresses(&subnet.properties).map_or_else(
-                    || Reading::Failed("its address range is unknown".to_owned()),
-                    Reading::Known,
-                ),
-                Err(error) => Missing::of_error(&error).of(),
+                Ok(subnet) => {
+                    Reading::of(free_addresses(&subnet.properties), "its address range is unknown")
+                }
+                Err(error) => missing(&error),
             },
             Err(error) => Reading::Failed(error.to_string()),
         };
@@ -47,8 +46,7 @@ pub(crate) async fn read_capacity(
             match found {
                 Some(entry) => {
                     family = entry["family"].as_str().map(str::to_owned);
-                    capacity.vcpus = vcpus(entry)
-                        .map_or_else(|| Reading::Failed("is unknown".to_owned()), Reading::Known);
+                    capacity.vcpus = Reading::of(vcpus(entry), "is unknown");
                     capacity.restrictions = Reading::Known(restrictions(entry, &zones));
                 }
                 None => {
@@ -62,8 +60,8 @@ pub(crate) async fn read_capacity(
     capacity.quota_left = match client.vm_usages(subscription, location).await {
         Ok(usages) => {
             let usages: Vec<Value> = usages.iter().filter_map(parse).collect();
-            available_vcpus(&usages, family.as_deref())
-                .map_or_else(|| Reading::Failed("no quota was returned".to_owned()), Reading::Known)
+            let left = available_vcpus(&usages, family.as_deref());
+            Reading::of(left, "no quota was returned")
         }
         Err(error) => Reading::Failed(error.to_string()),
     };

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use mooring_redact::printable;
-use mooring_workflow::CheckResult;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::command::{self, HeldJournal};
 use mooring_workflow::journal::follow;
-use mooring_workflow::live;
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::store::JournalStore;
+use mooring_workflow::{CheckResult, live};
 
 use super::adapter::Services;
 use super::operator::Operator;
+use crate::names::pointer;
 use crate::plan::Plan;
 use crate::pool::temporary_pool::TemporaryPool;
-use crate::settings::pointer;
 use crate::start::history::retained;
 use crate::start::resume::{Consent, Fresh, Grant, authorize};
 use crate::start::start_checks::{Start, StartError, begin, lost_run, may_begin};
@@ -51,10 +50,7 @@ impl Operator {
         let start = Start { owner: self.process.owner.clone(), approval };
         let first = match begin(&journal.records, plan, checks, &settings, start, &run_id, now) {
             Ok(first) => first,
-            Err(error) => {
-                journal.release().await;
-                return CommandResult::Refused(error);
-            }
+            Err(error) => return journal.end(CommandResult::Refused(error)).await,
         };
         let kept = retained(&journal.records, now);
         if let Err(error) = journal.keep(kept).await {
@@ -78,10 +74,7 @@ impl Operator {
         };
         let basis = match self.resume_basis(&state).await {
             Ok(basis) => basis,
-            Err(why) => {
-                journal.release().await;
-                return CommandResult::Failed(why);
-            }
+            Err(why) => return journal.end(CommandResult::Failed(why)).await,
         };
         let now = self.process.now();
         let settings = &self.settings;
@@ -90,10 +83,7 @@ impl Operator {
                 let entry = Entry::Resumed(Box::new(self.session(grant)));
                 self.continue_run(journal, state, entry, watcher).await
             }
-            Err(error) => {
-                journal.release().await;
-                CommandResult::Refused(error)
-            }
+            Err(error) => journal.end(CommandResult::Refused(error)).await,
         }
     }
 
@@ -146,11 +136,10 @@ impl Operator {
             Ok(()) => self.ensure_same_cluster(&run).await,
             other => other,
         };
-        if let Err(why) = own {
-            journal.release().await;
-            return Err(CommandResult::Failed(why));
+        match own {
+            Ok(()) => Ok((journal, run)),
+            Err(why) => Err(journal.end(CommandResult::Failed(why)).await),
         }
-        Ok((journal, run))
     }
 
     async fn continue_run(
@@ -164,8 +153,7 @@ impl Operator {
         let since = self.process.now().duration_since(state.started);
         let first = follow(journal.records.last(), &state.id, self.process.now(), entry);
         if let Err(error) = state.take(&first) {
-            journal.release().await;
-            return CommandResult::Failed(error.to_string());
+            return journal.end(CommandResult::Failed(error.to_string())).await;
         }
         self.extend_window(&state.session.settings(), since);
         self.drive(journal, first, watcher).await
@@ -247,8 +235,7 @@ impl Operator {
         let kube = match self.kube().await {
             Ok(kube) => kube,
             Err(error) => {
-                journal.release().await;
-                return CommandResult::Failed(error.why().to_owned());
+                return journal.end(CommandResult::Failed(error.why().to_owned())).await;
             }
         };
         let terms = match &first.entry {

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::Reading;
 use mooring_workflow::approval::ApprovalToken;
-use mooring_workflow::live;
 use mooring_workflow::workflow::View as _;
+use mooring_workflow::{Reading, live};
 
-use super::grace::Grace;
-use super::operator::Operator;
+use super::operator::{Grace, Operator};
 use super::permissions::read_access_rules;
 use super::{adapter, capacity};
 use crate::checks::{self, Capacity};

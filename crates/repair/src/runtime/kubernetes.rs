@@ -3,13 +3,12 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use mooring_kube::{Client, Lost, Response};
+use mooring_kube::{Client, Response};
 
 use crate::names::pool_of_config_map;
 use crate::observation::{Node, Pdb, Pod, Replicas};
-use mooring_workflow::EffectResult;
-use mooring_workflow::Reading;
 use mooring_workflow::responses::{change, list, read};
+use mooring_workflow::{EffectResult, Reading};
 
 #[derive(Clone)]
 pub(crate) struct ClusterApi(pub(crate) Client);
@@ -81,18 +80,15 @@ impl ClusterApi {
 
     pub(crate) async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> EffectResult {
         let path = format!("/api/v1/namespaces/{namespace}/pods/{pod}/eviction");
-        let mut answer = None;
-        for version in ["policy/v1", "policy/v1beta1"] {
+        let send = async |version| {
             let body = eviction(version, namespace, pod, uid);
-            let sent = self.0.send(Method::POST, &path, Some(&body)).await;
-            let unknown = matches!(&sent, Ok(answer) if is_unknown_version(answer));
-            answer = Some(sent);
-            if !unknown {
-                break;
-            }
+            self.0.send(Method::POST, &path, Some(&body)).await
+        };
+        let mut answer = send("policy/v1").await;
+        if answer.as_ref().is_ok_and(is_unknown_version) {
+            answer = send("policy/v1beta1").await;
         }
-        let answer = answer.unwrap_or_else(|| Err(Lost(String::new())));
-        not_found_is_done(answer.into())
+        EffectResult::from(answer).or_gone()
     }
 
     /// Deletes a pod regardless of PDBs.
@@ -120,13 +116,6 @@ fn preconditions(uid: &str) -> Value {
 
 fn is_unknown_version(answer: &Response) -> bool {
     answer.status == 400 && answer.refusal().1.contains("no kind \"Eviction\" is registered")
-}
-
-fn not_found_is_done(result: EffectResult) -> EffectResult {
-    match result {
-        EffectResult::Refused { status: 404, .. } => EffectResult::AlreadyDone,
-        other => other,
-    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ mod capacity;
 mod commands;
 mod credentials;
 mod examine;
-mod grace;
 mod kubernetes;
 mod operator;
 mod permissions;

@@ -16,13 +16,18 @@ use tokio::sync::watch;
 
 use super::azure::AzureRuntime;
 use super::credentials::{self, ApiUnavailable, CredentialSource};
-use super::grace::Grace;
 use super::kubernetes::ClusterApi;
 use crate::names::{config_map, config_map_of_0_1};
 use crate::settings::Settings;
 use crate::workflow::Entry;
 
 pub type JournalStatus = command::JournalStatus<Entry>;
+
+/// The wait for permissions that were just granted.
+pub(super) struct Grace {
+    pub(super) timeout: SignedDuration,
+    pub(super) report: Box<dyn FnMut(&str)>,
+}
 
 /// Runs commands on one pool.
 pub struct Operator {
@@ -138,10 +143,7 @@ impl Operator {
         let kube = self.kube().await?;
         let began = self.process.now();
         let read = kube.journals(&namespace).await;
-        let error = match &read {
-            Reading::Known(_) | Reading::NotFound => None,
-            other => other.missing(),
-        };
+        let error = read.error();
         self.sources[0].add(began, self.process.now(), error.clone());
         match (read, error) {
             (_, Some(why)) => Err(format!("the journals in namespace {namespace} {why}").into()),

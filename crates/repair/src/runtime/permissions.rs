@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mooring_arm::{Client, Error, Raw, ResourceId};
 use serde::de::DeserializeOwned;
 
-use super::responses::Missing;
+use super::responses::missing;
 use crate::checks::{AccessNeed, AccessRules, Actor, place, places_of_locks};
 use mooring_workflow::Reading;
 
@@ -36,6 +36,6 @@ pub(crate) async fn read_access_rules(client: &Client, needs: &[AccessNeed]) -> 
 fn listed<T: DeserializeOwned + Clone>(result: Result<Vec<Raw<T>>, Error>) -> Reading<Vec<T>> {
     match result {
         Ok(list) => Reading::Known(list.iter().map(|raw| T::clone(raw)).collect()),
-        Err(error) => Missing::of_error(&error).of(),
+        Err(error) => missing(&error),
     }
 }

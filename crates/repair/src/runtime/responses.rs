@@ -4,51 +4,30 @@ use jiff::SignedDuration;
 use mooring_arm::{Error, ErrorKind, OperationOutcome, Raw, Started, WriteStatus};
 use serde_json::Value;
 
-use mooring_workflow::EffectResult;
-use mooring_workflow::Reading;
+use mooring_workflow::{EffectResult, Reading};
 
-/// Reason of a failed read.
-pub(super) enum Missing {
-    NotFound,
-    Denied(String),
-    Throttled(String),
-    Failed(String),
-}
-
-impl Missing {
-    pub(super) fn of_error(error: &Error) -> Self {
-        let code = || {
-            let refusal = error.refusal();
-            let code = refusal.and_then(|refusal| refusal.code.clone());
-            let code = code.unwrap_or_else(|| error.reason().to_owned());
-            match refusal.and_then(mooring_arm::AzureError::missing_permission) {
-                Some(right) => {
-                    format!(
-                        "{code}: missing permission {}",
-                        mooring_redact::identifier(&right.action)
-                    )
-                }
-                None => code,
+/// Returns the reading of a failed read.
+pub(super) fn missing<T>(error: &Error) -> Reading<T> {
+    let code = || {
+        let refusal = error.refusal();
+        let code = refusal.and_then(|refusal| refusal.code.clone());
+        let code = code.unwrap_or_else(|| error.reason().to_owned());
+        match refusal.and_then(mooring_arm::AzureError::missing_permission) {
+            Some(right) => {
+                let action = mooring_redact::identifier(&right.action);
+                format!("{code}: missing permission {action}")
             }
-        };
-        match &error.kind {
-            ErrorKind::NotFound(_) => Self::NotFound,
-            // A policy denies the request, not the caller; a rejected token may be accepted later.
-            ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
-                Self::Denied(code())
-            }
-            _ if error.is_throttled() => Self::Throttled(error.to_string()),
-            _ => Self::Failed(error.to_string()),
+            None => code,
         }
-    }
-
-    pub(super) fn of<T>(self) -> Reading<T> {
-        match self {
-            Self::NotFound => Reading::NotFound,
-            Self::Denied(code) => Reading::Denied(code),
-            Self::Throttled(why) => Reading::Throttled(why),
-            Self::Failed(why) => Reading::Failed(why),
+    };
+    match &error.kind {
+        ErrorKind::NotFound(_) => Reading::NotFound,
+        // A policy denies the request, not the caller; a rejected token may be accepted later.
+        ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
+            Reading::Denied(code())
         }
+        _ if error.is_throttled() => Reading::Throttled(error.to_string()),
+        _ => Reading::Failed(error.to_string()),
     }
 }
 
@@ -74,11 +53,11 @@ pub(super) fn read<V, T>(
     parse: impl FnOnce(&Value) -> Option<T>,
 ) -> Reading<T> {
     match result {
-        Ok(raw) => serde_json::from_str(raw.text())
-            .ok()
-            .and_then(|value: Value| parse(&value))
-            .map_or_else(|| Reading::Failed("invalid response".to_owned()), Reading::Known),
-        Err(error) => Missing::of_error(&error).of(),
+        Ok(raw) => {
+            let value: Option<Value> = serde_json::from_str(raw.text()).ok();
+            Reading::of(value.and_then(|value| parse(&value)), "invalid response")
+        }
+        Err(error) => missing(&error),
     }
 }
 
@@ -90,13 +69,10 @@ pub(super) fn listed<V, T>(
 ) -> Reading<Vec<T>> {
     let list = match result {
         Ok(list) => list,
-        Err(error) => return Missing::of_error(&error).of(),
+        Err(error) => return missing(&error),
     };
     let parse = |raw: &Raw<V>| parse(&serde_json::from_str(raw.text()).ok()?);
-    list.iter()
-        .map(parse)
-        .collect::<Option<_>>()
-        .map_or_else(|| Reading::Failed("invalid entry in the list".to_owned()), Reading::Known)
+    Reading::of(list.iter().map(parse).collect(), "invalid entry in the list")
 }
 
 pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
@@ -161,7 +137,7 @@ mod tests {
         let refusal = |code: &str| AzureError { code: Some(code.into()), ..AzureError::default() };
         let denied = |kind| {
             let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
-            matches!(Missing::of_error(&error), Missing::Denied(_))
+            matches!(missing::<()>(&error), Reading::Denied(_))
         };
         assert!(denied(ErrorKind::Forbidden(refusal("AuthorizationFailed"))));
         assert!(denied(ErrorKind::Forbidden(refusal("LinkedAuthorizationFailed"))));

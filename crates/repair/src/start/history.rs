@@ -9,8 +9,7 @@ use crate::plan::Step;
 use crate::settings::{BREAKER_PERIOD, MAX_RECREATIONS};
 use crate::workflow::effects::Effect;
 use crate::workflow::{Entry, Finish, Record};
-use mooring_workflow::Effect as _;
-use mooring_workflow::EffectResult;
+use mooring_workflow::{Effect as _, EffectResult};
 
 /// Summary of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,6 @@
 //! on its command line, on live state, and on the tag of the temporary pool, which only callers with permission to write
 //! agent pools can set.
 
-use crate::workflow::RepairRun as _;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -16,10 +15,9 @@ use crate::observation::Pool;
 use crate::plan::{HashedPlan, Plan, PlanDocument, Step};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{Record, Run};
-use mooring_workflow::CheckResult;
-use mooring_workflow::Phase;
+use crate::workflow::{Record, RepairRun as _, Run};
 use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
+use mooring_workflow::{CheckResult, Phase};
 
 /// Evidence for a run in addition to its journal.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The steps `snapshot`, `clear-operation`, `recheck` and `reconcile-cluster`.
 
-use crate::workflow::{Context, Halt, Progress, RepairRun as _};
+use crate::workflow::{Context, Finish, Halt, Progress, Reason, RepairRun as _};
 
 use crate::checks::{self, LOG_DELAY, OTHER_OPERATION};
 use crate::names::RUN_TAG;
@@ -9,10 +9,8 @@ use crate::operation::{self, OngoingOperation, OperationScope};
 use crate::plan::pool_hash;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::workflow::effects::Effect;
-use crate::workflow::{Finish, Reason};
-use mooring_workflow::EffectResult;
-use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
+use mooring_workflow::{EffectResult, Reading};
 
 /// Ensures that the live pool is that of the plan, which holds it, and that the name of the temporary pool is available.
 pub(super) fn snapshot(context: &Context<'_>) -> Progress {
@@ -110,11 +108,9 @@ pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
 
 /// Returns true if the reads that could identify an operation are denied permanently.
 fn is_final(context: &Context<'_>) -> bool {
-    !matches!(context.view.events, Some(Reading::Failed(_) | Reading::Throttled(_)))
-        && !matches!(
-            context.view.latest_operation,
-            Some(Reading::Failed(_) | Reading::Throttled(_))
-        )
+    let (events, latest) = (&context.view.events, &context.view.latest_operation);
+    !matches!(events, Some(Reading::Failed(_) | Reading::Throttled(_)))
+        && !matches!(latest, Some(Reading::Failed(_) | Reading::Throttled(_)))
 }
 
 /// Returns true if an abort was accepted and not rejected since: another one could abort a foreign operation.

@@ -16,9 +16,7 @@ use mooring_workflow::plural::counted;
 pub(super) fn cordon(context: &Context<'_>, pool: &str) -> Progress {
     let nodes = context.nodes_of(pool)?;
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
-        Some(node) => {
-            Err(context.effect(Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
-        }
+        Some(node) => Err(context.effect(Effect::cordon(node))),
         None => Ok(vec![format!("{} of pool {pool} cordoned", counted(nodes.len(), "node"))]),
     }
 }

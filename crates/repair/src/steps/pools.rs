@@ -10,8 +10,7 @@ use crate::workflow::effects::{Effect, Precondition};
 use crate::workflow::{
     Context, Decision, Halt, Progress, Reason, RepairRun as _, Unknown, resumable,
 };
-use mooring_workflow::Effect as _;
-use mooring_workflow::Reading;
+use mooring_workflow::{Effect as _, Reading};
 
 /// Ensures that the temporary pool of this run is Succeeded.
 pub(super) fn create_temporary(context: &Context<'_>) -> Progress {

@@ -14,8 +14,7 @@ pub(super) fn roll_back(context: &Context<'_>) -> Result<Vec<String>, Halt> {
     let mut left = context.run.losses_with_abort();
     for node in context.nodes_of(name)? {
         if node.unschedulable && context.run.facts.cordoned.contains(&node.name) {
-            let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
-            return Err(context.effect(effect));
+            return Err(context.effect(Effect::uncordon(node)));
         }
     }
     if context.pool(name)?.is_none() {
@@ -105,17 +104,14 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
     let nodes = context.nodes_of(&name)?;
     if let Some(why) = needed(context, &name)? {
         if let Some(node) = nodes.iter().find(|node| node.unschedulable) {
-            let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
-            return Err(context.effect(effect));
+            return Err(context.effect(Effect::uncordon(node)));
         }
         left.push(format!("pool {name} was kept: {why}"));
         return Ok(());
     }
     // Cordon first, so that no pod is scheduled between the check and the deletion.
     if let Some(node) = nodes.iter().find(|node| !node.unschedulable) {
-        let effect = Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() };
-        return Err(context.effect(effect));
+        return Err(context.effect(Effect::cordon(node)));
     }
-    let effect = Effect::DeletePool { pool: name, if_match: pool.etag() };
-    Err(context.effect(effect))
+    Err(context.effect(Effect::DeletePool { pool: name, if_match: pool.etag() }))
 }

@@ -4,21 +4,20 @@ use super::effects::{Effect, explain_refusal};
 use super::plan_document::PlanDocument;
 use super::pool_repair::{Decision, Finish, PoolRepair, Reason, RepairRun as _, Run};
 use crate::check_ids::IP_ADDRESSES;
-use crate::settings::{Settings, pointer};
+use crate::settings::Settings;
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
 use mooring_workflow::workflow::View as _;
+use mooring_workflow::{Effect as _, Reading};
 use serde_json::Value;
 
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approval_tag,
-    approved_plan,
+    approved_plan, pointer,
 };
 use crate::observation::{
     ActivityEvent, ClusterView, ManagedCluster, Nic, Node, Pdb, Pod, Pool, Query, ScaleSet,
 };
-use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
 const MAX_ATTEMPTS: u32 = 25;

@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use mooring_redact::printable;
-use mooring_workflow::Effect as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::names::RUN_TAG;
+use crate::observation::Node;
 use crate::operation::OperationScope;
-use mooring_workflow::{Authority, EffectResult, Refusal};
+use mooring_workflow::{Authority, Effect as _, EffectResult, Refusal};
 
 /// Error code of a resource lock.
 const SCOPE_LOCKED: &str = "ScopeLocked";
@@ -74,6 +74,14 @@ pub enum Precondition {
 }
 
 impl Effect {
+    pub(crate) fn cordon(node: &Node) -> Self {
+        Self::Cordon { node: node.name.clone(), uid: node.uid.clone() }
+    }
+
+    pub(crate) fn uncordon(node: &Node) -> Self {
+        Self::Uncordon { node: node.name.clone(), uid: node.uid.clone() }
+    }
+
     pub(crate) fn key_of_abort(scope: OperationScope) -> String {
         Self::AbortOperation { scope, operation: String::new(), judged: None }.key()
     }

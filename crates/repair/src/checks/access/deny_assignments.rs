@@ -17,11 +17,11 @@ pub(in crate::checks) fn deny_assignments(plan: &Planning<'_>) -> CheckResult {
 }
 
 /// Relation of an assignment to the caller.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Concern {
-    Yes,
-    Perhaps,
     No,
+    Perhaps,
+    Yes,
 }
 
 fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
@@ -36,15 +36,7 @@ fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
             Some(false) => Concern::No,
         }
     };
-    let mut worst = Concern::No;
-    for found in principals.iter().map(one) {
-        match found {
-            Concern::Yes => return Concern::Yes,
-            Concern::Perhaps => worst = Concern::Perhaps,
-            Concern::No => {}
-        }
-    }
-    worst
+    principals.iter().map(one).max().unwrap_or(Concern::No)
 }
 
 pub(in crate::checks) fn check_deny_assignments(

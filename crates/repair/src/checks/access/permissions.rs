@@ -1,6 +1,5 @@
 //! The check `permissions`: the caller has all permissions that the run needs.
 
-use mooring_workflow::Step as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_redact::printable;
@@ -8,9 +7,8 @@ use mooring_redact::printable;
 use super::needs::{AccessNeed, Actor, needs, place};
 use crate::checks::PERMISSIONS;
 use crate::checks::capacity::{AccessRules, Planning};
-use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
-use mooring_workflow::{CheckResult, Outcome};
+use mooring_workflow::{CheckResult, Outcome, Reading, Step as _};
 
 /// Role for resources that a pool references.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";

@@ -42,14 +42,7 @@ pub(in crate::checks) fn failing_writes(
 
 /// Passes if one sign does.
 fn combine(mut signs: Vec<Sign>) -> CheckResult {
-    let has = |wanted| signs.iter().any(|sign| sign.outcome == wanted);
-    let outcome = if has(Outcome::Pass) {
-        Outcome::Pass
-    } else if has(Outcome::Unknown) {
-        Outcome::Unknown
-    } else {
-        Outcome::Fail
-    };
+    let outcome = signs.iter().map(|sign| sign.outcome).min().unwrap_or(Outcome::Fail);
     signs.sort_by_key(|sign| sign.outcome != outcome);
     let mut evidence: Vec<String> = signs.into_iter().map(|sign| sign.text).collect();
     evidence.retain(|text| !text.is_empty());

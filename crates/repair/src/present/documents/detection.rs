@@ -1,12 +1,12 @@
 //! `mooring.repair.detection/v1`.
 
 use jiff::Timestamp;
-use mooring_workflow::published::{Evidence, Next};
+use mooring_workflow::published::{Evidence, Next, SourceName};
 use mooring_workflow::{CheckResult, Outcome};
 use serde::Serialize;
 
-use super::evidence::source;
 use crate::checks::verdict::WedgeVerdict;
+use crate::checks::{MISSING_NODES, PDB, POOL_NAME, TIME, TOLERATIONS};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::present::report::{DetectionReport, SkippedPool};
 
@@ -16,7 +16,7 @@ pub struct Detected {
     /// The worst verdict of all pools.
     pub verdict: WedgeVerdict,
     pub pools: Vec<DetectedPool>,
-    pub skipped: Vec<PublishedSkip>,
+    pub skipped: Vec<SkippedPool>,
     pub next: Vec<Next>,
 }
 
@@ -28,12 +28,6 @@ pub struct DetectedPool {
     pub signs: Vec<PublishedSign>,
     pub operation: Option<PublishedOperation>,
     pub temporary_pool: Option<Temporary>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PublishedSkip {
-    pub name: String,
-    pub explanation: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -101,13 +95,10 @@ impl From<&TemporaryPool> for Temporary {
 
 impl Detected {
     pub fn new(reports: &[DetectionReport], skipped: &[SkippedPool], next: Vec<Next>) -> Self {
-        let skipped = skipped
-            .iter()
-            .map(|one| PublishedSkip { name: one.pool.clone(), explanation: one.why.clone() });
         Self {
             verdict: WedgeVerdict::worst(reports.iter().map(|report| report.detection.verdict)),
             pools: reports.iter().map(pool).collect(),
-            skipped: skipped.collect(),
+            skipped: skipped.to_vec(),
             next,
         }
     }
@@ -135,5 +126,14 @@ fn sign(check: &CheckResult) -> PublishedSign {
         state: check.outcome.into(),
         evidence: Evidence::list(&check.evidence, source(&check.name)),
         overridden: check.overridden.clone(),
+    }
+}
+
+/// Returns the source of a check's evidence.
+pub(super) fn source(check: &str) -> Option<SourceName> {
+    match check {
+        TIME | POOL_NAME => None,
+        MISSING_NODES | PDB | TOLERATIONS => Some(SourceName::Cluster),
+        _ => Some(SourceName::Azure),
     }
 }

@@ -1,7 +1,6 @@
 //! Content of the JSON documents. The command adds schema, time, cluster and sources.
 
 mod detection;
-mod evidence;
 mod plan;
 
 pub use detection::{Detected, SignState};

@@ -6,8 +6,7 @@ use mooring_workflow::published::{Next, PublishedCheck};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::detection::Temporary;
-use super::evidence::source;
+use super::detection::{Temporary, source};
 use crate::checks::blocks;
 use crate::checks::verdict::WedgeVerdict;
 use crate::plan::{Plan, Step};

@@ -37,9 +37,11 @@ pub struct DetectionReport {
 }
 
 /// A pool that `detect` cannot evaluate: stopped, or of another type or mode.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkippedPool {
+    #[serde(rename = "name")]
     pub pool: String,
+    #[serde(rename = "explanation")]
     pub why: String,
 }
 

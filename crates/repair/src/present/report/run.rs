@@ -1,7 +1,7 @@
 //! The report of a run, from its journal alone: `status` prints the same on any host.
 
 use mooring_workflow::report::{RunHistory, StepReport};
-use mooring_workflow::{Effect as _, Step as _};
+use mooring_workflow::{Effect as _, Phase, Step as _};
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use crate::plan::Step;
 use crate::workflow::{Finish, Record, RepairRun as _};
-use mooring_workflow::Phase;
 use mooring_workflow::journal::JournalError;
 
 /// Status and history of a run.

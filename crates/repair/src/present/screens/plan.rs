@@ -32,8 +32,7 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool)
     );
     steps(&mut screen, plan, is_wide);
     screens::checks(&mut screen, &checks(plan), is_wide);
-    let changes: Vec<Text> = plan.changes.iter().map(Text::new).collect();
-    screen.label("Changes", changes);
+    screen.label("Changes", plan.changes.iter().map(Text::new));
     let also = report.operation.iter().map(ToString::to_string);
     let also = also.chain(plan.left_temporary_pool.iter().map(ToString::to_string));
     screen.label("Also", also.map(Text::new));
