@@ -18,7 +18,6 @@ use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, acqu
 #[derive(Debug)]
 pub enum CommandResult<R, B> {
     Stopped(R),
-    /// Nothing to do.
     Nothing(String),
     Refused(B),
     /// Another process holds the run.

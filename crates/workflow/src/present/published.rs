@@ -41,7 +41,6 @@ pub fn to_json(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(escape_hidden(&serde_json::to_string_pretty(value)?) + "\n")
 }
 
-/// Escapes hidden characters in JSON strings.
 pub fn escape_hidden(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
@@ -57,7 +56,6 @@ pub fn escape_hidden(json: &str) -> String {
     safe
 }
 
-/// The cluster of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ClusterIdentity {
     pub name: Option<String>,

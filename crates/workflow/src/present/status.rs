@@ -22,7 +22,6 @@ pub trait Describe: Workflow {
     fn point_of_no_return() -> Option<Self::Step>;
     /// Returns true if the run can only continue.
     fn is_past_return(run: &Run<Self>) -> bool;
-    /// Returns the state of a finished run.
     fn finished_state(run: &Run<Self>, finish: Self::Finish) -> &'static str;
     fn effect(effect: &Self::Effect, result: Option<&EffectResult>) -> EffectStatus;
     fn overrides(run: &Run<Self>) -> Vec<OverrideStatus>;
@@ -68,7 +67,6 @@ pub struct RunStatus {
     /// None if it is finished or rolled back.
     pub step: Option<CurrentStep>,
     pub step_count: usize,
-    /// Completed steps.
     pub steps: Vec<DoneStep>,
     pub point_of_no_return: Option<PointOfNoReturn>,
     /// Changes in order, including failed ones.
