@@ -1,6 +1,5 @@
 //! The shared budget, in which requests wait until they may be sent.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -39,13 +38,7 @@ pub(crate) enum NotAdmitted {
 
 impl Budget {
     pub fn new(limits: BudgetLimits) -> Self {
-        let state = Requests {
-            limits,
-            buckets: BTreeMap::new(),
-            queue: BTreeMap::new(),
-            tickets: 0,
-            unwatched_vms: 0,
-        };
+        let state = Requests { limits, ..Requests::default() };
         Self(Arc::new(Shared { state: Mutex::new(state), canceled: Notify::new() }))
     }
 

@@ -13,6 +13,7 @@ use super::routes::BucketName;
 /// Maximum number of VMs with a bucket: about 200 bytes each, so 2 MiB at most.
 pub(super) const MAX_VMS: usize = 10_000;
 
+#[derive(Default)]
 pub(super) struct Requests {
     pub(super) limits: BudgetLimits,
     pub(super) buckets: BTreeMap<BucketName, Bucket>,

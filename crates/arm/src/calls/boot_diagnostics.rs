@@ -43,17 +43,15 @@ impl Client {
         let addresses: Addresses = self.read(call).await?;
         let Some(address) = addresses.serial_console_log_blob_uri else { return Ok(None) };
         let malformed = |what: &str| Error::malformed(Method::GET, &path, "", what);
+        let failed = |kind| Error { kind, ..malformed("") };
         let url = Url::parse(&address).map_err(|_| malformed("invalid URL of the serial log"))?;
         if !serves_logs(self.cloud().endpoint(), &url) {
-            let mut error = malformed("");
-            error.kind = ErrorKind::ForeignLink(url.origin().ascii_serialization());
-            return Err(error);
+            return Err(failed(ErrorKind::ForeignLink(url.origin().ascii_serialization())));
         }
         let request = http::Request::get(url.as_str()).body(Bytes::new());
         let request = request.map_err(|_| malformed("invalid URL of the serial log"))?;
         // The signature is the only credential: a storage account gets no token.
         let sent = select(self.world().send(request), self.world().sleep(self.within)).await;
-        let failed = |kind| Error { kind, ..malformed("") };
         let response = match sent {
             Either::Left((sent, _)) => sent.map_err(|error| failed(ErrorKind::Transport(error)))?,
             Either::Right(_) => return Err(failed(ErrorKind::Deadline("the serial log"))),

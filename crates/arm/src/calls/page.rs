@@ -36,9 +36,8 @@ impl Client {
                 return Ok(items);
             };
             let target = self.shared.cloud.own_link(&link).map_err(|foreign| {
-                let mut error = Error::malformed(Method::GET, &path, &response.correlation_id, "");
-                error.kind = ErrorKind::ForeignLink(foreign.0);
-                error
+                let error = Error::malformed(Method::GET, &path, &response.correlation_id, "");
+                Error { kind: ErrorKind::ForeignLink(foreign.0), ..error }
             })?;
             if target == call.target {
                 break;

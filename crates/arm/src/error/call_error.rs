@@ -38,18 +38,7 @@ pub enum WriteStatus {
 
 impl Error {
     pub fn refusal(&self) -> Option<&AzureError> {
-        match &self.kind {
-            ErrorKind::NotFound(refusal)
-            | ErrorKind::Unauthorized(refusal)
-            | ErrorKind::Forbidden(refusal)
-            | ErrorKind::Conflict(refusal)
-            | ErrorKind::Locked(refusal)
-            | ErrorKind::PreconditionFailed(refusal)
-            | ErrorKind::Throttled { refusal, .. }
-            | ErrorKind::Refused(refusal)
-            | ErrorKind::Server(refusal) => Some(refusal),
-            _ => None,
-        }
+        self.parts().1
     }
 
     pub fn is_not_found(&self) -> bool {
@@ -66,23 +55,28 @@ impl Error {
 
     /// Returns the reason for labels and conditions.
     pub fn reason(&self) -> &'static str {
+        self.parts().0
+    }
+
+    /// Returns the reason, and the error that Azure returned.
+    fn parts(&self) -> (&'static str, Option<&AzureError>) {
         match &self.kind {
-            ErrorKind::NotFound(_) => "NotFound",
-            ErrorKind::Unauthorized(_) => "Unauthorized",
-            ErrorKind::Forbidden(_) => "Forbidden",
-            ErrorKind::Conflict(_) => "Conflict",
-            ErrorKind::Locked(_) => "Locked",
-            ErrorKind::PreconditionFailed(_) => "PreconditionFailed",
-            ErrorKind::Throttled { .. } => "Throttled",
-            ErrorKind::Refused(_) => "Refused",
-            ErrorKind::Server(_) => "ServerError",
-            ErrorKind::Transport(_) => "NoAnswer",
-            ErrorKind::Deadline(_) => "Deadline",
-            ErrorKind::Identity(_) => "NoToken",
-            ErrorKind::BudgetFull => "BudgetFull",
-            ErrorKind::Malformed(_) => "Malformed",
-            ErrorKind::ForeignLink(_) => "ForeignLink",
-            ErrorKind::Invalid(_) => "Invalid",
+            ErrorKind::NotFound(refusal) => ("NotFound", Some(refusal)),
+            ErrorKind::Unauthorized(refusal) => ("Unauthorized", Some(refusal)),
+            ErrorKind::Forbidden(refusal) => ("Forbidden", Some(refusal)),
+            ErrorKind::Conflict(refusal) => ("Conflict", Some(refusal)),
+            ErrorKind::Locked(refusal) => ("Locked", Some(refusal)),
+            ErrorKind::PreconditionFailed(refusal) => ("PreconditionFailed", Some(refusal)),
+            ErrorKind::Throttled { refusal, .. } => ("Throttled", Some(refusal)),
+            ErrorKind::Refused(refusal) => ("Refused", Some(refusal)),
+            ErrorKind::Server(refusal) => ("ServerError", Some(refusal)),
+            ErrorKind::Transport(_) => ("NoAnswer", None),
+            ErrorKind::Deadline(_) => ("Deadline", None),
+            ErrorKind::Identity(_) => ("NoToken", None),
+            ErrorKind::BudgetFull => ("BudgetFull", None),
+            ErrorKind::Malformed(_) => ("Malformed", None),
+            ErrorKind::ForeignLink(_) => ("ForeignLink", None),
+            ErrorKind::Invalid(_) => ("Invalid", None),
         }
     }
 

@@ -1,6 +1,9 @@
-//! Types of credentials.
+//! Types of credentials, and their tokens.
 
 use std::fmt;
+
+use jiff::Timestamp;
+use mooring_redact::Secret;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
@@ -23,4 +26,13 @@ impl fmt::Display for Credential {
             Self::AzureCli => "Azure CLI",
         })
     }
+}
+
+/// A token for a scope.
+#[derive(Debug, Clone)]
+pub struct Token {
+    pub secret: Secret,
+    pub expires: Timestamp,
+    /// The credential that it is from, if it is known.
+    pub credential: Option<Credential>,
 }

@@ -4,10 +4,8 @@ mod chain;
 mod credential;
 mod error;
 mod selection;
-mod token;
 
 pub use chain::Chain;
-pub use credential::Credential;
+pub use credential::{Credential, Token};
 pub use error::IdentityError;
 pub use selection::IdentitySettings;
-pub use token::Token;

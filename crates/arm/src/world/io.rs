@@ -4,7 +4,6 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::transport_error::TransportError;
 use crate::identity::{IdentityError, Token};
 
 /// Clock, randomness, network and identity of a [`Client`](crate::Client).
@@ -27,4 +26,30 @@ pub trait World: Send + Sync + 'static {
 
     /// Returns a token for a scope. The client caches it until shortly before it expires.
     fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct TransportError {
+    pub sent: Sent,
+    /// Error message without secrets.
+    pub what: String,
+}
+
+impl TransportError {
+    /// Creates an error for a request that was not sent: no connection, DNS or TLS failure.
+    pub fn unsent(what: impl Into<String>) -> Self {
+        Self { sent: Sent::No, what: what.into() }
+    }
+
+    /// Creates an error for a request that may have been applied.
+    pub fn unknown(what: impl Into<String>) -> Self {
+        Self { sent: Sent::Unknown, what: what.into() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    No,
+    Unknown,
 }

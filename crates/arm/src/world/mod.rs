@@ -2,8 +2,6 @@
 
 mod io;
 mod real;
-mod transport_error;
 
-pub use io::World;
+pub use io::{Sent, TransportError, World};
 pub use real::Real;
-pub use transport_error::{Sent, TransportError};
