@@ -29,7 +29,6 @@ pub const OTHER_OPERATION: &str = "other-operation";
 const ALIASES: [(&str, &str); 4] =
     [("size", VM_SIZE), ("budgets", PDB), ("placement", WORKLOADS), ("addresses", IP_ADDRESSES)];
 
-/// Returns the current name of a check.
 pub(crate) fn current_name(name: &str) -> &str {
     ALIASES.iter().find(|(old, _)| *old == name).map_or(name, |(_, current)| current)
 }

@@ -52,11 +52,6 @@ pub fn pointer(place: &JournalPlace, pool: &str) -> String {
     }
 }
 
-/// Returns namespace and name of a journal of Mooring 0.1, which is reported and never continued.
-pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
-    ("kube-system", format!("mooring-repair-{pool}"))
-}
-
 /// Returns the name of the temporary pool for `pool`.
 ///
 /// `systmp` for `system`. For others a hash keeps the name within twelve characters (`tmp` and at most seven digits), or six

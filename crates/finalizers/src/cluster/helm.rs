@@ -29,7 +29,6 @@ pub struct Revision {
     pub resources: Vec<ManifestObject>,
 }
 
-/// An object of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ManifestObject {
     /// `apps/v1`

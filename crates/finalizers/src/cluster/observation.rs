@@ -93,7 +93,6 @@ impl LiveObject {
     }
 }
 
-/// A workload of the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperatorWorkload {
     pub target: Target,

@@ -56,17 +56,14 @@ impl Describe for FinalizerRemoval {
     }
 
     fn remaining(run: &Run) -> Vec<Remaining> {
-        run.left.iter().map(Remaining::from).collect()
-    }
-}
-
-impl From<&Leftover> for Remaining {
-    fn from(left: &Leftover) -> Self {
-        let place = left.namespace.as_ref().map(|one| format!("{one}/")).unwrap_or_default();
-        Self {
-            what: format!("{} {place}{}", left.resource, left.name),
-            explanation: Some(left.why.clone()),
-            finalizers: left.finalizers.clone(),
-        }
+        let remaining = |left: &Leftover| {
+            let place = left.namespace.as_ref().map(|one| format!("{one}/")).unwrap_or_default();
+            Remaining {
+                what: format!("{} {place}{}", left.resource, left.name),
+                explanation: Some(left.why.clone()),
+                finalizers: left.finalizers.clone(),
+            }
+        };
+        run.left.iter().map(remaining).collect()
     }
 }

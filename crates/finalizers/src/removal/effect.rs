@@ -86,7 +86,6 @@ impl mooring_workflow::Effect for Effect {
     }
 }
 
-/// Returns the webhook in a message.
 fn webhook(message: &str) -> Option<&str> {
     ["admission webhook \"", "failed calling webhook \""].iter().find_map(|lead| {
         let (_, rest) = message.split_once(lead)?;

@@ -136,7 +136,6 @@ impl mooring_workflow::types::Reason for Reason {
     }
 }
 
-/// Accessors of a removal run.
 pub trait RemovalRun {
     /// Returns the uids of deleted objects, by path.
     fn deleted(&self) -> BTreeMap<&str, BTreeSet<&str>>;

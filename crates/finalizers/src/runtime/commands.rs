@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_kube::{Client, Response};
+use mooring_kube::Client;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::journal::retained;
 use mooring_workflow::live::{self, Adapter};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
+use mooring_workflow::responses::unfinished_0_1;
 use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, JournalStore};
 use mooring_workflow::workflow::View as _;
 use mooring_workflow::world::Clock;
@@ -104,16 +105,11 @@ impl Remover {
             return None;
         }
         let name = format!("mooring-finalizers-{}", self.settings.profile.name);
-        let path = format!("/api/v1/namespaces/kube-system/configmaps/{name}");
-        let answer = self.cluster.api.get(&path).await.ok().filter(Response::is_success)?;
-        let newest = answer.body.pointer("/data/journal")?.as_str()?.lines().last()?;
-        let newest: serde_json::Value = serde_json::from_str(newest).ok()?;
-        (newest["entry"] != "finished").then(|| {
-            format!(
-                "ConfigMap kube-system/{name} has an unfinished run of Mooring 0.1, which only that version can resume; \
-                 a new run from live state does the same work"
-            )
-        })
+        let place = unfinished_0_1(&self.cluster.api, &name).await?;
+        Some(format!(
+            "{place} has an unfinished run of Mooring 0.1, which only that version can resume; a new run from live state \
+             does the same work"
+        ))
     }
 
     fn store(&self) -> JournalStore<Entry> {

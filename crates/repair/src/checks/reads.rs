@@ -4,7 +4,6 @@ use crate::observation::{ClusterView, Query};
 use crate::plan::Step;
 use crate::workflow::{Context, RepairRun as _};
 
-/// Returns the reads of the verdict.
 pub(crate) fn verdict(context: &Context<'_>) -> Vec<Query> {
     of_verdict(context.view, context.run.pool())
 }

@@ -257,7 +257,6 @@ pub fn blocks(result: &CheckResult) -> bool {
     at_beginning(result) == Block
 }
 
-/// Returns true if the result is a warning.
 pub fn warns(result: &CheckResult) -> bool {
     result.outcome == Outcome::Unknown && at_beginning(result) == Warn
 }

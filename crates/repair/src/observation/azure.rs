@@ -90,7 +90,6 @@ fn accelerated(raw: &Value) -> Option<bool> {
     reported.reduce(|all, this| all && this)
 }
 
-/// One status of an instance view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InstanceStatus {
     /// For example `ProvisioningState/failed/NetworkingInternalOperationError`.
@@ -132,10 +131,6 @@ impl Instance {
             statuses: entries(raw, "/properties/instanceView/statuses", status).unwrap_or_default(),
         })
     }
-
-    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
-        entries(body, "/value", Self::read)
-    }
 }
 
 /// IP addresses of a network interface.
@@ -169,10 +164,6 @@ impl Nic {
                 Some(list) => Addresses::Some(list.len()),
             },
         })
-    }
-
-    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
-        entries(body, "/value", Self::read)
     }
 }
 

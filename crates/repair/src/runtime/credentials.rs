@@ -118,7 +118,6 @@ impl TokenSource for Entra {
     }
 }
 
-/// Returns the current context of a kubeconfig.
 pub(crate) fn current_context(path: &std::path::Path) -> Option<String> {
     kubeconfigs::read(path).ok()?.current_context
 }

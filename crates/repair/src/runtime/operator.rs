@@ -4,20 +4,20 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
-use mooring_kube::{Client, Response};
+use mooring_kube::Client;
 use mooring_workflow::Reading;
 use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
+use mooring_workflow::responses::unfinished_0_1;
 use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, JournalStore};
 use mooring_workflow::world::Clock;
-use serde_json::Value;
 use tokio::sync::watch;
 
 use super::azure::AzureRuntime;
 use super::credentials::{self, ApiUnavailable, CredentialSource};
 use super::kubernetes::ClusterApi;
-use crate::names::{config_map, config_map_of_0_1};
+use crate::names::config_map;
 use crate::settings::Settings;
 use crate::workflow::Entry;
 
@@ -157,12 +157,8 @@ impl Operator {
 
     /// Returns the journal of an unfinished run of Mooring 0.1, if it can be read.
     pub async fn unfinished_0_1(&mut self) -> Option<String> {
-        let (namespace, name) = config_map_of_0_1(&self.settings.target.pool);
+        let name = format!("mooring-repair-{}", self.settings.target.pool);
         let kube = self.kube().await.ok()?;
-        let path = format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
-        let answer = kube.0.get(&path).await.ok().filter(Response::is_success)?;
-        let journal = answer.body.pointer("/data/journal")?.as_str()?;
-        let last: Value = serde_json::from_str(journal.lines().last()?).ok()?;
-        (last["entry"] != "finished").then(|| format!("ConfigMap {namespace}/{name}"))
+        unfinished_0_1(&kube.0, &name).await
     }
 }

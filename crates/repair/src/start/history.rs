@@ -11,7 +11,6 @@ use crate::workflow::effects::Effect;
 use crate::workflow::{Entry, Finish, Record};
 use mooring_workflow::{Effect as _, EffectResult};
 
-/// Summary of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
     pub run: String,

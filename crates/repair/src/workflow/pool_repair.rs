@@ -209,10 +209,8 @@ impl mooring_workflow::types::Reason for Reason {
     }
 }
 
-/// Accessors of a repair run.
 pub trait RepairRun {
     fn pool(&self) -> &str;
-    /// Name of the temporary pool.
     fn temporary(&self) -> String;
     /// Returns true once the pool is verified.
     fn is_rebuilt(&self) -> bool;

@@ -11,7 +11,6 @@ use crate::settings::Settings;
 use crate::signatures::{Signature, SignatureCheck};
 use mooring_workflow::plural::counted;
 
-/// A sign of a wedge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sign {
     pub(crate) outcome: Outcome,

@@ -15,7 +15,6 @@ const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 /// Maximum delay of the activity log.
 pub(crate) const LOG_DELAY: SignedDuration = SignedDuration::from_mins(20);
 
-/// Writes to one scale set.
 #[derive(Clone, Copy)]
 pub(crate) struct ScaleSetWrites<'a> {
     events: &'a [ActivityEvent],

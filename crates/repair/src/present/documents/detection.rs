@@ -47,17 +47,6 @@ pub enum SignState {
     Unknown,
 }
 
-impl From<Outcome> for SignState {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Pass => Self::Yes,
-            Outcome::Fail => Self::No,
-            Outcome::Unknown => Self::Unknown,
-        }
-    }
-}
-
-/// A running operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PublishedOperation {
@@ -123,7 +112,11 @@ fn pool(report: &DetectionReport) -> DetectedPool {
 fn sign(check: &CheckResult) -> PublishedSign {
     PublishedSign {
         name: check.name.clone(),
-        state: check.outcome.into(),
+        state: match check.outcome {
+            Outcome::Pass => SignState::Yes,
+            Outcome::Fail => SignState::No,
+            Outcome::Unknown => SignState::Unknown,
+        },
         evidence: Evidence::list(&check.evidence, source(&check.name)),
         overridden: check.overridden.clone(),
     }
