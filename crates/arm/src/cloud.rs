@@ -63,10 +63,8 @@ impl Cloud {
             return Err(CloudError::NoAuthority { endpoint: endpoint.to_string() });
         };
         let authority = origin(AUTHORITY, authority)?;
-        let audience = match settings.audience {
-            Some(audience) => audience.trim_end_matches('/').to_owned(),
-            None => endpoint.as_str().trim_end_matches('/').to_owned(),
-        };
+        let audience = settings.audience.as_deref().unwrap_or(endpoint.as_str());
+        let audience = audience.trim_end_matches('/').to_owned();
         if audience.is_empty() || audience.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(CloudError::Audience);
         }

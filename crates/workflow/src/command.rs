@@ -37,14 +37,6 @@ impl<R, B> CommandResult<R, B> {
             StoreError::LostLock | StoreError::Journal(_) => Self::Failed(error.to_string()),
         }
     }
-
-    fn from_run(ended: Result<R, RunError>) -> Self {
-        match ended {
-            Ok(outcome) => Self::Stopped(outcome),
-            Err(RunError::Append(error)) => Self::Resumable(error.to_string()),
-            Err(error) => Self::Failed(error.to_string()),
-        }
-    }
 }
 
 fn damaged(place: &str, error: &JournalError) -> String {
@@ -180,6 +172,10 @@ impl Process {
         };
         drop(world);
         lock.release().await;
-        CommandResult::from_run(ended)
+        match ended {
+            Ok(outcome) => CommandResult::Stopped(outcome),
+            Err(RunError::Append(error)) => CommandResult::Resumable(error.to_string()),
+            Err(error) => CommandResult::Failed(error.to_string()),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::future::{Either, select};
+use futures::future::select;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
@@ -65,9 +65,7 @@ impl Budget {
                 Err(wait) => wait,
             };
             let began = world.now();
-            match select(world.sleep(wait), canceled).await {
-                Either::Left(_) | Either::Right(_) => {}
-            }
+            let _ = select(world.sleep(wait), canceled).await;
             waited += Duration::try_from(world.now().duration_since(began)).unwrap_or_default();
         }
     }

@@ -22,7 +22,7 @@ impl ResourceId {
         let is_subscription = segments[0].eq_ignore_ascii_case("subscriptions");
         let dots = |segment: &&str| matches!(*segment, "" | "." | "..");
         // `providers/<namespace>` is a pair, so every complete ID has an even number of segments.
-        let is_complete = segments.len() % 2 == 0 && !segments.iter().any(dots);
+        let is_complete = segments.len().is_multiple_of(2) && !segments.iter().any(dots);
         if !is_subscription || !is_complete || text.chars().any(is_unsafe) {
             return Err(wrong());
         }

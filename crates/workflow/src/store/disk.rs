@@ -41,7 +41,7 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     /// Returns the part of the file that counts. A torn last line may end inside a character, so it is dropped before the
     /// text is decoded.
     fn whole_lines(&self) -> Result<Vec<u8>, StoreError> {
-        let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
+        let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(&error))?;
         let mut bytes = bytes.unwrap_or_default();
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
         Ok(bytes)
@@ -61,7 +61,7 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         };
         let line = encode(record);
         let appended = self.disk.append(&self.path, lines.len() as u64, line.as_bytes());
-        if !appended.map_err(|error| self.disk_error(error))? {
+        if !appended.map_err(|error| self.disk_error(&error))? {
             return Err(StoreError::LostLock);
         }
         self.records.push(record.clone());
@@ -89,12 +89,12 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         let Some(bytes) = self.unchanged_lines()? else { return Err(StoreError::LostLock) };
         let lines = bytes.split_inclusive(|byte| *byte == b'\n').skip(from);
         let text: Vec<u8> = lines.flatten().copied().collect();
-        self.disk.replace(&self.path, &text).map_err(|error| self.disk_error(error))?;
+        self.disk.replace(&self.path, &text).map_err(|error| self.disk_error(&error))?;
         self.records.drain(..from);
         Ok(())
     }
 
-    fn disk_error(&self, error: io::Error) -> StoreError {
+    fn disk_error(&self, error: &io::Error) -> StoreError {
         StoreError::Unavailable(format!("{}: {error}", self.path.display()))
     }
 }

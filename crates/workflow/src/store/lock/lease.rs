@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_kube::{Client, Clock, Gate, Holder, Lease, RequestError, Times, read_lease};
+use mooring_kube::{
+    Client, Clock, Gate, Holder, Lease, LeaseAttempt, RequestError, Times, read_lease,
+};
 use tokio::time::Instant;
 
 use super::{Lock, LockAttempt, LockOwner};
@@ -62,16 +64,13 @@ impl LeaseLock {
 
     pub(super) async fn attempt(&mut self) -> Result<LockAttempt, StoreError> {
         match self.holder.attempt().await {
-            Ok(mooring_kube::LeaseAttempt::Held) => {
+            Ok(LeaseAttempt::Held) => {
                 if let Some(until) = self.holder.may_write_until() {
                     self.gate.open(until);
                 }
                 Ok(LockAttempt::Held)
             }
-            Ok(
-                mooring_kube::LeaseAttempt::Waiting(lease)
-                | mooring_kube::LeaseAttempt::Lost(lease),
-            ) => {
+            Ok(LeaseAttempt::Waiting(lease) | LeaseAttempt::Lost(lease)) => {
                 self.gate.close();
                 Ok(LockAttempt::HeldBy(lock(&lease)))
             }
