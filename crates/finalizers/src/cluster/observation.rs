@@ -70,21 +70,19 @@ pub struct LiveObject {
 impl LiveObject {
     /// Reads the object or its metadata.
     pub fn read(resource: &str, root: &str, value: &Value) -> Option<Self> {
-        Some(Self {
-            target: Target::of(resource, root, value)?,
-            version: value["metadata"]["resourceVersion"].as_str()?.to_owned(),
-            deleting: is_deleting(value),
-            finalizers: texts(&value["metadata"]["finalizers"]),
-            writes: OperatorWrites::read(&value["metadata"]),
-        })
+        Self::of(Target::of(resource, root, value)?, value)
     }
 
     /// Returns the current state; none if the uid differs.
     pub fn renewed(&self, value: &Value) -> Option<Self> {
+        (value["metadata"]["uid"] == self.target.uid.as_str()).then_some(())?;
+        Self::of(self.target.clone(), value)
+    }
+
+    fn of(target: Target, value: &Value) -> Option<Self> {
         let metadata = &value["metadata"];
-        (metadata["uid"] == self.target.uid.as_str()).then_some(())?;
         Some(Self {
-            target: self.target.clone(),
+            target,
             version: metadata["resourceVersion"].as_str()?.to_owned(),
             deleting: is_deleting(value),
             finalizers: texts(&metadata["finalizers"]),
@@ -104,22 +102,17 @@ pub struct OperatorWorkload {
 impl OperatorWorkload {
     /// Reads a Deployment, `StatefulSet` or `DaemonSet`.
     pub fn read(resource: &str, value: &Value) -> Option<Self> {
-        let number = |value: &Value| value.as_i64().unwrap_or(0);
-        if resource == DAEMON_SETS {
-            let status = &value["status"];
-            return Some(Self {
-                target: Target::of(resource, "/apis/apps/v1", value)?,
-                wanted: number(&status["desiredNumberScheduled"]),
-                replicas: number(&status["currentNumberScheduled"]),
-                ready: number(&status["numberReady"]),
-            });
-        }
-        Some(Self {
-            target: Target::of(resource, "/apis/apps/v1", value)?,
-            wanted: value["spec"]["replicas"].as_i64().unwrap_or(1),
-            replicas: number(&value["status"]["replicas"]),
-            ready: number(&value["status"]["readyReplicas"]),
-        })
+        let (spec, status) = (&value["spec"], &value["status"]);
+        let number = |name: &str| status[name].as_i64().unwrap_or(0);
+        let (wanted, replicas, ready) = if resource == DAEMON_SETS {
+            let replicas = number("currentNumberScheduled");
+            (number("desiredNumberScheduled"), replicas, number("numberReady"))
+        } else {
+            let wanted = spec["replicas"].as_i64().unwrap_or(1);
+            (wanted, number("replicas"), number("readyReplicas"))
+        };
+        let target = Target::of(resource, "/apis/apps/v1", value)?;
+        Some(Self { target, wanted, replicas, ready })
     }
 
     /// Returns true if it can be scaled to zero, which a `DaemonSet` cannot.

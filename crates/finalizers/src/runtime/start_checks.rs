@@ -39,7 +39,7 @@ pub enum StartError {
 /// Returns the first check that blocks.
 fn refusal(checks: &[CheckResult]) -> Option<StartError> {
     let check = checks.iter().find(|check| !check.allows_run())?;
-    let (name, why) = (check.name.clone(), check.evidence.join("; "));
+    let (name, why) = (check.name.clone(), check.detail());
     Some(match check.outcome {
         Outcome::Unknown => StartError::Unknown { name, why },
         _ => StartError::Refused { name, why },

@@ -213,7 +213,7 @@ pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) ->
             Some(reason) if check.outcome != Outcome::Pass => {
                 format!("{} overridden: {reason}", check.name)
             }
-            _ => format!("{}: {}", check.name, check.evidence.join("; ")),
+            _ => format!("{}: {}", check.name, check.detail()),
         });
         return Ok(evidence.collect());
     }
@@ -222,10 +222,8 @@ pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) ->
         let names: Vec<_> = refused.iter().map(|check| check.name.as_str()).collect();
         return Err(context.wait(format!("for unknown checks: {}", names.join(", "))));
     }
-    let texts: Vec<_> = refused
-        .iter()
-        .map(|check| format!("{}: {}", check.name, check.evidence.join("; ")))
-        .collect();
+    let text = |check: &&CheckResult| format!("{}: {}", check.name, check.detail());
+    let texts: Vec<_> = refused.iter().map(text).collect();
     Err(context.refused(Reason::CheckFailed, texts.join(" | ")))
 }
 

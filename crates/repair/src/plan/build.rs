@@ -111,10 +111,8 @@ pub fn build(
     let pool_body = pool_body::pool_body(&source, settings.version, version)?;
     let steps: Vec<PlannedStep> = Step::ALL
         .iter()
-        .copied()
-        .enumerate()
-        .map(|(index, step)| PlannedStep {
-            number: index + 1,
+        .map(|&step| PlannedStep {
+            number: step.number(),
             name: step,
             what: step.what().to_owned(),
             body: match step {

@@ -41,13 +41,9 @@ pub fn pool_body(
     control_plane: Option<&str>,
 ) -> Result<Value, PoolBodyError> {
     let mut body = pool.as_object().ok_or(PoolBodyError::NoProperties)?.clone();
-    let mut properties = body
-        .remove("properties")
-        .and_then(|properties| match properties {
-            Value::Object(members) => Some(members),
-            _ => None,
-        })
-        .ok_or(PoolBodyError::NoProperties)?;
+    let Some(Value::Object(mut properties)) = body.remove("properties") else {
+        return Err(PoolBodyError::NoProperties);
+    };
     let running = text(&properties, "currentOrchestratorVersion");
     let wanted = match policy {
         VersionPolicy::Keep => running.or_else(|| text(&properties, "orchestratorVersion")),

@@ -1,7 +1,5 @@
 //! Earlier runs, and the limit of recreations.
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -62,10 +60,9 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
             }
             Entry::RunStarted(session) | Entry::Resumed(session) => {
                 let overrides = session.settings().overrides.into_iter();
-                let new = overrides.map(|(check, reason)| format!("{check}: {reason}"));
-                let known = std::mem::take(&mut run.overrides);
-                run.overrides =
-                    known.into_iter().chain(new).collect::<BTreeSet<_>>().into_iter().collect();
+                run.overrides.extend(overrides.map(|(check, reason)| format!("{check}: {reason}")));
+                run.overrides.sort();
+                run.overrides.dedup();
             }
             Entry::StepDone { step, .. } => run.step = Some(*step),
             Entry::Finished { finish, .. } => run.finish = Some(*finish),

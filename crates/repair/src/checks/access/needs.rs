@@ -29,31 +29,21 @@ pub enum Actor {
     Service,
 }
 
-/// A resource that a pool or its cluster references.
-struct Link {
-    pointer: &'static str,
-    action: &'static str,
-    certain: bool,
-}
-
-const fn link(pointer: &'static str, action: &'static str, certain: bool) -> Link {
-    Link { pointer, action, certain }
-}
-
-/// Links of a pool. Those that are not certain follow from the purpose of the resource, not from documentation.
-const OF_POOL: [Link; 8] = [
-    link("/vnetSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
-    link("/podSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
-    link("/nodePublicIPPrefixID", "Microsoft.Network/publicIPPrefixes/join/action", true),
-    link("/proximityPlacementGroupID", "Microsoft.Compute/proximityPlacementGroups/write", true),
-    link("/creationData/sourceResourceId", "Microsoft.ContainerService/snapshots/read", false),
-    link("/hostGroupID", "Microsoft.Compute/hostGroups/read", false),
-    link(
+/// Resources that a pool references: pointer, required action, certain. Those that are not certain follow from the purpose of
+/// the resource, not from documentation.
+const OF_POOL: [(&str, &str, bool); 8] = [
+    ("/vnetSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
+    ("/podSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
+    ("/nodePublicIPPrefixID", "Microsoft.Network/publicIPPrefixes/join/action", true),
+    ("/proximityPlacementGroupID", "Microsoft.Compute/proximityPlacementGroups/write", true),
+    ("/creationData/sourceResourceId", "Microsoft.ContainerService/snapshots/read", false),
+    ("/hostGroupID", "Microsoft.Compute/hostGroups/read", false),
+    (
         "/capacityReservationGroupID",
         "Microsoft.Compute/capacityReservationGroups/deploy/action",
         false,
     ),
-    link(
+    (
         "/networkProfile/applicationSecurityGroups",
         "Microsoft.Network/applicationSecurityGroups/joinIpConfiguration/action",
         false,
@@ -136,12 +126,12 @@ fn linked<'a>(
     pool: &'a Pool,
 ) -> impl Iterator<Item = AccessNeed> + 'a {
     let properties = &pool.raw["properties"];
-    let of_pool = OF_POOL.iter().flat_map(move |link| {
-        let found = properties.pointer(link.pointer);
+    let of_pool = OF_POOL.into_iter().flat_map(move |(pointer, action, certain)| {
+        let found = properties.pointer(pointer);
         let one = found.and_then(|id| id.as_str()).into_iter();
         let several = found.and_then(|ids| ids.as_array()).into_iter().flatten();
         let ids = one.chain(several.filter_map(|id| id.as_str()));
-        ids.map(move |id| (link.action, id.to_owned(), link.certain))
+        ids.map(move |id| (action, id.to_owned(), certain))
     });
     let nodes = node_group(cluster);
     let is_own = move |id: &str| nodes.as_ref().is_some_and(|group| is_at_or_below(id, group));

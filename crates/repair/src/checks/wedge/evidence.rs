@@ -50,8 +50,7 @@ impl<'a> WedgeSubject<'a> {
     }
 
     fn instances(self) -> Result<&'a [Instance], String> {
-        let instances = known(self.view.instances.get(&self.set.name))?;
-        Ok(instances)
+        known(self.view.instances.get(&self.set.name)).map(Vec::as_slice)
     }
 
     fn empty_addresses(self) -> Sign {
