@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use mooring_redact::{markdown as escape, markdown_code};
 
 use super::build::Plan;
-use crate::present::documents::checks;
+use crate::checks::blocks;
+use mooring_workflow::CheckResult;
+use mooring_workflow::Outcome;
 use mooring_workflow::flowchart::flowchart;
 use mooring_workflow::screens::clock;
 
@@ -30,9 +32,9 @@ pub fn markdown(plan: &Plan) -> String {
         );
     }
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
-    for check in checks(plan) {
-        let (state, detail) = (check.state.name(), escape(&check.detail()));
-        let _ = writeln!(text, "| {} | {state} | {detail} |", check.name);
+    for check in &plan.checks {
+        let _ =
+            writeln!(text, "| {} | {} | {} |", check.name, status(check), escape(&check.detail()));
     }
     for change in &plan.changes {
         let _ = writeln!(text, "\n- Note: {}", escape(change));
@@ -48,4 +50,13 @@ pub fn markdown(plan: &Plan) -> String {
 
 pub fn mermaid(plan: &Plan) -> String {
     flowchart(plan.steps.iter().map(|step| format!("{}<br/>{}", step.name.name(), step.what)))
+}
+
+fn status(check: &CheckResult) -> &'static str {
+    match check.outcome {
+        Outcome::Pass => "ok",
+        Outcome::Fail if blocks(check) => "failed",
+        Outcome::Fail => "warning",
+        Outcome::Unknown => "unknown",
+    }
 }
