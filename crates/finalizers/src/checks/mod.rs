@@ -1,10 +1,7 @@
-//! All checks of a removal.
+//! All checks of a removal: those before a run starts in [`CHECKS`], and those right before an effect.
 //!
-//! | check | when | overridden by |
+//! | check right before an effect | when | overridden by |
 //! |---|---|---|
-//! | `operator-gone` | a run starts | `--override operator-gone=REASON`, except where the check says so |
-//! | `objects-known` | a run starts | `--best-effort`, if the outcome is unknown |
-//! | `cluster-identity` | a run starts | nothing |
 //! | `operator-stopped` | finalizers are removed (`steps`) | its Leases by `--override operator-gone=REASON` |
 //! | `target-planned` | always (`Terms::covers`) | nothing |
 
@@ -15,4 +12,5 @@ mod unread;
 
 pub use ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE};
 pub(crate) use table::evaluate;
+pub use table::{CHECKS, Check, Overridable};
 pub(crate) use unread::unread;

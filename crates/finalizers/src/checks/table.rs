@@ -1,29 +1,73 @@
-//! The checks before a run starts. Unknown is never a pass.
+//! Table of the checks before a run starts. Unknown is never a pass.
 
 use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome};
 
-use super::ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, missing};
+use super::ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE, missing};
 use super::operator_gone::operator_gone;
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::settings::Settings;
 
-/// Evaluates the checks before a run starts, in display order. `cluster` is the uid of the namespace kube-system; empty if it
-/// could not be read.
+pub struct Check {
+    pub id: &'static str,
+    pub overridable: Overridable,
+    evaluate: fn(&StartFacts<'_>) -> CheckResult,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overridable {
+    /// By `--override ID=REASON`, except where the check says so.
+    ByReason,
+    /// By `--best-effort`, if the outcome is unknown.
+    ByBestEffort,
+    Never,
+}
+
+/// Facts of a run that is about to start.
+pub(super) struct StartFacts<'a> {
+    view: &'a OperatorView,
+    settings: &'a Settings,
+    /// Uid of the namespace kube-system; empty if it could not be read.
+    cluster: &'a str,
+    now: Timestamp,
+}
+
+/// Checks in display order.
+pub static CHECKS: [Check; 3] = [
+    Check {
+        id: OPERATOR_GONE,
+        overridable: Overridable::ByReason,
+        evaluate: |start| operator_gone(start.view, start.settings, start.now),
+    },
+    Check { id: OBJECTS_KNOWN, overridable: Overridable::ByBestEffort, evaluate: objects_known },
+    Check { id: CLUSTER_IDENTITY, overridable: Overridable::Never, evaluate: cluster_identity },
+];
+
 pub(crate) fn evaluate(
     view: &OperatorView,
     settings: &Settings,
     cluster: &str,
     now: Timestamp,
 ) -> Vec<CheckResult> {
-    vec![
-        operator_gone(view, settings, now),
-        objects_known(view, settings.best_effort),
-        cluster_identity(cluster),
-    ]
+    let start = StartFacts { view, settings, cluster, now };
+    CHECKS.iter().map(|check| check.result(&start)).collect()
 }
 
-fn objects_known(view: &OperatorView, best_effort: bool) -> CheckResult {
+impl Check {
+    fn result(&self, start: &StartFacts<'_>) -> CheckResult {
+        let mut result = (self.evaluate)(start);
+        if self.overridable == Overridable::ByBestEffort
+            && result.outcome == Outcome::Unknown
+            && start.settings.best_effort
+        {
+            result.overridden = Some("--best-effort".to_owned());
+        }
+        result
+    }
+}
+
+fn objects_known(start: &StartFacts<'_>) -> CheckResult {
+    let view = start.view;
     let crds = missing(&Query::Crds, view.crds.as_ref());
     let objects = known(view.crds.as_ref()).iter().filter_map(|crd| {
         let query = Query::Objects(Box::new(crd.clone()));
@@ -34,20 +78,16 @@ fn objects_known(view: &OperatorView, best_effort: bool) -> CheckResult {
         let read = "all CRDs and custom resources were read";
         return CheckResult::new(OBJECTS_KNOWN, Outcome::Pass, read);
     }
-    CheckResult {
-        evidence: unknown,
-        overridden: best_effort.then(|| "--best-effort".to_owned()),
-        ..CheckResult::new(OBJECTS_KNOWN, Outcome::Unknown, "")
-    }
+    CheckResult { evidence: unknown, ..CheckResult::new(OBJECTS_KNOWN, Outcome::Unknown, "") }
 }
 
-/// Never overridden.
-fn cluster_identity(cluster: &str) -> CheckResult {
-    if cluster.is_empty() {
+fn cluster_identity(start: &StartFacts<'_>) -> CheckResult {
+    if start.cluster.is_empty() {
         let why = "the uid of the namespace kube-system could not be read (needs the verb get on namespaces)";
         return CheckResult::new(CLUSTER_IDENTITY, Outcome::Fail, why);
     }
-    CheckResult::new(CLUSTER_IDENTITY, Outcome::Pass, format!("uid of kube-system: {cluster}"))
+    let uid = format!("uid of kube-system: {}", start.cluster);
+    CheckResult::new(CLUSTER_IDENTITY, Outcome::Pass, uid)
 }
 
 #[cfg(test)]
@@ -55,7 +95,6 @@ mod tests {
     use mooring_workflow::Reading;
 
     use super::*;
-    use crate::checks::OPERATOR_GONE;
     use crate::operator::profile::Profile;
 
     #[test]
@@ -70,9 +109,10 @@ mod tests {
             results.into_iter().map(|one| (one.name, one.overridden.is_some())).collect()
         };
         let expected = |is_overridden| {
-            [OPERATOR_GONE, OBJECTS_KNOWN, CLUSTER_IDENTITY]
-                .map(|id| (id.to_owned(), is_overridden && id == OBJECTS_KNOWN))
-                .to_vec()
+            CHECKS
+                .iter()
+                .map(|check| (check.id.to_owned(), is_overridden && check.id == OBJECTS_KNOWN))
+                .collect::<Vec<_>>()
         };
         assert_eq!(overridden(&settings), expected(false));
         settings.best_effort = true;
