@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use mooring_finalizers::observation::LiveObject;
-use mooring_finalizers::plan::{Plan, PlannedObject, PlannedStep};
+use mooring_finalizers::plan::{Dependent, Plan, PlannedObject, PlannedStep, mermaid};
 use mooring_finalizers::profile::Profile;
 use mooring_finalizers::screens;
 use mooring_finalizers::step::Step;
@@ -144,6 +144,27 @@ fn plan_screens() {
     golden("plan-blocked", &screens::plan(&blocked, "prod-weu", &[], false));
     let nothing = Plan { nothing_to_do: true, ..plan() };
     golden("plan-nothing", &screens::plan(&nothing, "prod-weu", &[], false));
+}
+
+#[test]
+fn diagram_counts_dependents_by_resource() {
+    let dependent = |(resource, name): (&str, &str)| Dependent {
+        resource: resource.to_owned(),
+        namespace: None,
+        name: name.to_owned(),
+        uid: name.to_owned(),
+        owners: Vec::new(),
+        direct: true,
+    };
+    let owned = [("secrets", "a"), ("deployments.apps", "b"), ("secrets", "c")];
+    let diagram = mermaid(&Plan { cascade: owned.map(dependent).to_vec(), ..plan() });
+    let lines: Vec<&str> =
+        diagram.lines().filter(|line| line.contains("garbage-collected")).collect();
+    let expected = [
+        r#"    s1 -. garbage-collected .-> c0(["1 deployments.apps"])"#,
+        r#"    s1 -. garbage-collected .-> c1(["2 secrets"])"#,
+    ];
+    assert_eq!(lines, expected);
 }
 
 fn status(entries: Vec<(i64, Entry)>) -> RunStatus {
