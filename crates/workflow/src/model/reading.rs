@@ -90,4 +90,14 @@ mod tests {
         assert_eq!(Reading::Known(1).known(), Some(&1));
         assert_eq!(Reading::<()>::NotFound.known(), None);
     }
+
+    #[test]
+    fn only_a_failed_read_is_an_error() {
+        assert_eq!(Reading::Known(1).error(), None);
+        assert_eq!(Reading::<()>::NotFound.error(), None);
+        let failed = Reading::<()>::of(None, "X");
+        assert_eq!(failed, Reading::Failed("X".to_owned()));
+        assert_eq!(failed.error().as_deref(), Some("could not be read (X)"));
+        assert_eq!(Reading::of(Some(1), "X"), Reading::Known(1));
+    }
 }
