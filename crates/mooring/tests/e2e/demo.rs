@@ -229,8 +229,17 @@ fn suggested_repair_status_finds_the_run() {
     let mut child = workspace.start(&["--scenario", "budget-blocks", "--keep"]);
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut lines = lines.map(|line| line.unwrap().trim().to_owned());
-    let source = lines.find(|line| line.starts_with(". ")).unwrap();
-    let command = lines.find(|line| line.starts_with("mooring repair status")).unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let mut line_with = |start: &str| {
+        let found = lines.find(|line| line.starts_with(start));
+        found.unwrap_or_else(|| {
+            let mut errors = String::new();
+            stderr.read_to_string(&mut errors).unwrap();
+            panic!("no line begins with {start:?}: {errors}")
+        })
+    };
+    let source = line_with(". ");
+    let command = line_with("mooring repair status");
     let binary = crate::common::mooring();
     let command = command.replacen("mooring", binary.get_program().to_str().unwrap(), 1);
     let mut bash = Command::new("bash");
