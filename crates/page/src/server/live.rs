@@ -1,6 +1,7 @@
 //! The latest snapshot, and the interest in it.
 
 use std::hash::{DefaultHasher, Hasher as _};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -180,9 +181,23 @@ fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     ]
 }
 
+/// Hashes JSON as it is written: that of a large cluster has megabytes.
+struct HashWriter(DefaultHasher);
+
+impl io::Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 fn hash(value: &impl Serialize) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    // Plain data: cannot fail.
-    hasher.write(&serde_json::to_vec(value).unwrap_or_default());
-    hasher.finish()
+    let mut writer = HashWriter(DefaultHasher::new());
+    // Plain data into a hasher: cannot fail.
+    let _ = serde_json::to_writer(&mut writer, value);
+    writer.0.finish()
 }
