@@ -75,13 +75,20 @@ fn rule_of(clue: Clue) -> Option<&'static Rule> {
     (is_enough && !is_ambiguous).then_some(rule)
 }
 
-/// Returns true if all words of a text are in the ranges.
+/// Returns true if all words of a text are in the ranges. A phrase that ends in a colon includes the value that follows.
 fn fills(text: &ScannedText, ranges: impl IntoIterator<Item = Range<usize>>) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
     let mut words: Vec<bool> = text.bytes.iter().map(is_word).collect();
     for range in ranges {
         let end = range.end.min(words.len());
-        words[range.start.min(end)..end].fill(false);
+        let start = range.start.min(end);
+        let value = match text.bytes[start..end].trim_ascii_end() {
+            [.., b':'] => {
+                text.bytes[end..].iter().take_while(|byte| byte.is_ascii_graphic()).count()
+            }
+            _ => 0,
+        };
+        words[start..end + value].fill(false);
     }
     !words.contains(&true)
 }
