@@ -36,6 +36,7 @@ mod frame;
 mod ignition;
 mod multipart;
 
+mod node_bootstrap;
 mod rendered;
 mod size;
 
@@ -44,6 +45,7 @@ mod paths;
 pub use boundary::{Boundary, NotABoundary};
 pub use features::{DropReason, DroppedFeature, Features};
 pub use format::{CustomDataForm, UnknownFormat};
+pub use node_bootstrap::NodeBootstrap;
 pub use paths::{CONFIG_PATH, CSE_COMMAND, FEATURES_PATH};
 pub use rendered::CustomData;
 pub use size::{MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge};

@@ -9,5 +9,6 @@ mod features;
 mod golden;
 mod multipart;
 mod round_trip;
+mod scale_set;
 mod secrets;
 mod size;
