@@ -9,7 +9,7 @@ use mooring_contract::CseStatus;
 
 use super::paths::{Layout, REPORT, SENTINEL};
 use super::secrets::MAX_FILE_BYTES;
-use crate::world::{Replace, World};
+use crate::world::{ReadFailure, Replace, World};
 
 /// Writes the report and then the sentinel, unless they exist; returns the fixed paths of files that could not
 /// be written. Without its report the sentinel is not written, because the next boot would take it for a success,
@@ -37,9 +37,14 @@ pub(crate) fn leave(
     failed
 }
 
+/// The bytes of the node's report.
+pub(crate) fn read_text(world: &mut dyn World, layout: &Layout) -> Result<Vec<u8>, ReadFailure> {
+    world.read_log(&layout.at(REPORT), MAX_FILE_BYTES)
+}
+
 /// The node's report, if there is one that is whole.
 pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<CseStatus> {
-    let text = world.read(&layout.at(REPORT), MAX_FILE_BYTES).ok()?;
+    let text = read_text(world, layout).ok()?;
     CseStatus::read(&text).ok().filter(|status| status.code().is_ok())
 }
 

@@ -10,7 +10,7 @@ use crate::environment::command::START as START_SCRIPT;
 use crate::node::host_info::read_components;
 use crate::node::paths::COMPONENTS;
 use crate::node::program::ProgramState;
-use crate::world::World;
+use crate::world::{EntryKind, World};
 
 pub(super) fn start_script(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     const ACTION: &str = "use another image version: this one lacks the bootstrap scripts";
@@ -22,7 +22,13 @@ pub(super) fn start_script(world: &mut dyn World, facts: &PreflightFacts<'_>) ->
         return PreflightFinding::skipped("the NBC command does not call it");
     }
     match resolve(world, facts.layout.root(), START_SCRIPT.as_ref()) {
-        PathTarget::There { .. } => PreflightFinding::pass(format!("{START_SCRIPT} exists")),
+        PathTarget::There { entry, .. } if entry.kind == EntryKind::File => {
+            PreflightFinding::pass(format!("{START_SCRIPT} exists"))
+        }
+        // A FIFO would keep the shell waiting.
+        PathTarget::There { .. } => {
+            PreflightFinding::fatal(format!("{START_SCRIPT} is not a regular file"), ACTION)
+        }
         PathTarget::Missing => {
             PreflightFinding::fatal(format!("{START_SCRIPT} is missing"), ACTION)
         }

@@ -9,7 +9,7 @@ use crate::node::agent::Agent;
 use crate::node::log::LogValue::Text;
 use crate::node::paths::{BASE_PREP_SENTINEL, REPORT};
 use crate::node::pid_file::{self, RunningAgent};
-use crate::node::secrets::MAX_FILE_BYTES;
+use crate::node::report;
 use crate::provision::{NOT_STARTED, status};
 
 /// The report's code for "the time is up", as the scripts use it.
@@ -28,7 +28,7 @@ pub(super) fn result(agent: &mut Agent<'_>, outcome: &WaitOutcome) -> Result {
         WaitOutcome::BasePrepComplete => {
             let note = "base_prep.complete exists: an image was baked, no node is provisioned";
             agent.info(note, &[("path", Text(BASE_PREP_SENTINEL))]);
-            let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
+            let report = report::read_text(agent.world, &agent.layout);
             let verdict = Verdict { error: None, exit_code: 0 };
             Result { printed: report.unwrap_or_default(), verdict }
         }
@@ -42,7 +42,7 @@ pub(super) fn result(agent: &mut Agent<'_>, outcome: &WaitOutcome) -> Result {
 
 /// Evaluates a complete node: its report, or this boot's record if the report is missing or damaged.
 fn complete(agent: &mut Agent<'_>) -> Result {
-    let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
+    let report = report::read_text(agent.world, &agent.layout);
     let is_whole = report.as_ref().is_ok_and(|report| CseStatus::read(report).is_ok());
     if !is_whole
         && let Some(recorded) = pid_file::read(agent.world, &agent.layout).and_then(|r| r.report)

@@ -13,11 +13,36 @@ use super::{EntryKind, FileInfo, ReadFailure, Replace, Space};
 /// Enough for the head of a program.
 const PAGE: u64 = 4096;
 
-pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
-    let file = File::open(path).map_err(ReadFailure::Open)?;
+/// What happens to a link at the end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    Follow,
+    Refuse,
+}
+
+/// Opens a regular file or a directory, and never waits: not for the writer of a FIFO, nor for its reader. The check is
+/// made on the open file, so what is renamed into its place later cannot change its result.
+pub(super) fn open(path: &Path, access: OFlags, mode: u32, links: Links) -> io::Result<File> {
+    let mut flags = access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    if links == Links::Refuse {
+        flags |= OFlags::NOFOLLOW;
+    }
+    let file = match rustix::fs::open(path, flags, Mode::from_raw_mode(mode)) {
+        Ok(file) => File::from(file),
+        Err(Errno::LOOP) if links == Links::Refuse => return Err(not_a_regular_file()),
+        // A FIFO without a reader, a socket.
+        Err(Errno::NXIO) => return Err(not_a_regular_file()),
+        Err(error) => return Err(error.into()),
+    };
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(not_a_regular_file()) }
+}
+
+pub(super) fn read(path: &Path, limit: u64, links: Links) -> Result<Vec<u8>, ReadFailure> {
+    let file = open(path, OFlags::RDONLY, 0, links).map_err(ReadFailure::Open)?;
     let mut bytes = Vec::new();
     // One byte more distinguishes a file of the limit's size from a larger one; the size from the
-    // file system is not used, since a pipe or a growing file has none.
+    // file system is not used, since a growing file has none.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(ReadFailure::Read)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
         return Err(ReadFailure::TooLarge { limit });
@@ -26,11 +51,15 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
 }
 
 pub(super) fn read_at(path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = open(path, OFlags::RDONLY, 0, Links::Refuse)?;
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::with_capacity(usize::try_from(count.min(PAGE)).unwrap_or_default());
     file.take(count).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+pub(super) fn sync(path: &Path) -> io::Result<()> {
+    open(path, OFlags::RDONLY, 0, Links::Follow)?.sync_all()
 }
 
 pub(super) fn kind(path: &Path) -> io::Result<EntryKind> {
@@ -66,25 +95,12 @@ pub(super) fn space(path: &Path) -> io::Result<Space> {
 /// Permissions of a log: its group may read it, others may not.
 const LOG_MODE: u32 = 0o640;
 
-/// Neither follows a link nor waits for the reader of a FIFO. The checks are made on the open file, so what is
-/// renamed into its place later cannot change their result.
 pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let flags = OFlags::WRONLY
-        | OFlags::APPEND
-        | OFlags::CREATE
-        | OFlags::NOFOLLOW
-        | OFlags::NONBLOCK
-        | OFlags::CLOEXEC;
-    let mut file = match rustix::fs::open(path, flags, Mode::from_raw_mode(LOG_MODE)) {
-        Ok(file) => File::from(file),
-        Err(Errno::LOOP | Errno::NXIO | Errno::ISDIR) => return Err(not_a_regular_file()),
-        Err(error) => return Err(error.into()),
-    };
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(not_a_regular_file());
-    }
-    let mode = metadata.permissions().mode() & 0o7777;
+    let access = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+    let mut file = open(path, access, LOG_MODE, Links::Refuse).map_err(|error| {
+        if error.kind() == io::ErrorKind::IsADirectory { not_a_regular_file() } else { error }
+    })?;
+    let mode = file.metadata()?.permissions().mode() & 0o7777;
     if mode & !LOG_MODE != 0 {
         file.set_permissions(fs::Permissions::from_mode(mode & LOG_MODE))?;
     }
@@ -133,8 +149,7 @@ fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> io::Result<()> {
 /// Opens and locks a file; `None` if another process has the lock. Dropping the file unlocks it, and
 /// so does the end of the process.
 pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
-    let file =
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    let file = open(path, OFlags::WRONLY | OFlags::CREATE, 0o600, Links::Refuse)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
         Err(Errno::WOULDBLOCK) => Ok(None),

@@ -21,9 +21,11 @@ pub trait World {
     fn print(&mut self, stream: Stream, bytes: &[u8]);
     fn random(&mut self, bytes: &mut [u8]) -> io::Result<()>;
 
-    /// Reads a file of at most `limit` bytes.
+    /// Reads a regular file of at most `limit` bytes, and never waits for one that is not.
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
-    /// Bytes of a file from `offset` on: `count`, or fewer where it ends.
+    /// Reads a file of the log directory, where others may write: as [`Self::read`], but a link is not followed.
+    fn read_log(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
+    /// Bytes of a regular file from `offset` on: `count`, or fewer where it ends. A link is not followed.
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>>;
     /// Returns the kind of a path, following links.
     fn kind(&mut self, path: &Path) -> io::Result<EntryKind>;

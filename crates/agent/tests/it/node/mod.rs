@@ -4,6 +4,7 @@ mod bootstrap;
 mod canary;
 mod faults;
 mod hotfix;
+mod irregular_files;
 mod launcher;
 mod panics;
 mod preflight;
