@@ -55,7 +55,7 @@ pub(super) fn wait(
     timeout: Option<Duration>,
 ) -> Result<WaitOutcome, String> {
     let mut watch = watch(agent)?;
-    let baked_before = is_baked(agent) && !bakes_an_image(agent);
+    let baked_before = is_baked(agent);
     let mut seen = WaitState::default();
     loop {
         let (pid, again) = match check(agent, baked_before, &mut seen) {
@@ -96,7 +96,7 @@ fn watch(agent: &mut Agent<'_>) -> Result<Box<dyn Watch>, String> {
     })
 }
 
-/// Checks the node once. On a node from a baked image, the mark of the baking is ignored.
+/// Checks the node once. On a node from a baked image, the mark of that baking is ignored.
 fn check(agent: &mut Agent<'_>, baked_before: bool, seen: &mut WaitState) -> Check {
     // The process first, then the sentinel, so that its last result is not missed.
     let mut running = pid_file::read(agent.world, &agent.layout);
@@ -115,7 +115,7 @@ fn check(agent: &mut Agent<'_>, baked_before: bool, seen: &mut WaitState) -> Che
     if agent.world.kind(&agent.layout.at(SENTINEL)).is_ok() {
         return Check::Over(WaitOutcome::Complete);
     }
-    if !baked_before && is_baked(agent) {
+    if is_baked(agent) && (!baked_before || bakes_an_image(agent)) {
         return Check::Over(WaitOutcome::BasePrepComplete);
     }
     let Some(running) = running else { return Check::Pending { pid: None, again: None } };
@@ -151,14 +151,13 @@ fn is_baked(agent: &mut Agent<'_>) -> bool {
     agent.world.kind(&agent.layout.at(BASE_PREP_SENTINEL)).is_ok()
 }
 
-/// Returns true if custom data requests the baking of an image. (A node from a baked image still has the
-/// mark of the baking.)
+/// Returns true if custom data is known to request the baking of an image: a mark that was there before this wait may be
+/// that of the image's own baking. What cannot be read, or is not there yet, requests nothing. An NBC command decides alone.
 fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
-    if let Ok(text) = agent.world.read(&agent.layout.at(NODE_CONFIG), MAX_FILE_BYTES) {
-        return node_config::parse(&text).is_ok_and(|parsed| parsed.config.pre_provision_only);
-    }
     if let Ok(text) = agent.world.read(&agent.layout.at(NBC_COMMAND), MAX_FILE_BYTES) {
         return nbc::assignments(&text).expose("PRE_PROVISION_ONLY") == Some(b"true");
     }
-    true
+    let config = agent.world.read(&agent.layout.at(NODE_CONFIG), MAX_FILE_BYTES);
+    let parsed = config.ok().and_then(|text| node_config::parse(&text).ok());
+    parsed.is_some_and(|parsed| parsed.config.pre_provision_only)
 }

@@ -10,7 +10,7 @@ pub(super) use inotify::watch;
 pub(super) use polling::watch;
 
 pub trait Watch {
-    /// Sleeps until a name appears in a watched directory, `pid` ends, or `deadline` passes.
+    /// Sleeps until a name appears or a file is written in a watched directory, `pid` ends, or `deadline` passes.
     fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()>;
 }
 
@@ -41,8 +41,10 @@ mod inotify {
     pub(in super::super) fn watch(folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure> {
         let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)
             .map_err(|error| WatchFailure::Create(error.into()))?;
+        // A file that custom data writes appears first, and is complete when it is closed.
+        let changes = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::CLOSE_WRITE;
         for folder in folders {
-            inotify::add_watch(&queue, *folder, WatchFlags::CREATE | WatchFlags::MOVED_TO)
+            inotify::add_watch(&queue, *folder, changes)
                 .map_err(|error| WatchFailure::Folder(error.into()))?;
         }
         Ok(Box::new(Inotify { queue }))
@@ -72,7 +74,7 @@ mod inotify {
     }
 
     impl Inotify {
-        /// Empties the queue. Which name appeared does not matter, only that one did.
+        /// Empties the queue. Which file changed does not matter, only that one did.
         fn drain(&mut self) -> io::Result<()> {
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut events = Reader::new(self.queue.as_fd(), &mut buffer);

@@ -130,6 +130,34 @@ fn image_that_is_baked_before_the_wait_ends_it() {
 }
 
 #[test]
+fn baking_is_not_assumed_where_custom_data_cannot_be_read() {
+    const CONFIG_PATH: &str = "/opt/azure/containers/aks-node-controller-config.json";
+    const BAKES: &str = r#"{"version": "v1", "pre_provision_only": true}"#;
+    let large = format!("{BAKES}{}", " ".repeat(4 << 20));
+    for (what, make) in [
+        ("missing", (&|_: &Node| {}) as &dyn Fn(&Node)),
+        ("a dangling link", &|node| {
+            std::os::unix::fs::symlink("/nowhere", node.at(CONFIG_PATH)).unwrap();
+        }),
+        ("a directory", &|node| std::fs::create_dir(node.at(CONFIG_PATH)).unwrap()),
+        ("too large", &|node| node.write(CONFIG_PATH, &large)),
+        ("cut", &|node| node.write(CONFIG_PATH, &BAKES[..BAKES.len() - 1])),
+    ] {
+        let node = Node::with_script("");
+        node.write("/opt/azure/containers/base_prep.complete", "");
+        make(&node);
+        let output = node.run(&["provision-wait", "--timeout=300ms"]);
+        assert_eq!(output.status.code(), Some(124), "{what}: {}", text(&output.stderr));
+    }
+    // Custom data that comes later is not missed.
+    let node = Node::with_script("");
+    node.write("/opt/azure/containers/base_prep.complete", "");
+    let wait = start_wait(&node);
+    node.write(CONFIG_PATH, BAKES);
+    assert_eq!(end_of(wait).status.code(), Some(0));
+}
+
+#[test]
 fn wait_with_a_deadline_gets_the_result_before_it() {
     let node = Node::with_script(START);
     let wait = node.start(&["provision-wait", "--timeout=1h"]);
