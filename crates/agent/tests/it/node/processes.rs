@@ -109,6 +109,18 @@ fn a_provision_that_is_killed_does_not_leave_others_waiting() {
 }
 
 #[test]
+fn success_without_a_sentinel_is_not_a_failed_start() {
+    let node = Node::with_script("");
+    let ended = end_of(provision(&node, "echo done; exit 0"));
+    assert_eq!(ended.status.code(), Some(0));
+    let output = node.run(&["provision-wait"]);
+    assert_eq!(output.status.code(), Some(240), "{}", text(&output.stderr));
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(printed["Diagnosis"].as_str().unwrap().starts_with("SentinelMissing "), "{printed}");
+    assert!(!printed.to_string().contains("before the image"), "{printed}");
+}
+
+#[test]
 fn process_of_another_boot_is_not_the_recorded_one() {
     // Number and start time are those of a process that lives; only the boot differs.
     let fields = std::fs::read_to_string("/proc/self/stat").unwrap();

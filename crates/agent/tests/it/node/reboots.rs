@@ -140,6 +140,21 @@ fn failed_boot_stays_failed_after_a_reboot() {
 }
 
 #[test]
+fn repeated_extension_returns_the_code_of_the_report() {
+    // Azure deletes the extension of a failed node, and creates it again on the same node.
+    for (work, code) in [("exit 50", 50), ("true", 0)] {
+        let node = Node::with_script(START);
+        assert_eq!(provision(&node, work).status.code(), Some(code));
+        let first = wait(&node);
+        assert_eq!(first.0, Some(code));
+        assert_eq!(wait(&node), first);
+        // The launcher as well, if something starts it again.
+        assert_eq!(provision(&node, "true").status.code(), Some(code));
+        assert_eq!(wait(&node).0, Some(code));
+    }
+}
+
+#[test]
 fn sentinel_without_a_readable_report_is_a_failure() {
     for report in [None, Some(""), Some("{\"ExitCode\"")] {
         let node = Node::with_script(START);
