@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
         assert!(config.has_supported_version());
     }
     let gpu = GpuImages::from_components(b"{}").expect("no images");
-    if let Ok(built) = environment::build(&config, &gpu, ContainerdLayout::detect(None)) {
+    if let Ok(built) = environment::build(&config, &gpu, ContainerdLayout::detect(None), None) {
         let printed = format!("{:?} {config:?}", built.environment);
         for secret in config.expose_secrets().into_iter().filter(|secret| secret.len() > 64) {
             assert!(!printed.contains(secret), "a secret is printed");

@@ -1,10 +1,12 @@
 //! `render`: prints the environment of the scripts, or the custom data for Azure. It runs and writes nothing.
 
+use mooring_codes::image_date;
 use mooring_contract::NodeConfig;
 use mooring_contract::custom_data::{Boundary, CSE_COMMAND, CustomData, CustomDataForm, Features};
 use mooring_contract::node_config::{self, validate};
 use mooring_redact::Redactor;
 
+use crate::VERSION;
 use crate::cli::{RenderFlags, Rendered};
 use crate::environment;
 use crate::format::go_text::read_failure;
@@ -87,7 +89,8 @@ fn environment_text(
     if let Some(warning) = warning {
         world.print(Stream::Err, format!("warning: {warning}\n").as_bytes());
     }
-    let built = environment::build(config, &gpu_images, containerd).map_err(|e| e.to_string())?;
+    let built = environment::build(config, &gpu_images, containerd, image_date(VERSION).ok())
+        .map_err(|error| error.to_string())?;
     let end = if nul_separated { '\0' } else { '\n' };
     let line = |(name, value): (&str, &str)| format!("{name}={value}{end}");
     let text: String = if flags.show_secrets {

@@ -1,5 +1,6 @@
 //! The whole environment.
 
+use mooring_codes::Date;
 use mooring_contract::NodeConfig;
 
 use super::{
@@ -35,10 +36,13 @@ impl BuildError {
     }
 }
 
+/// Builds the environment for the scripts of an image. Some rules depend on its version; an image of unknown version gets
+/// what the scripts of every image understand.
 pub fn build(
     config: &NodeConfig,
     gpu_images: &GpuImages,
     containerd: ContainerdLayout,
+    image: Option<Date>,
 ) -> Result<Built, BuildError> {
     let mut environment = Environment::default();
     paths::variables(&mut environment);
@@ -49,7 +53,7 @@ pub fn build(
     network::variables(config, &mut environment);
     files::kubelet::variables(config, &mut environment);
     files::containerd::variables(config, containerd, &mut environment);
-    gpu::variables(config, gpu_images, &mut environment);
+    gpu::variables(config, gpu_images, image, &mut environment);
     files::corefile::variables(config, &mut environment);
     let note = files::sysctl::variables(config, &mut environment);
     if let Some(variable) = environment.first_with_nul() {

@@ -1,7 +1,7 @@
 //! The environment variables of the image's bootstrap scripts.
 //!
-//! Everything here is a function of three inputs, without I/O: the node config, the GPU images that `components.json`
-//! lists, and the output of `containerd --version`. The scripts were written for the upstream Go agent, so its values
+//! Everything here is a function of four inputs, without I/O: the node config, the GPU images that `components.json`
+//! lists, the output of `containerd --version`, and the date of the image's version. The scripts were written for the upstream Go agent, so its values
 //! are kept byte for byte, including quirks, which are marked as such.
 //!
 //! | module | contents |
@@ -20,7 +20,7 @@
 //!
 //! let config = mooring_contract::node_config::parse(br#"{"version": "v1"}"#)?.config;
 //! let gpu = GpuImages::from_components(b"{}")?;
-//! let built = environment::build(&config, &gpu, ContainerdLayout::detect(None))?;
+//! let built = environment::build(&config, &gpu, ContainerdLayout::detect(None), None)?;
 //! assert_eq!(built.environment.expose("ADMINUSER"), Some("azureuser"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
+use mooring_codes::image_date;
 use mooring_contract::{NodeConfig, node_config};
 use mooring_redact::Redactor;
 
@@ -153,7 +154,9 @@ pub(super) fn build(
     if let Some(warning) = warning {
         agent.warn(warning, &[]);
     }
-    Ok(environment::build(config, &gpu_images, containerd).map(|Built { environment, notes }| {
+    let image = image_date(agent.version).ok();
+    let built = environment::build(config, &gpu_images, containerd, image);
+    Ok(built.map(|Built { environment, notes }| {
         for note in notes {
             agent.info(&note.to_string(), &[]);
         }

@@ -26,6 +26,7 @@ fn a_root_with_any_name_is_one_word_for_both_shells() {
             &NodeConfig::default(),
             &GpuImages::default(),
             ContainerdLayout::One,
+            None,
         );
         let output = Command::new(command::PROGRAM)
             .args([command::FLAG, &command::script(Some(&root))])

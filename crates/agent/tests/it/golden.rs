@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use mooring_agent::environment::{self, Built, ContainerdLayout, Environment, GpuImages, command};
+use mooring_codes::Date;
 use mooring_contract::{NodeConfig, node_config};
 use serde_json::Value;
 
@@ -41,7 +42,8 @@ fn cases() -> Vec<Case> {
 
 fn build(case: &Case) -> Built {
     let images = GpuImages::from_components(COMPONENTS).expect("good components");
-    environment::build(&case.config, &images, case.flavour)
+    // The recorded agent is of 2026-08-21.
+    environment::build(&case.config, &images, case.flavour, Date::new(2026, 8, 21))
         .unwrap_or_else(|error| panic!("{}: {error}", case.name))
 }
 

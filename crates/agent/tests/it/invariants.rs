@@ -15,7 +15,7 @@ const FIXED: usize = 164;
 const RANDOM: &str = include_str!("../../../../fixtures/golden/random.jsonl");
 
 fn build(config: &NodeConfig) -> Result<Built, BuildError> {
-    environment::build(config, &GpuImages::default(), ContainerdLayout::One)
+    environment::build(config, &GpuImages::default(), ContainerdLayout::One, None)
 }
 
 #[test]

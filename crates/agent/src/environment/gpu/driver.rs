@@ -1,5 +1,6 @@
 //! The driver of a VM size, and its variables.
 
+use mooring_codes::Date;
 use mooring_contract::NodeConfig;
 use mooring_contract::node_config::OrUnset as _;
 
@@ -9,11 +10,14 @@ use crate::environment::{Environment, GpuImages};
 pub(in crate::environment) fn variables(
     config: &NodeConfig,
     images: &GpuImages,
+    image: Option<Date>,
     out: &mut Environment,
 ) {
     let size = case::lower(&config.vm_size);
     let (driver, version, suffix) = driver_of(&size, images);
     let gpu = config.gpu_config.or_unset();
+    let is_divided = !gpu.gpu_instance_profile.is_empty()
+        || !gpu.mig_profile_layout.is_empty() && image >= LAYOUT_SINCE;
     out.text("GPU_DRIVER_TYPE", driver)
         .text("GPU_DRIVER_VERSION", version)
         .text("GPU_IMAGE_SHA", suffix)
@@ -24,12 +28,15 @@ pub(in crate::environment) fn variables(
         .flag("MANAGED_GPU_EXPERIENCE_AFEC_ENABLED", gpu.managed_gpu_experience_afec_enabled)
         .flag("ENABLE_MANAGED_GPU", gpu.enable_managed_gpu)
         .flag("ENABLE_MANAGED_GPU_DRA", gpu.enable_managed_gpu_dra)
-        // A profile layout alone does not make the node a MIG node.
-        .flag("MIG_NODE", !gpu.gpu_instance_profile.is_empty())
+        .flag("MIG_NODE", is_divided)
         .text("GPU_INSTANCE_PROFILE", &gpu.gpu_instance_profile)
         .text("NVIDIA_MIG_STRATEGY", &gpu.mig_strategy)
         .text("NVIDIA_MIG_PROFILE_LAYOUT", gpu.mig_profile_layout.join(","));
 }
+
+/// The first images whose scripts divide GPUs by a profile layout alone; those of older ones fail where `MIG_NODE` is true
+/// without an instance profile. Upstream changed them between 2026-08-21 and 2026-09-22.
+const LAYOUT_SINCE: Option<Date> = Date::new(2026, 10, 1);
 
 /// Returns the driver's type and version and its image's suffix; keyed by the size's name in lower case.
 fn driver_of<'i>(size: &str, images: &'i GpuImages) -> (&'static str, &'i str, &'i str) {
@@ -102,7 +109,7 @@ mod tests {
     fn environment(size: &str, images: &GpuImages) -> Environment {
         let mut out = Environment::default();
         let config = NodeConfig { vm_size: size.to_owned(), ..Default::default() };
-        variables(&config, images, &mut out);
+        variables(&config, images, None, &mut out);
         out
     }
 
@@ -155,15 +162,29 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_alone_makes_no_mig_node() {
-        let mut out = Environment::default();
-        let gpu = GpuConfig {
-            mig_profile_layout: vec!["b".to_owned(), "a".to_owned()],
-            ..Default::default()
-        };
-        let config = NodeConfig { gpu_config: Some(gpu), ..Default::default() };
-        variables(&config, &GpuImages::default(), &mut out);
-        assert_eq!(out.expose("MIG_NODE"), Some("false"));
-        assert_eq!(out.expose("NVIDIA_MIG_PROFILE_LAYOUT"), Some("b,a"));
+    fn a_layout_alone_makes_a_mig_node_only_of_an_image_that_knows_it() {
+        for (image, profile, layout, expected) in [
+            (None, "", true, "false"),
+            (Date::new(2026, 8, 21), "", true, "false"),
+            (Date::new(2026, 9, 30), "", true, "false"),
+            (Date::new(2026, 10, 1), "", true, "true"),
+            (Date::new(2026, 11, 15), "", true, "true"),
+            (Date::new(2026, 11, 15), "", false, "false"),
+            (None, "MIG1g", false, "true"),
+            (Date::new(2026, 8, 21), "MIG1g", true, "true"),
+        ] {
+            let mut out = Environment::default();
+            let layout = if layout { vec!["b".to_owned(), "a".to_owned()] } else { Vec::new() };
+            let shown = layout.join(",");
+            let gpu = GpuConfig {
+                gpu_instance_profile: profile.to_owned(),
+                mig_profile_layout: layout,
+                ..Default::default()
+            };
+            let config = NodeConfig { gpu_config: Some(gpu), ..Default::default() };
+            variables(&config, &GpuImages::default(), image, &mut out);
+            assert_eq!(out.expose("MIG_NODE"), Some(expected), "{image:?} {profile} {shown}");
+            assert_eq!(out.expose("NVIDIA_MIG_PROFILE_LAYOUT"), Some(shown.as_str()));
+        }
     }
 }
