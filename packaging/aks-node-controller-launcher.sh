@@ -8,6 +8,7 @@ CONFIG_PATH=${CONFIG_PATH:-/opt/azure/containers/aks-node-controller-config.json
 NBC_CMD_PATH=${NBC_CMD_PATH:-/opt/azure/containers/aks-node-controller-nbc-cmd.sh}
 FEATURES_PATH=${FEATURES_PATH:-/opt/azure/containers/enabled_features.sh}
 HOSTNAME_PATH=${HOSTNAME_PATH:-/etc/hostname}
+EVENTS_DIR=${EVENTS_DIR:-/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events}
 
 log() {
     logger -t aks-node-controller-launcher "$1" 2>/dev/null
@@ -22,26 +23,51 @@ wait_for_hostname() {
     done
 }
 
-# KEY=VALUE lines. Read, never sourced: a value is data, not code. Only the names in this list are
-# exported; any other, such as PATH, BASH_ENV or BIN_PATH, could decide what runs as root.
+# Names that steer shells, loaders, interpreters and the tools of the scripts, or where they connect to.
+steers_programs() {
+    case $1 in
+    PATH | HOME | SHELL | USER | LOGNAME | PWD | OLDPWD | TMPDIR | TZ | TZDIR | LANG | LANGUAGE | LC_* | TERM | TERMINFO* | XDG_*) ;;
+    IFS | ENV | BASH* | SHELLOPTS | PS[0-9] | PROMPT_COMMAND | CDPATH | GLOBIGNORE | EXECIGNORE | FUNCNEST | POSIXLY_CORRECT) ;;
+    OPTIND | OPTARG | OPTERR | TMOUT | TIMEFORMAT | HISTFILE | INPUTRC | MAIL | MAILPATH | EDITOR | VISUAL | *PAGER | LESS*) ;;
+    LD_* | GLIBC_* | GCONV_PATH | GETCONF_DIR | LOCPATH | NLSPATH | MALLOC_* | HOSTALIASES | LOCALDOMAIN | RES_OPTIONS) ;;
+    PYTHON* | PERL* | RUBY* | GEM_* | NODE_OPTIONS | NODE_PATH | JAVA_* | JDK_* | LUA_* | AWK* | GODEBUG | GOGC | RUST_*) ;;
+    *_PROXY | SSL_* | SSLKEYLOGFILE | OPENSSL_* | CURL_* | WGET* | GIT_* | SSH_* | GNUPG* | GPG_* | KRB5* | KUBECONFIG) ;;
+    GREP_* | TAR_OPTIONS | GZIP | BZIP* | XZ_* | ZSTD_* | APT_* | DPKG_* | DEBIAN_* | DEBCONF_* | RPM_* | DNF_* | MODPROBE_*) ;;
+    DOCKER_* | ORAS_* | SYSTEMD_* | DBUS_* | LISTEN_* | NOTIFY_SOCKET | SUDO_* | AKS_NODE_ROOT) ;;
+    *) return 1 ;;
+    esac
+}
+
+# The guest agent reports events. Names are identifiers, so the text needs no escapes.
+report_refused() {
+    local now
+    now=$(date '+%F %T.%3N')
+    log "Refused feature flags ($1):$2"
+    mkdir -p "$EVENTS_DIR" && printf '{"Timestamp":"%s","OperationId":"%s","Version":"1.23","TaskName":"%s","EventLevel":"%s","Message":"%s","EventPid":"0","EventTid":"0"}' \
+        "$now" "$now" AKS.AKSNodeController.Features Informational \
+        "refused feature flags ($1):$2 | startTime=$now endTime=$now durationMs=0" >"$EVENTS_DIR/$(date +%s%N).json"
+}
+
+# KEY=VALUE lines. Read, never sourced: a value is data, not code. Any name in capitals is exported, so that new features
+# need no new launcher, except names that are set already, here or in the environment, and names that steer programs.
 read_features() {
     [ -f "$FEATURES_PATH" ] || return
     log "Reading feature flags from $FEATURES_PATH"
-    local line name ignored=0 names=""
+    local line name value refused=0 refused_names="" exported=" " LC_ALL=C
     while IFS= read -r line || [ -n "$line" ]; do
         [[ $line =~ ^([a-zA-Z_][a-zA-Z0-9_]*)=(.*)$ ]] || continue
         name=${BASH_REMATCH[1]}
-        case $name in
-        ENABLE_PROVISIONING_HOTFIX | MOORING_HOTFIX_POLICY)
-            export "$name=${BASH_REMATCH[2]}"
-            ;;
-        *)
-            ignored=$((ignored + 1))
-            [ "$ignored" -gt 10 ] || names+=" ${name:0:64}"
-            ;;
-        esac
+        value=${BASH_REMATCH[2]}
+        if [[ $name =~ ^[A-Z][A-Z0-9_]*$ ]] && ! steers_programs "$name" &&
+            { [[ $exported == *" $name "* ]] || [ -z "${!name+set}" ]; }; then
+            export "$name=$value"
+            exported+="$name "
+        else
+            refused=$((refused + 1))
+            [ "$refused" -gt 10 ] || refused_names+=" ${name:0:64}"
+        fi
     done <"$FEATURES_PATH"
-    [ "$ignored" -eq 0 ] || log "Ignoring unknown feature flags ($ignored):$names"
+    [ "$refused" -eq 0 ] || report_refused "$refused" "$refused_names"
 }
 
 # The node is provisioned regardless of the result of a hotfix.

@@ -121,6 +121,10 @@ impl DemoNode {
             .env("HOTFIX_JSON", containers.join("aks-node-controller-hotfix.json"))
             .env("FEATURES_PATH", containers.join("enabled_features.sh"))
             .env("HOSTNAME_PATH", self.at("etc/hostname"))
+            .env(
+                "EVENTS_DIR",
+                self.at("var/log/azure/Microsoft.Azure.Extensions.CustomScript/events"),
+            )
             .current_dir(&self.root)
             .stdin(Stdio::null())
             .process_group(0);
