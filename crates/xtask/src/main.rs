@@ -15,6 +15,7 @@ mod release;
 mod soak;
 mod step;
 mod test;
+mod upstream;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,9 @@ Chores:
   dist [--url URL]
                everything that is shipped, in target/dist: binaries, packages, pages, completions, sums
   targets      build and start mooring and the agent for Linux on x86-64 and ARM64, static; type-check for Macs
+  upstream PATH [--record]
+               compare a checkout of AgentBaker with what we recorded of it (node config, exit codes, variables, launcher,
+               behavior by file) and name each difference; --record takes the checksums of its files over
   help         print this text
 ";
 
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         ["bench", "controller"] => bench::controller(),
         ["bench", "kubernetes"] => bench::kubernetes(),
         ["lab", "node", ref rest @ ..] => lab::node(rest),
+        ["upstream", ref rest @ ..] => upstream::upstream(rest),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             print(HELP);

@@ -1,0 +1,154 @@
+//! Facts in the files of a checkout.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use super::facts::Facts;
+use super::proto;
+
+pub(super) const PROTO: &str = "aks-node-controller/proto/aksnodeconfig/v1";
+pub(super) const SCRIPTS: &str = "parts/linux/cloud-init/artifacts";
+pub(super) const WINDOWS: &str = "parts/windows/windowscsehelper.ps1";
+pub(super) const PARSER: &str = "aks-node-controller/parser/parser.go";
+pub(super) const LAUNCHER: &str =
+    "parts/linux/cloud-init/artifacts/aks-node-controller-launcher.sh";
+/// Where the rest of what we repeat is: the agent, its templates, and scripts that start it or that it starts.
+pub(super) const BEHAVIOR: &str = "aks-node-controller";
+
+/// Files of the scripts whose behavior the agent or its tests repeat.
+const STARTERS: [&str; 5] = [
+    LAUNCHER,
+    "parts/linux/cloud-init/artifacts/aks-node-controller.service",
+    "parts/linux/cloud-init/artifacts/cse_cmd.sh",
+    "parts/linux/cloud-init/artifacts/cse_main.sh",
+    "parts/linux/cloud-init/artifacts/cse_start.sh",
+];
+
+/// Texts of a checkout by path, of the parts that are compared.
+pub(super) struct Checkout {
+    files: BTreeMap<String, String>,
+}
+
+impl Checkout {
+    pub(super) fn read(root: &Path) -> Self {
+        let mut files = BTreeMap::new();
+        for part in [BEHAVIOR, SCRIPTS, WINDOWS] {
+            read_below(root, Path::new(part), &mut files);
+        }
+        Self { files }
+    }
+
+    fn below<'a>(
+        &'a self,
+        folder: &'a str,
+        end: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let files = self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        files.filter(move |(path, _)| path.starts_with(folder) && path.ends_with(end))
+    }
+
+    pub(super) fn contract(&self) -> Facts {
+        let texts: Vec<&str> = self.below(PROTO, ".proto").map(|(_, text)| text).collect();
+        proto::facts(&texts)
+    }
+
+    pub(super) fn linux_codes(&self) -> Facts {
+        let lines = self.below(SCRIPTS, ".sh").flat_map(|(_, text)| text.lines());
+        // A number in a comment is reserved.
+        let lines = lines.map(|line| line.trim().trim_start_matches("# "));
+        lines.filter_map(|line| code(line, "ERR_")).collect()
+    }
+
+    pub(super) fn windows_codes(&self) -> Facts {
+        let lines = self.below(WINDOWS, "").flat_map(|(_, text)| text.lines());
+        let lines = lines.filter_map(|line| line.trim().strip_prefix("$global:"));
+        let codes = lines.filter_map(|line| code(line, "WINDOWS_CSE_"));
+        codes.filter(|(name, _)| name != "WINDOWS_CSE_ERROR_MAX_CODE").collect()
+    }
+
+    /// Names of variables in Go: `"NAME": value,`.
+    pub(super) fn variables(&self) -> Facts {
+        let lines = self.below(PARSER, "").flat_map(|(_, text)| text.lines());
+        let names = lines.filter_map(|line| {
+            let (name, rest) = line.trim().strip_prefix('"')?.split_once('"')?;
+            (rest.starts_with(':') && is_name(name)).then(|| (name.to_owned(), String::new()))
+        });
+        names.collect()
+    }
+
+    pub(super) fn launcher(&self) -> Facts {
+        self.files.get(LAUNCHER).map(|text| launcher(text)).unwrap_or_default()
+    }
+
+    /// Files with a checksum.
+    pub(super) fn behavior(&self) -> Facts {
+        let is_repeated = |path: &str| {
+            let is_code = match Path::new(path).extension().and_then(OsStr::to_str) {
+                Some("go") => !["_test.go", "/pkg/gen/"].iter().any(|part| path.contains(part)),
+                extension => extension == Some("gtpl"),
+            };
+            path.starts_with(BEHAVIOR) && is_code || STARTERS.contains(&path)
+        };
+        let files = self.files.iter().filter(|(path, _)| is_repeated(path));
+        files.map(|(path, text)| (path.clone(), checksum(text.as_bytes()))).collect()
+    }
+}
+
+fn read_below(root: &Path, part: &Path, files: &mut BTreeMap<String, String>) {
+    let path = root.join(part);
+    if let Ok(text) = fs::read(&path) {
+        let text = String::from_utf8_lossy(&text).into_owned();
+        files.insert(part.display().to_string(), text);
+    }
+    for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+        read_below(root, &part.join(entry.file_name()), files);
+    }
+}
+
+/// `NAME=50`, with anything after the number.
+fn code(line: &str, prefix: &str) -> Option<(String, String)> {
+    let (name, rest) = line.trim().split_once('=')?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let is_code = name.starts_with(prefix) && is_name(name) && digits > 0;
+    is_code.then(|| (name.to_owned(), rest[..digits].to_owned()))
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_uppercase())
+        && text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// Variables with their defaults, commands of the agent, and flags, in a launcher.
+pub(super) fn launcher(text: &str) -> Facts {
+    let mut facts = Facts::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if let Some((name, value)) = line.split_once('=')
+            && let Some((_, default)) = value.trim_matches('"').split_once(":-")
+            && is_name(name)
+        {
+            facts.insert(format!("variable {name}"), default.trim_end_matches('}').to_owned());
+        }
+        for start in ["BIN_PATH\" ", "=("] {
+            let after = line.split(start).skip(1);
+            let words = after.filter_map(|rest| {
+                rest.split(|c: char| !c.is_ascii_lowercase() && c != '-').next()
+            });
+            let words = words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+            facts.extend(words.map(|word| (format!("command {word}"), String::new())));
+        }
+        for flag in line.split("\"--").skip(1).filter_map(|rest| rest.split_once('=')) {
+            facts.insert(format!("flag --{}", flag.0), String::new());
+        }
+    }
+    facts
+}
+
+/// FNV-1a, 64 bits: to notice a change, not to resist one.
+fn checksum(bytes: &[u8]) -> String {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
