@@ -67,6 +67,7 @@ impl Controller {
             tasks: JoinSet::new(),
             term: 0,
             generation: 1,
+            ticked: Instant::now(),
             controller: &self,
             inspector: Inspector::new(api.clone()),
             api,
@@ -82,7 +83,10 @@ impl Controller {
                 biased;
                 () = &mut stop => break,
                 Some(message) = messages.recv() => message,
-                () = tokio::time::sleep_until(wake) => ControllerMessage::Input(Input::Tick),
+                () = tokio::time::sleep_until(wake) => {
+                    work.ticked = Instant::now();
+                    ControllerMessage::Input(Input::Tick)
+                }
                 Some(request) = views.recv() => {
                     request.answer(&work.state, work.generation, &self);
                     continue;
@@ -130,6 +134,8 @@ struct Loop<'a> {
     term: u64,
     /// Grows with every input but a tick.
     generation: u64,
+    /// Time of the last tick. The next one counts from here, so that nothing else that wakes the loop delays it.
+    ticked: Instant,
     controller: &'a Controller,
     api: Api,
     inspector: Inspector,
@@ -147,12 +153,12 @@ impl Loop<'_> {
 
     fn wake(&self) -> Instant {
         let now = self.now();
-        let due = self.state.wake_at(now).map_or(HEARTBEAT_INTERVAL, |at| {
-            // A minimum, so that a wake-up that changes nothing cannot spin.
+        let heartbeat = self.ticked + HEARTBEAT_INTERVAL;
+        self.state.wake_at(now).map_or(heartbeat, |at| {
             let wait = Duration::try_from(at.duration_since(now)).unwrap_or_default();
-            wait.max(Duration::from_millis(5))
-        });
-        Instant::now() + due.min(HEARTBEAT_INTERVAL)
+            // A minimum, so that a wake-up that changes nothing cannot spin.
+            (Instant::now() + wait).max(self.ticked + Duration::from_millis(5)).min(heartbeat)
+        })
     }
 
     fn handle_message(&mut self, message: ControllerMessage) {

@@ -184,6 +184,19 @@ async fn view_shows_the_state_once_for_every_change() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn open_stream_does_not_stop_the_heartbeat() {
+    let cluster = Cluster::new(false, Provisioning::Extension.failing());
+    let replica = cluster.start_viewed("a");
+    cluster.pass(5).await;
+    for second in 0..180 {
+        cluster.pass(1).await;
+        let _ = replica.view(0).await;
+        assert_eq!(replica.health.readyz(cluster.shell.now()), Ok(()), "after {second}s");
+    }
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn list_shows_the_bootstrap_of_all_vms() {
     let cluster = Cluster::new(false, Provisioning::Extension.failing());
     cluster.claim("default-x1");
