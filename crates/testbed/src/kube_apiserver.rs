@@ -154,6 +154,17 @@ impl RealCluster {
         Ok(())
     }
 
+    /// Kills the API server; its data stay in etcd.
+    pub fn stop(&mut self) {
+        self.apiserver.stop();
+    }
+
+    /// Starts a stopped API server again, at the same address.
+    pub async fn restart(&mut self) -> Result<(), ServerStartError> {
+        self.apiserver.restart()?;
+        self.become_ready().await
+    }
+
     /// Returns a client authenticated as this user.
     pub async fn client(&self, user: &str) -> Result<Client, ServerStartError> {
         let kubeconfig = Kubeconfig::from_yaml(&self.kubeconfig(user))

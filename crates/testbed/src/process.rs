@@ -10,6 +10,7 @@ const TAIL: u64 = 4096;
 
 /// A running server, killed on drop.
 pub(crate) struct ServerProcess {
+    command: Command,
     child: Child,
     log: PathBuf,
 }
@@ -22,15 +23,30 @@ impl ServerProcess {
         log: PathBuf,
     ) -> std::io::Result<Self> {
         let output = File::options().create(true).append(true).open(&log)?;
-        let child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             // Servers written in Go live for seconds: they need a quarter less time if they collect garbage less often.
             .env("GOGC", "400")
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
-            .stderr(output)
-            .spawn()?;
-        Ok(Self { child, log })
+            .stderr(output);
+        let child = command.spawn()?;
+        Ok(Self { command, child, log })
+    }
+
+    pub(crate) fn stop(&mut self) {
+        // SIGKILL: on SIGTERM, an apiserver waits for an etcd that may have exited, and the data is deleted with the
+        // directory.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts the server again, with the same arguments.
+    pub(crate) fn restart(&mut self) -> std::io::Result<()> {
+        self.stop();
+        self.child = self.command.spawn()?;
+        Ok(())
     }
 
     pub(crate) fn is_running(&mut self) -> bool {
@@ -58,9 +74,6 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // SIGKILL: on SIGTERM, an apiserver waits for an etcd that may have exited, and the data is deleted with the
-        // directory.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.stop();
     }
 }

@@ -32,7 +32,7 @@ const NODES: &str = "Nodes";
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// For watches whose resources may not exist in this cluster.
 const MAX_OPTIONAL_PAUSE: Duration = Duration::from_mins(5);
-/// A watch without a failure for this long works, even if it received nothing.
+/// Pauses begin anew after this time without a failure.
 const WORKS_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
 /// Starts all watches. They end with the set.
@@ -52,22 +52,24 @@ pub(super) fn start(
     };
     health.expect(CLAIMS);
     health.expect(EVENTS);
-    let all = watcher(Api::<Watched<ClaimFields>>::all(kube.clone()), Config::default());
-    watches.spawn(handler(CLAIMS, MAX_PAUSE).watch(all, claims(Arc::clone(projector))));
-    let events = Api::<Watched<KarpenterEvent>>::namespaced(kube.clone(), NAMESPACE);
-    let events = watcher(events, Config::default().fields("reason=AsyncProvisioningError"));
-    watches.spawn(handler(EVENTS, MAX_PAUSE).watch(events, given_up));
-    let all = Api::<Watched<NodeFields>>::all(kube.clone());
-    let all = watcher(all, Config::default().labels(node::SELECTOR));
-    watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).watch(all, nodes()));
+    let api = Api::<Watched<ClaimFields>>::all(kube.clone());
+    let open = move || watcher(api.clone(), Config::default());
+    watches.spawn(handler(CLAIMS, MAX_PAUSE).watch(open, claims(Arc::clone(projector))));
+    let api = Api::<Watched<KarpenterEvent>>::namespaced(kube.clone(), NAMESPACE);
+    let config = Config::default().fields("reason=AsyncProvisioningError");
+    let open = move || watcher(api.clone(), config.clone());
+    watches.spawn(handler(EVENTS, MAX_PAUSE).watch(open, given_up));
+    let api = Api::<Watched<NodeFields>>::all(kube.clone());
+    let open = move || watcher(api.clone(), Config::default().labels(node::SELECTOR));
+    watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).watch(open, nodes()));
     // Only uids for events, so readiness does not wait for them: a cluster may lack either.
     for regarding in [RegardingKind::NodePool, RegardingKind::AksNodeClass] {
         let [group, version, kind, plural] = regarding.resource();
         let resource = GroupVersionKind::gvk(group, version, kind);
         let resource = ApiResource::from_gvk_with_plural(&resource, plural);
         let api = Api::<PartialObjectMeta<DynamicObject>>::all_with(kube.clone(), &resource);
-        let all = watcher(api, Config::default());
-        watches.spawn(handler(plural, MAX_OPTIONAL_PAUSE).watch(all, names(regarding)));
+        let open = move || watcher(api.clone(), Config::default());
+        watches.spawn(handler(plural, MAX_OPTIONAL_PAUSE).watch(open, names(regarding)));
     }
 }
 
@@ -81,44 +83,47 @@ struct WatchHandler {
 }
 
 impl WatchHandler {
-    /// Forwards the items of a watch, endlessly. The watcher lists again after errors and 410 as soon as it
-    /// is polled, so the pause is made here. It grows until a list is complete: the watcher announces each
-    /// list that it begins, even one that fails immediately.
-    async fn watch<K>(
+    /// Forwards the items of a watch. After an error it pauses and lists again: the library reports neither
+    /// bookmarks nor that a watch was opened, so a complete list is what shows that a watch without items works.
+    async fn watch<K, S>(
         self,
-        stream: impl Stream<Item = watcher::Result<Event<K>>> + Send,
+        open: impl Fn() -> S,
         mut input: impl FnMut(Event<K>) -> Option<Input>,
-    ) {
+    ) where
+        S: Stream<Item = watcher::Result<Event<K>>> + Send,
+    {
         let Self { name, clock, health, mut backoff, to_loop } = self;
-        let mut stream = std::pin::pin!(stream);
-        while let Some(event) = stream.next().await {
-            match event {
-                Ok(event) => {
-                    let complete = matches!(event, Event::InitDone);
-                    let works = !matches!(event, Event::Init | Event::InitApply(_));
-                    let input = input(event);
-                    if let Some(input) = input
-                        && to_loop.send(ControllerMessage::Input(input)).await.is_err()
-                    {
-                        return;
-                    }
-                    // After the input: once a list is reported complete, it has been delivered.
+        loop {
+            let mut stream = std::pin::pin!(open());
+            let error = loop {
+                let event = match stream.next().await {
+                    None => return,
+                    Some(Err(error)) => break error,
+                    Some(Ok(event)) => event,
+                };
+                let complete = matches!(event, Event::InitDone);
+                let is_item = matches!(event, Event::Apply(_) | Event::Delete(_));
+                if let Some(input) = input(event)
+                    && to_loop.send(ControllerMessage::Input(input)).await.is_err()
+                {
+                    return;
+                }
+                // After the input: once a list is reported complete, it has been delivered.
+                if complete || is_item {
                     health.watched(name, complete);
-                    if works && backoff.succeed() {
+                    if backoff.succeed(is_item) {
                         tracing::info!(watch = name, "watch recovered");
                     }
                 }
-                Err(error) => {
-                    let now = clock();
-                    health.failed(name, now);
-                    let (pause, is_new) = backoff.fail(status_of(&error), now);
-                    if is_new {
-                        let why = crate::text::safe(&mooring_kube::redacted_message(&error), 512);
-                        tracing::warn!(watch = name, why, "watch failed, retrying");
-                    }
-                    tokio::time::sleep(pause).await;
-                }
+            };
+            let now = clock();
+            health.failed(name, now);
+            let (pause, is_new) = backoff.fail(status_of(&error), now);
+            if is_new {
+                let why = crate::text::safe(&mooring_kube::redacted_message(&error), 512);
+                tracing::warn!(watch = name, why, "watch failed, retrying");
             }
+            tokio::time::sleep(pause).await;
         }
     }
 }
@@ -199,32 +204,43 @@ struct Backoff {
     seed: String,
     longest: Duration,
     failed: u32,
-    last: Option<(Option<u16>, Timestamp)>,
+    failed_at: Option<Timestamp>,
+    /// The failure that was logged, until the watch recovers.
+    logged: Option<Option<u16>>,
 }
 
 impl Backoff {
     fn new(watch: &str, instance: &str, longest: Duration) -> Self {
-        Self { seed: format!("{watch}/{instance}"), longest, failed: 0, last: None }
+        Self {
+            seed: format!("{watch}/{instance}"),
+            longest,
+            failed: 0,
+            failed_at: None,
+            logged: None,
+        }
     }
 
     /// Records a failure. Returns the pause, and true if the failure is new and should be logged.
     fn fail(&mut self, status: Option<u16>, now: Timestamp) -> (Duration, bool) {
-        if self.last.is_some_and(|(_, at)| now.duration_since(at) > WORKS_AFTER) {
-            self.succeed();
+        if self.failed_at.is_some_and(|at| now.duration_since(at) > WORKS_AFTER) {
+            self.succeed(true);
         }
-        let is_new = self.last.is_none_or(|(before, _)| before != status);
+        let is_new = self.logged.replace(status) != Some(status);
         let whole = 0.5 * f64::from(1_u32 << self.failed.min(16));
         let jitter = fraction(&[&self.seed, &self.failed.to_string()]);
         self.failed = self.failed.saturating_add(1);
-        self.last = Some((status, now));
+        self.failed_at = Some(now);
         let pause = whole.min(self.longest.as_secs_f64()) * (0.75 + jitter / 2.0);
         (Duration::from_secs_f64(pause), is_new)
     }
 
-    /// Records success. Returns true if the watch failed before.
-    fn succeed(&mut self) -> bool {
-        self.failed = 0;
-        self.last.take().is_some()
+    /// Records a complete list or an item. Returns true if the watch failed before. Only items reset the pause:
+    /// lists may succeed where each watch fails, and would be repeated twice a second.
+    fn succeed(&mut self, is_item: bool) -> bool {
+        if is_item {
+            self.failed = 0;
+        }
+        self.logged.take().is_some()
     }
 }
 
@@ -243,9 +259,11 @@ mod tests {
         assert!(pauses[0] < Duration::from_secs(1), "{pauses:?}");
         assert!(pauses[13] >= Duration::from_secs(225), "{pauses:?}");
         assert!(pauses.iter().all(|pause| *pause <= Duration::from_secs(375)), "{pauses:?}");
-        assert!(backoff.succeed() && !backoff.succeed());
+        assert!(backoff.succeed(false) && !backoff.succeed(false));
+        let (pause, is_new) = backoff.fail(Some(404), at(20));
+        assert!(pause > Duration::from_secs(200) && is_new, "the list works, the watch does not");
+        backoff.succeed(true);
         assert!(backoff.fail(Some(404), at(20)).0 < Duration::from_secs(1));
-        // An idle watch receives nothing that shows that it works.
         for _ in 0..10 {
             backoff.fail(None, at(30));
         }
@@ -277,15 +295,15 @@ mod tests {
     }
 
     /// A list that is interrupted and restarted, as the library reports it: only the second is complete.
-    fn restarted<K>(first: K, second: K) -> impl Stream<Item = watcher::Result<Event<K>>> + Send
-    where
-        K: Send,
-    {
+    fn restarted<K: Clone + Send>(
+        first: &K,
+        second: &K,
+    ) -> impl Stream<Item = watcher::Result<Event<K>>> + Send + use<K> {
         let events = [
             Event::Init,
-            Event::InitApply(first),
+            Event::InitApply(first.clone()),
             Event::Init,
-            Event::InitApply(second),
+            Event::InitApply(second.clone()),
             Event::InitDone,
         ];
         futures::stream::iter(events.map(Ok))
@@ -313,7 +331,7 @@ mod tests {
         };
         let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
         let projector = Arc::new(Projector::new("CSEProvisioned"));
-        let list = restarted(claim("gone"), claim("there"));
+        let list = || restarted(&claim("gone"), &claim("there"));
         handler(to_loop).watch(list, claims(projector)).await;
         let listed = inputs(from_watch).await.into_iter().find_map(|input| match input {
             Input::Listed(uids) => Some(uids),
@@ -334,7 +352,8 @@ mod tests {
             .unwrap()
         };
         let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
-        handler(to_loop).watch(restarted(node("gone"), node("there")), nodes()).await;
+        let list = || restarted(&node("gone"), &node("there"));
+        handler(to_loop).watch(list, nodes()).await;
         let inputs = inputs(from_watch).await;
         let [Input::Nodes(nodes)] = &inputs[..] else { panic!("one list: {inputs:?}") };
         let names: Vec<&str> = nodes.iter().map(|node| &*node.name).collect();
@@ -348,7 +367,7 @@ mod tests {
             .map(|status| backoff.fail(status, at(0)).1)
             .to_vec();
         assert_eq!(new, [true, false, true, false, true]);
-        backoff.succeed();
+        backoff.succeed(true);
         assert!(backoff.fail(None, at(1)).1);
     }
 }

@@ -146,6 +146,26 @@ async fn vm_deleted_before_the_read_is_reported_from_the_event() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn watch_without_items_recovers_after_an_outage() {
+    let cluster = Cluster::new(false, failing());
+    let replica = cluster.start("a");
+    // The watch ends after 290 s, and cannot be opened again at first.
+    kubernetes(
+        &cluster,
+        json!({"when": {"method": "GET", "path": "*/events*"}, "then": {"status": {"status": 500}}, "fromSeconds": 100, "untilSeconds": 400}),
+    );
+    let readyz = || replica.health.readyz(cluster.shell.now());
+    cluster.pass(250).await;
+    assert_eq!(readyz(), Ok(()));
+    cluster.pass(140).await;
+    assert_eq!(readyz(), Err("watch failing: events".to_owned()));
+    // There are no events, so nothing but a list can show that it works.
+    cluster.pass(60).await;
+    assert_eq!(readyz(), Ok(()));
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn slow_read_delays_only_its_own_claim() {
     let cluster = Cluster::new(false, failing());
     // Every read of one VM hangs until its timeout; the others succeed.

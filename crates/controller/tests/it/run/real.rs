@@ -3,12 +3,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::metrics::Metrics;
 use mooring_controller::notify::Notifications;
-use mooring_controller::run::{Api, Controller, Health};
+use mooring_controller::run::{Api, Clock, Controller, Health, ViewRequest};
 use mooring_controller::{Settings, record};
 use mooring_kube::Times;
 use mooring_simulator::azure::{Cse, NewVm, ProvisionMode};
@@ -16,6 +17,7 @@ use mooring_simulator::cluster::{ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::scenario::Scenario;
 use mooring_testbed::{RealCluster, Users, require};
 use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::run::cluster::NAMESPACE;
 use crate::run::{azure, rules};
@@ -126,11 +128,15 @@ struct Fixture {
     real: RealCluster,
     admin: kube::Client,
     azure: Shell,
+    /// Seconds by which the clocks of the replicas are ahead.
+    ahead: Arc<AtomicI64>,
 }
 
 struct Replica {
     health: Arc<Health>,
-    stop: tokio::sync::oneshot::Sender<()>,
+    clock: Clock,
+    views: mpsc::Sender<ViewRequest>,
+    stop: oneshot::Sender<()>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -138,6 +144,16 @@ impl Replica {
     async fn stop(self) {
         self.stop.send(()).unwrap();
         tokio::time::timeout(Duration::from_secs(30), self.task).await.unwrap().unwrap();
+    }
+
+    async fn view(&self) {
+        let (reply, view) = oneshot::channel();
+        self.views.send(ViewRequest { seen: 0, reply }).await.unwrap();
+        view.await.unwrap();
+    }
+
+    fn readyz(&self) -> Result<(), String> {
+        self.health.readyz((self.clock)())
     }
 }
 
@@ -154,7 +170,11 @@ impl Fixture {
             options,
         );
         let azure = Shell::with_clock(world, Arc::new(Timestamp::now));
-        Some(Self { real, admin, azure })
+        Some(Self { real, admin, azure, ahead: Arc::default() })
+    }
+
+    fn advance(&self, seconds: i64) {
+        self.ahead.fetch_add(seconds, Ordering::SeqCst);
     }
 
     /// Creates a NodeClaim and its VM, whose bootstrap has finished unless it never ends.
@@ -168,12 +188,15 @@ impl Fixture {
     }
 
     async fn start(&self, instance: &str, times: Times) -> Replica {
-        let clock: mooring_controller::run::Clock = Arc::new(Timestamp::now);
+        let ahead = Arc::clone(&self.ahead);
+        let clock: Clock = Arc::new(move || {
+            Timestamp::now() + SignedDuration::from_secs(ahead.load(Ordering::SeqCst))
+        });
         let health = Arc::new(Health::new(clock()));
         let controller = Controller {
             kube: self.real.client(USER).await.unwrap(),
             arm: azure::client(&self.azure),
-            clock,
+            clock: Arc::clone(&clock),
             settings: Settings {
                 instance: instance.to_owned(),
                 scope: self.azure.with(|world, _| azure::scope(world.azure().options())),
@@ -187,11 +210,13 @@ impl Fixture {
             health: Arc::clone(&health),
             notifications: Notifications::default(),
         };
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let task = tokio::spawn(controller.run(async move {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (views, requests) = mpsc::channel(1);
+        let stopped = async move {
             let _ = stopped.await;
-        }));
-        Replica { health, stop, task }
+        };
+        let task = tokio::spawn(controller.run_viewed(stopped, requests));
+        Replica { health, clock, views, stop, task }
     }
 
     /// Returns the controller's condition on a NodeClaim, once it has this reason. Karpenter's own is never lost.
@@ -295,7 +320,7 @@ mod slow {
             })
             .await;
             assert!(fixture.recorded().await >= 2);
-            assert_eq!(replica.health.readyz(Timestamp::now()), Ok(()));
+            assert_eq!(replica.readyz(), Ok(()));
             replica.stop().await;
             assert_eq!(fixture.holder().await, "", "the lease was not given back");
             println!("{} with {claims}: reported", fixture.real.version());
@@ -332,5 +357,41 @@ mod slow {
             "each is reported once"
         );
         second.stop().await;
+    }
+
+    /// Jumps of the clock stand for minutes without any message.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn page_keeps_no_heartbeat_from_a_real_cluster() {
+        let Some(fixture) = Fixture::create("nodeclaims.yaml").await else { return };
+        let (lease, renew) = (Duration::from_mins(15), Duration::from_mins(10));
+        let times = Times { lease, renew, retry: Duration::from_secs(1) };
+        let replica = fixture.start("a", times).await;
+        eventually("leader", async || replica.readyz().ok()).await;
+        for _ in 0..3 {
+            fixture.advance(61);
+            eventually("heartbeat", async || {
+                replica.view().await;
+                replica.readyz().ok()
+            })
+            .await;
+        }
+        replica.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn replica_is_ready_again_after_an_outage_of_a_real_api_server() {
+        let Some(mut fixture) = Fixture::create("nodeclaims.yaml").await else { return };
+        let replica = fixture.start("a", Times::default()).await;
+        eventually("sync", async || replica.readyz().ok()).await;
+        fixture.real.stop();
+        eventually("failing watch", async || {
+            fixture.advance(1);
+            replica.readyz().err().filter(|why| why.starts_with("watch failing: "))
+        })
+        .await;
+        fixture.real.restart().await.unwrap();
+        // There are no NodeClaims and no events whose changes could show that the watches work.
+        eventually("recovery", async || replica.readyz().ok()).await;
+        replica.stop().await;
     }
 }
