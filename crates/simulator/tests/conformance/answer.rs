@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::cluster::Cluster;
+
 /// Response of a server.
 pub(crate) struct Answer {
     what: String,
@@ -53,6 +55,19 @@ impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\nanswered {}: {}", self.what, self.status, self.body)
     }
+}
+
+/// The cause that tells that rules of the schema were not checked. 1.20 has no rules.
+const UNCHECKED: (&str, &str) = ("FieldValueInvalid", "<nil>");
+
+/// Returns the causes of an invalid object without the last one, which tells that rules were not checked.
+#[track_caller]
+pub(crate) fn causes_before_rules<'a>(c: &Cluster, status: &'a Value) -> Vec<(&'a str, &'a str)> {
+    let mut causes = causes(status);
+    if !c.is_before(25) {
+        assert_eq!(causes.pop(), Some(UNCHECKED), "{status}");
+    }
+    causes
 }
 
 /// Returns the causes of a failure, as (reason, field).

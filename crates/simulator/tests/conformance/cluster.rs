@@ -60,6 +60,11 @@ impl Cluster {
         Self { generation: Generation::Atomic, ..self.clone() }
     }
 
+    /// Returns true for a server that is older than this minor version of Kubernetes.
+    pub(crate) fn is_before(&self, minor: u32) -> bool {
+        self.target.minor < minor
+    }
+
     pub(crate) fn client(&self) -> Client {
         self.client.clone()
     }

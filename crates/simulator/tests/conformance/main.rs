@@ -70,5 +70,5 @@ fn trial(handle: &Handle, target: &'static Target, case: Case) -> Trial {
     };
     Trial::test(case.full_name(), run)
         .with_kind(&target.name)
-        .with_ignored_flag(case.since > target.minor)
+        .with_ignored_flag(target.skips(&case).is_some())
 }

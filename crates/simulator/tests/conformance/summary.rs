@@ -19,13 +19,12 @@ impl Summary {
     pub(crate) fn new(targets: &[&Target], cases: &[Case], arguments: &Arguments) -> Self {
         let mut lines = Vec::new();
         for target in targets {
-            let skipped: Vec<&Case> =
-                cases.iter().filter(|case| case.since > target.minor).collect();
+            let skipped: Vec<_> =
+                cases.iter().filter_map(|case| Some((case, target.skips(case)?))).collect();
             let ran = cases.len() - skipped.len();
             let mut line = format!("conformance: {ran} cases on {}", target.name);
-            for case in &skipped {
-                let (name, since) = (case.full_name(), case.since);
-                let _ = write!(line, "\n  skipped: {name} (needs Kubernetes 1.{since})");
+            for (case, why) in &skipped {
+                let _ = write!(line, "\n  skipped: {} ({why})", case.full_name());
             }
             lines.push(line);
         }

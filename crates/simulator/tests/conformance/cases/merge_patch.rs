@@ -88,7 +88,13 @@ async fn a_merge_patch_of_a_missing_object_is_not_found(c: Cluster) {
 
 async fn a_merge_patch_must_be_an_object(c: Cluster) {
     let (path, _) = c.new_claim("claim").await;
-    c.patch(Patch::Merge, &path, &json!(["a"])).await.fails(422, "Invalid");
+    let answer = c.patch(Patch::Merge, &path, &json!(["a"])).await;
+    // 1.20 decodes the patch only when it applies it.
+    if c.is_before(25) {
+        answer.fails(422, "Invalid")
+    } else {
+        answer.fails(400, "BadRequest")
+    };
 }
 
 async fn node(c: &Cluster) -> String {

@@ -58,9 +58,10 @@ async fn evict(c: &Cluster, path: &str, options: Value) -> crate::answer::Answer
 
 /// Creates a PDB for the running pods, as its controller would have updated it.
 async fn budget(c: &Cluster, name: &str, allowed: i32, observed: bool) -> String {
-    let budgets = format!("/apis/policy/v1beta1/namespaces/{}/poddisruptionbudgets", c.name("ns"));
+    let group = if c.is_before(21) { "policy/v1beta1" } else { "policy/v1" };
+    let budgets = format!("/apis/{group}/namespaces/{}/poddisruptionbudgets", c.name("ns"));
     let body = json!({
-        "apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget",
+        "apiVersion": group, "kind": "PodDisruptionBudget",
         "metadata": {"name": name},
         "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "app"}}},
     });

@@ -14,6 +14,9 @@ pub(crate) fn check(schema: &Schema, object: &mut Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     validate(schema, object, "", &mut errors);
     lists(schema, object, "", &mut errors);
+    if schema.has_rules && errors.iter().any(FieldError::blocks_rules) {
+        errors.push(FieldError::unchecked());
+    }
     errors
 }
 
@@ -71,16 +74,18 @@ fn of_text(schema: &Schema, value: &str, path: &str, errors: &mut Vec<FieldError
     if let Some(least) = schema.min_length.filter(|least| length < *least) {
         wrong(format!("should be at least {least} chars long"));
     }
-    if let Some(most) = schema.max_length.filter(|most| length > *most) {
-        wrong(format!("should be at most {most} chars long"));
-    }
     if let Some((pattern, regex)) = &schema.pattern
         && !regex.is_match(value)
     {
         wrong(format!("should match '{pattern}'"));
     }
     if schema.format == "date-time" && value.parse::<Timestamp>().is_err() {
-        wrong(format!("must be of type date-time: {value:?}"));
+        let detail = body(path, &format!("must be of type date-time: {value:?}"));
+        let message = format!("Invalid value: {value:?}: {detail}");
+        errors.push(FieldError::new("FieldValueTypeInvalid", path, message));
+    }
+    if let Some(most) = schema.max_length.filter(|most| length > *most) {
+        errors.push(FieldError::too_long(path, most));
     }
 }
 

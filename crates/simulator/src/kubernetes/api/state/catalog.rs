@@ -196,11 +196,11 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Returns the built-in resources; an old server has no `policy/v1`.
+    /// Returns the built-in resources; a server has either `policy/v1` or, if it is old, `policy/v1beta1`.
     pub(crate) fn built_in(old_server: bool) -> Self {
         let resources = BUILT_IN
             .iter()
-            .filter(|row| !(old_server && (row.0, row.1) == ("policy", "v1")))
+            .filter(|row| row.0 != "policy" || (row.1 == "v1beta1") == old_server)
             .map(|row| Arc::new(built_in(row)))
             .collect();
         Self { resources }

@@ -49,6 +49,30 @@ impl FieldError {
         Self::new("FieldValueTooMany", field, message)
     }
 
+    pub(crate) fn too_long(field: &str, most: u64) -> Self {
+        let message = format!("Too long: may not be more than {most} bytes");
+        Self::new("FieldValueTooLong", field, message)
+    }
+
+    /// Returns what is added to errors that keep the rules of a schema from being checked.
+    pub(crate) fn unchecked() -> Self {
+        let detail = "some validation rules were not checked because the object was invalid; correct the existing \
+                      errors to complete validation";
+        Self::invalid("<nil>", &Value::Null, detail)
+    }
+
+    /// Returns true if rules are not checked after this error.
+    pub(crate) fn blocks_rules(&self) -> bool {
+        matches!(
+            self.reason,
+            "FieldValueNotSupported"
+                | "FieldValueRequired"
+                | "FieldValueTooLong"
+                | "FieldValueTooMany"
+                | "FieldValueTypeInvalid"
+        )
+    }
+
     pub(crate) fn wrong_type(field: &str, value: &Value, wanted: &str) -> Self {
         let found = match value {
             Value::Null => "null",
@@ -61,7 +85,7 @@ impl FieldError {
         };
         let detail = format!("{field} in body must be of type {wanted}: \"{found}\"");
         // The validator names the type twice and shows no value.
-        Self::new("FieldValueInvalid", field, format!("Invalid value: \"{found}\": {detail}"))
+        Self::new("FieldValueTypeInvalid", field, format!("Invalid value: \"{found}\": {detail}"))
     }
 
     pub(crate) fn unsupported(field: &str, value: &Value, allowed: &[Value]) -> Self {

@@ -32,6 +32,8 @@ pub(crate) struct Schema {
     pub(crate) int_or_string: bool,
     pub(crate) keeps_unknown: bool,
     pub(crate) embedded: bool,
+    /// It or a part of it has rules in CEL. They are not evaluated.
+    pub(crate) has_rules: bool,
     pub(crate) list_type: ListType,
     pub(crate) atomic_map: bool,
     pub(crate) any_of: Vec<Schema>,
@@ -76,16 +78,24 @@ impl Schema {
         let many = |name: &str| list(value, &[name]).iter().map(Self::read).collect();
         let owned = |name: &str| texts(value, &[name]).map(str::to_owned).collect();
         let properties = value.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let properties: BTreeMap<String, Self> =
+            properties.map(|(name, one)| (name.clone(), Self::read(one))).collect();
+        let additional = match value.get("additionalProperties") {
+            Some(Value::Bool(true)) => {
+                Some(Box::new(Self { keeps_unknown: true, ..Self::default() }))
+            }
+            _ => boxed("additionalProperties"),
+        };
+        let items = boxed("items");
+        let mut parts = properties.values().chain(additional.as_deref()).chain(items.as_deref());
+        let has_rules = !list(value, &["x-kubernetes-validations"]).is_empty()
+            || parts.any(|part| part.has_rules);
         Self {
             kind: text(value, &["type"]).to_owned(),
-            properties: properties.map(|(name, one)| (name.clone(), Self::read(one))).collect(),
-            additional: match value.get("additionalProperties") {
-                Some(Value::Bool(true)) => {
-                    Some(Box::new(Self { keeps_unknown: true, ..Self::default() }))
-                }
-                _ => boxed("additionalProperties"),
-            },
-            items: boxed("items"),
+            has_rules,
+            properties,
+            additional,
+            items,
             required: owned("required"),
             default: value.get("default").cloned(),
             allowed: list(value, &["enum"]).to_vec(),

@@ -17,9 +17,6 @@ impl ApiServer {
         if resource.namespaced && call.namespace().is_none() {
             return Err(StatusError::page_not_found());
         }
-        if self.removed_definitions.contains(&resource.table) {
-            return Err(StatusError::method_not_allowed());
-        }
         let body = call.body()?;
         self.check_unknown(call, &body)?;
         self.check_grant(call, &body)?;
@@ -42,6 +39,10 @@ impl ApiServer {
         let key = objects::key_of(&value);
         self.check_namespace(resource, &key)?;
         self.admit(resource, "CREATE", &key.name)?;
+        if self.removed_definitions.contains(&resource.table) {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(StatusError::forbidden(resource, &key.name, why));
+        }
         if !objects::text(&value, &["metadata", "resourceVersion"]).is_empty() {
             return Err(StatusError::new(
                 500,

@@ -24,7 +24,7 @@ impl ApiServer {
         };
         let patch = call.body()?;
         if kind != PatchKind::Json && !patch.is_object() {
-            return Err(StatusError::unprocessable_patch());
+            return Err(StatusError::bad_request("error decoding patch: it is no object"));
         }
         let old = self.find(call)?;
         let mut value = converted(resource, &old.value);

@@ -46,8 +46,8 @@ pub(super) fn of_map(old: Option<&Value>, value: &Value) -> Vec<FieldError> {
         }
     }
     if size > MAX_DATA_BYTES {
-        let message = format!("Too long: must have at most {MAX_DATA_BYTES} bytes");
-        errors.push(FieldError::new("FieldValueTooLong", "", message));
+        let field = if value.get("type").is_some() { "data" } else { "[]" };
+        errors.push(FieldError::too_long(field, MAX_DATA_BYTES as u64));
     }
     let Some(old) = old else { return errors };
     if flag(old, &["immutable"])
