@@ -59,6 +59,8 @@ pub struct NodeFailure {
     /// False if only an event reports it.
     pub is_confirmed: bool,
     pub failed_at: Option<Timestamp>,
+    /// When the controller reported it, if later.
+    pub reported_at: Option<Timestamp>,
 }
 
 impl NodeFailure {
@@ -79,6 +81,7 @@ impl NodeFailure {
             evidence: evidence(entry.evidence.as_deref(), "record"),
             is_confirmed: !entry.unconfirmed,
             failed_at: Some(entry.at),
+            reported_at: entry.reported_at,
             cause: entry.cause.clone(),
         }
     }
@@ -106,6 +109,7 @@ impl NodeFailure {
                 confidence: None,
                 is_confirmed: true,
                 failed_at,
+                reported_at: None,
             };
         };
         let reported = found.reported.code;
@@ -128,6 +132,7 @@ impl NodeFailure {
             evidence: lines.collect(),
             is_confirmed: true,
             failed_at,
+            reported_at: None,
         }
     }
 
@@ -147,6 +152,7 @@ impl NodeFailure {
             evidence: evidence(found.evidence.as_deref(), "azure"),
             is_confirmed: found.is_confirmed(),
             failed_at: None,
+            reported_at: None,
         }
     }
 

@@ -32,9 +32,6 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 /// A new Node that is not ready after this time has a problem.
 const READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
-/// Karpenter deletes a NodeClaim that has not registered after this time.
-pub const REGISTRATION_LIMIT: SignedDuration = SignedDuration::from_mins(15);
-
 /// All nodes of a cluster, and failures of deleted ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inventory {
@@ -161,8 +158,8 @@ impl Inventory {
 fn observed(report: &NodeReport) -> Option<NodeFailure> {
     let failure = report.verdict.failure.as_ref().filter(|_| report.is_failed())?;
     let reason = report.verdict.reason.as_str();
-    let failed_at = mooring_trace::ended_at(&report.report_text);
-    Some(NodeFailure { failed_at, ..NodeFailure::observed(failure, reason, &report.message()) })
+    let failure = NodeFailure::observed(failure, reason, &report.message());
+    Some(NodeFailure { failed_at: report.verdict.at, ..failure })
 }
 
 /// Returns a VM without a NodeClaim and without a Node.
@@ -264,8 +261,7 @@ fn unregistered(claim: &Claim, node: Option<&NodeItem>, now: Timestamp) -> Optio
     let failure = NodeFailure::observed(&found, reason, &verdict.message);
     // Without an owner, Azure is asked for the cause.
     let owner = failure.owner.filter(|_| found.cause != RegistrationCause::NothingSeen.as_str());
-    let failed_at = claim.unregistered_since.checked_add(REGISTRATION_LIMIT).ok();
-    Some(NodeFailure { owner, failed_at, ..failure })
+    Some(NodeFailure { owner, failed_at: Some(overdue.at), ..failure })
 }
 
 /// Returns the problem of a Node that was not ready since its creation.

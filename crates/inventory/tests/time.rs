@@ -107,7 +107,7 @@ fn launch_error_has_the_time_of_its_condition() {
     assert_eq!(first(&inventory).failure.as_ref().unwrap().failed_at, Some(at(3)));
 }
 
-fn report(text: &str) -> NodeReport {
+fn report(at: Option<Timestamp>) -> NodeReport {
     let failure = Failure {
         code: Some(50),
         name: None,
@@ -131,18 +131,18 @@ fn report(text: &str) -> NodeReport {
             reason: ConditionReason::CseFailed,
             message: "It failed.".to_owned(),
             failure: Some(failure),
+            at,
         },
         source: ReportSource::Azure,
-        report_text: text.to_owned(),
         earlier: None,
     }
 }
 
 #[test]
 fn failure_of_azure_has_the_time_of_its_report() {
-    let read = |text: &str| {
+    let read = |failed: Option<Timestamp>| {
         let mut inventory = merge(&[claim(9, &json!([]))], &[]);
-        inventory.add_report("u-c", &report(text));
+        inventory.add_report("u-c", &report(failed));
         let group = groups(&inventory).remove(0);
         let fleet = Fleet::of(&inventory, None);
         let last = pools(&inventory, &fleet)[0].last_failure_at;
@@ -151,12 +151,10 @@ fn failure_of_azure_has_the_time_of_its_report() {
         assert_eq!((group.first_at, last), (row.first_at, row.last_at));
         (first(&inventory).failure.as_ref().unwrap().failed_at, group.first_at)
     };
-    let text =
-        r#"{"ExitCode":"50","ExecDuration":"60","CSEStartTime":"Tue Nov 17 09:06:00 UTC 2026"}"#;
-    assert_eq!(read(text), (Some(at(7)), Some(at(7))));
-    assert_eq!(read(""), (None, None), "it is unknown, not that of the creation");
+    assert_eq!(read(Some(at(7))), (Some(at(7)), Some(at(7))));
+    assert_eq!(read(None), (None, None), "it is unknown, not that of the creation");
     let mut inventory = Inventory::default();
-    inventory.add_vm(&report(text));
+    inventory.add_vm(&report(Some(at(7))));
     assert_eq!(first(&inventory).failure.as_ref().unwrap().failed_at, Some(at(7)));
 }
 
@@ -183,7 +181,7 @@ fn nodeclaim_past_the_registration_timeout_has_failed() {
     assert_eq!(pools(&inventory, &fleet)[0].state, PoolState::Failing);
     assert_eq!((failure.stage, failure.owner), ("register", None));
     assert_eq!(failure.summary, "neither a Node nor the VM was observed, after 22m");
-    inventory.add_report("u-c", &report(""));
+    inventory.add_report("u-c", &report(None));
     assert_eq!(first(&inventory).failure.as_ref().unwrap().cause, "X", "Azure knows more");
     let record = RecordDocument::default();
     let recorded = Inventory::merge(&[claim(22, &json!([]))], &[], Some(&record), now());

@@ -68,6 +68,7 @@ pub(crate) fn failure(cause: &str) -> NodeFailure {
         evidence: Vec::new(),
         is_confirmed: true,
         failed_at: Some(at("2026-11-17T09:06:00Z")),
+        reported_at: None,
     }
 }
 
@@ -138,7 +139,6 @@ pub(crate) fn report(node: &str, pool: Option<&str>, reason: ConditionReason) ->
         cse_succeeded: reason == ConditionReason::CseSucceeded,
         verdict: Verdict::plain(reason, "The bootstrap is running."),
         source: ReportSource::Azure,
-        report_text: String::new(),
         earlier: None,
     }
 }

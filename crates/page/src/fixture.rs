@@ -78,6 +78,7 @@ pub(crate) fn failure(seconds: i64) -> NodeFailure {
         evidence: vec![Evidence { line: EVIDENCE.to_owned(), file: None, source: "record" }],
         is_confirmed: true,
         failed_at: Some(before(seconds)),
+        reported_at: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::machine::MachineStatus;
-use super::vm::{CseState, VmObservation};
+use super::vm::VmObservation;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
@@ -37,17 +37,6 @@ impl Observation {
     #[must_use]
     pub fn of_machine(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Self {
         Self::from_response(status, retry_after, || MachineStatus::parse(body).map(Self::Machine))
-    }
-
-    /// Returns the text that the bootstrap extension reported; empty if none.
-    pub fn report_text(&self) -> String {
-        match self {
-            Self::Vm(vm) => match vm.cse() {
-                CseState::Succeeded { text, .. } | CseState::Failed { text, .. } => text,
-                CseState::NotYet | CseState::Absent | CseState::Running => String::new(),
-            },
-            _ => String::new(),
-        }
     }
 
     fn from_response(

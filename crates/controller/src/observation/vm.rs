@@ -1,5 +1,6 @@
 //! Status of a VM from its instance view.
 
+use jiff::Timestamp;
 use mooring_codes::Os;
 use serde_json::Value;
 
@@ -58,6 +59,8 @@ pub struct Extension {
     pub role: Role,
     pub progress: ProvisioningState,
     pub text: String,
+    /// Time of its status.
+    pub at: Option<Timestamp>,
     /// True if the resource is being updated after it was created, for example its tags.
     pub updating: bool,
 }
@@ -131,16 +134,25 @@ impl VmObservation {
         self.scripts().any(|(extension, _)| extension.updating)
     }
 
-    pub fn cse(&self) -> CseState {
-        let scripts = self.scripts();
-        // Of several, a failed one explains most, and a running one has not finished.
+    /// Returns the extension that shows most of the bootstrap: of several, a failed one explains most, and a
+    /// running one has not finished.
+    fn script(&self) -> Option<(&Extension, Os)> {
         let rank = |extension: &Extension| match extension.progress {
             ProvisioningState::Failed => 0,
             ProvisioningState::Succeeded => 2,
             _ => 1,
         };
-        let first = scripts.min_by_key(|(extension, _)| (rank(extension), extension.name.as_str()));
-        let Some((extension, os)) = first else {
+        self.scripts().min_by_key(|(extension, _)| (rank(extension), extension.name.as_str()))
+    }
+
+    /// Returns when the bootstrap ended: by the status of its extension, else by the report in its text.
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        let (extension, _) = self.script()?;
+        extension.at.or_else(|| mooring_trace::ended_at(&extension.text))
+    }
+
+    pub fn cse(&self) -> CseState {
+        let Some((extension, os)) = self.script() else {
             return match self.progress {
                 ProvisioningState::Succeeded | ProvisioningState::Failed => CseState::Absent,
                 _ => CseState::NotYet,
@@ -209,14 +221,18 @@ impl Extension {
             role,
             progress: ProvisioningState::parse(state),
             text: String::new(),
+            at: None,
             updating: state.eq_ignore_ascii_case("Updating"),
         }
     }
 
     /// Merges the instance view, which is newer than the resource: its operation may still be running.
     fn add(&mut self, view: &Value) {
-        let seen = items(&view["statuses"]).map(progress_of);
-        let seen = seen.filter(|progress| *progress != ProvisioningState::Unknown).last();
+        let known = items(&view["statuses"])
+            .filter(|status| progress_of(status) != ProvisioningState::Unknown)
+            .last();
+        let seen = known.map(progress_of);
+        self.at = known.and_then(|status| text(&status["time"]).parse().ok());
         self.progress = match (self.progress, seen) {
             // The operation failed without a report from the guest, for example by a timeout.
             (ProvisioningState::Failed, Some(ProvisioningState::Running) | None) => {

@@ -37,8 +37,6 @@ pub struct NodeReport {
     pub cse_succeeded: bool,
     pub verdict: Verdict,
     pub source: ReportSource,
-    /// Text of the extension or of the report on the node; may contain secrets. Empty if read from the record.
-    pub report_text: String,
     /// Failure of an earlier attempt on the same node: before a reboot or a reimage.
     pub earlier: Option<Failure>,
 }
@@ -71,9 +69,13 @@ impl NodeReport {
             image: entry.image.clone(),
             joined: Some(false),
             cse_succeeded: false,
-            verdict: Verdict { reason, message: entry.message.clone(), failure: Some(failure) },
+            verdict: Verdict {
+                reason,
+                message: entry.message.clone(),
+                failure: Some(failure),
+                at: Some(entry.at),
+            },
             source: ReportSource::Record,
-            report_text: String::new(),
             earlier: None,
         }
     }
@@ -152,7 +154,6 @@ mod tests {
             cse_succeeded: reason == ConditionReason::CseSucceeded,
             verdict: Verdict::plain(reason, "words"),
             source: ReportSource::Azure,
-            report_text: String::new(),
             earlier: None,
         }
     }

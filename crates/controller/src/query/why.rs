@@ -311,10 +311,7 @@ impl NodeQuery {
                 "The VM is not ready for its bootstrap yet.",
             ),
         };
-        Ok(NodeReport {
-            report_text: observation.report_text(),
-            ..of(claim, verdict, ReportSource::Azure)
-        })
+        Ok(of(claim, verdict, ReportSource::Azure))
     }
 
     /// Reads the report on the node with a Run Command, if allowed and if Azure shows nothing.
@@ -341,15 +338,14 @@ impl NodeQuery {
         report.source = ReportSource::Node;
         report.earlier = diagnose(&reports.earlier)
             .and_then(|found| Verdict::failed(&found, FailureSource::InstanceView).failure);
-        let found = diagnose(&reports.latest);
-        report.report_text = reports.latest;
-        report.verdict = match found {
+        let verdict = match diagnose(&reports.latest) {
             None => Verdict::plain(ConditionReason::NoCseExtension, messages::NO_REPORT_ON_NODE),
             Some(found) if found.outcome == mooring_diagnosis::BootstrapOutcome::Succeeded => {
                 Verdict::succeeded()
             }
             Some(found) => Verdict::failed(&found, FailureSource::InstanceView),
         };
+        report.verdict = Verdict { at: mooring_trace::ended_at(&reports.latest), ..verdict };
         Ok(())
     }
 }
@@ -373,7 +369,6 @@ fn of(claim: &Claim, verdict: Verdict, source: ReportSource) -> NodeReport {
         cse_succeeded: verdict.reason == ConditionReason::CseSucceeded,
         verdict,
         source,
-        report_text: String::new(),
         earlier: None,
     }
 }

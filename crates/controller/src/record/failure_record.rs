@@ -9,7 +9,11 @@ use crate::verdict::registration::RegistrationCause;
 pub struct FailureRecord {
     /// Derived from NodeClaim and verdict; the same failure has the same id.
     pub id: String,
+    /// When the node failed.
     pub at: Timestamp,
+    /// When it became known, if later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_at: Option<Timestamp>,
     pub uid: String,
     pub node_claim: String,
     /// Empty for a standalone NodeClaim.
@@ -57,6 +61,10 @@ pub struct FailureRecord {
 impl FailureRecord {
     pub fn id_of(uid: &str, key: &str) -> String {
         format!("{:016x}", hash(&[uid, key]))
+    }
+
+    pub fn reported_at(&self) -> Timestamp {
+        self.reported_at.unwrap_or(self.at)
     }
 
     pub fn blames_image(&self) -> bool {

@@ -9,6 +9,7 @@ fn entry(pool: &str, number: i64) -> FailureRecord {
     FailureRecord {
         id: FailureRecord::id_of(&uid, "k"),
         at: Timestamp::from_second(1_800_000_000 + number).unwrap(),
+        reported_at: None,
         uid,
         node_claim: format!("{pool}-{number}"),
         pool: pool.to_owned(),

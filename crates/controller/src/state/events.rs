@@ -40,7 +40,7 @@ impl State {
                 reason,
                 note: entry.note.clone(),
                 key: entry.id.clone(),
-                at: entry.at,
+                at: entry.reported_at(),
             }));
         }
     }
@@ -133,13 +133,16 @@ pub(super) fn failure_entry(
     claim: &Claim,
     verdict: &Verdict,
     failure: &Failure,
+    at: Timestamp,
     now: Timestamp,
 ) -> FailureRecord {
     let key = verdict.key();
+    let second = |at: Timestamp| Timestamp::from_second(at.as_second()).unwrap_or(at);
     let text = |text: &Option<Arc<str>>| text.as_deref().map(|text| safe(text, 128));
     FailureRecord {
         id: FailureRecord::id_of(&claim.uid, &key),
-        at: Timestamp::from_second(now.as_second()).unwrap_or(now),
+        at: second(at),
+        reported_at: (second(at) < second(now)).then(|| second(now)),
         uid: claim.uid.to_string(),
         node_claim: claim.name.to_string(),
         pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
@@ -213,12 +216,13 @@ mod tests {
                 evidence: Some("a line".to_owned()),
                 source,
             };
-            let verdict =
-                Verdict { reason, message: "m".to_owned(), failure: Some(failure.clone()) };
-            let entry = failure_entry(&claim, &verdict, &failure, now);
+            let verdict = Verdict { failure: Some(failure.clone()), ..Verdict::plain(reason, "m") };
+            let later = now + jiff::SignedDuration::from_mins(9);
+            let entry = failure_entry(&claim, &verdict, &failure, now, later);
             let expected = FailureRecord {
                 id: FailureRecord::id_of("u", &verdict.key()),
                 at: "2026-11-15T08:00:00Z".parse().unwrap(),
+                reported_at: Some("2026-11-15T08:09:00Z".parse().unwrap()),
                 uid: "u".to_owned(),
                 node_claim: "c".to_owned(),
                 pool: "default".to_owned(),

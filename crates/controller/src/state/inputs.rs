@@ -15,7 +15,7 @@ use crate::claim::mode::ClaimMode;
 use crate::record::{FailureRecord, RecordDocument};
 use crate::verdict::condition::{ConditionReason, ConditionStatus};
 use crate::verdict::messages;
-use crate::verdict::patch::{DesiredCondition, has_condition};
+use crate::verdict::patch::has_condition;
 
 /// Each deleted NodeClaim costs some reads within seconds, so more than this means that nothing can be read.
 const MAX_DELETED: usize = 1000;
@@ -62,10 +62,7 @@ impl State {
             tracked.held = recorded.and_then(RecordedFailure::verdict);
         }
         if let Some(held) = &mut tracked.held {
-            held.was_written |= has_condition(
-                &tracked.claim,
-                DesiredCondition { reason: held.reason, message: &held.message },
-            );
+            held.was_written |= has_condition(&tracked.claim, held.reason, &held.message);
         }
         clear_unconfirmed(tracked);
         self.process_claim(&uid, now);
@@ -243,7 +240,7 @@ impl State {
             let tracked = self.claims.get(entry.uid.as_str());
             let condition = tracked.and_then(|tracked| tracked.claim.condition.as_ref());
             let current = condition.is_some_and(|condition| *condition.message == *entry.message);
-            if !current && now.duration_since(entry.at) < UNFINISHED_WINDOW {
+            if !current && now.duration_since(entry.reported_at()) < UNFINISHED_WINDOW {
                 self.create_events(&entry, actions);
             }
         }
@@ -277,7 +274,8 @@ fn adopted(claim: &Claim) -> Option<HeldVerdict> {
     let unconfirmed =
         reason.status() == ConditionStatus::False && messages::is_unconfirmed(&condition.message);
     let reason = if unconfirmed { ConditionReason::CseFailureUnconfirmed } else { reason };
-    Some(HeldVerdict { reason, message: Arc::clone(&condition.message), was_written: true })
+    let at = (condition.status == ConditionStatus::False).then_some(condition.since);
+    Some(HeldVerdict { reason, message: Arc::clone(&condition.message), at, was_written: true })
 }
 
 /// A node that registered did not fail, regardless of events and of the delay: Azure is read again.
@@ -299,7 +297,7 @@ pub(super) fn clear_unconfirmed(tracked: &mut TrackedClaim) {
         }
         _ => return,
     };
-    tracked.held = Some(HeldVerdict::unwritten(reason, message));
+    tracked.held = Some(HeldVerdict::unwritten(reason, message, None));
 }
 
 impl RecordedFailure {
@@ -313,6 +311,6 @@ impl RecordedFailure {
     }
 
     fn verdict(&self) -> Option<HeldVerdict> {
-        Some(HeldVerdict::unwritten(self.reason?, &self.message))
+        Some(HeldVerdict::unwritten(self.reason?, &self.message, Some(self.at)))
     }
 }

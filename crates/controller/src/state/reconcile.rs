@@ -107,9 +107,10 @@ impl State {
         if tracked.held.as_ref().is_some_and(|held| !outranks(&verdict, held)) {
             return;
         }
-        tracked.held = Some(HeldVerdict::unwritten(verdict.reason, &verdict.message));
-        if let Some(failure) = &verdict.failure {
-            let entry = failure_entry(&tracked.claim, &verdict, failure, now);
+        let failed_at = verdict.failure.is_some().then(|| tracked.failed_at(&verdict, now));
+        tracked.held = Some(HeldVerdict::unwritten(verdict.reason, &verdict.message, failed_at));
+        if let (Some(failure), Some(at)) = (&verdict.failure, failed_at) {
+            let entry = failure_entry(&tracked.claim, &verdict, failure, at, now);
             tracked.counted = !entry.unconfirmed;
             self.count_recorded(&entry);
             self.count_failure(&entry, now);
@@ -205,8 +206,9 @@ fn write(
     if waits.is_some_and(|since| now.duration_since(since) < RESPONSE_TIMEOUT) {
         return None;
     }
-    let desired = DesiredCondition { reason: held.reason, message: &held.message };
-    let body = patch::patch(&tracked.claim, condition_type, desired, now)?;
+    let since = held.at.unwrap_or(now);
+    let desired = DesiredCondition { reason: held.reason, message: &held.message, since };
+    let body = patch::patch(&tracked.claim, condition_type, desired)?;
     if held.reason == ConditionReason::CseSucceeded && !held.was_written {
         let since = *tracked.work().success.get_or_insert(now);
         let registered = tracked.claim.registered;
@@ -275,7 +277,7 @@ mod tests {
 
     fn tracked(reason: ConditionReason, was_written: bool) -> TrackedClaim {
         let claim = crate::claim::Claim::placeholder(&"u".into(), "c", None, None, at(0));
-        let held = Some(HeldVerdict { reason, message: "m".into(), was_written });
+        let held = Some(HeldVerdict { reason, message: "m".into(), at: None, was_written });
         TrackedClaim { held, ..TrackedClaim::new(claim) }
     }
 
@@ -355,7 +357,8 @@ mod tests {
             (NodeNotRegistered, CseFailed, false, false),
             (CseFailed, CseTimedOut, false, false),
         ] {
-            let held = HeldVerdict { reason: held, message: "m".into(), was_written: true };
+            let held =
+                HeldVerdict { reason: held, message: "m".into(), at: None, was_written: true };
             let outranks = |message| outranks(&Verdict::plain(new, message), &held);
             assert_eq!((outranks("m"), outranks("n")), (same, other), "{} {new}", held.reason);
         }

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::claim::Claim;
 use crate::observation::karpenter::ProvisioningError;
 use crate::schedule::{QueuePriority, ReadHistory};
+use crate::verdict::Verdict;
 use crate::verdict::condition::ConditionReason;
 use crate::verdict::messages;
 use crate::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
@@ -34,13 +35,15 @@ pub(super) struct TrackedClaim {
 pub(super) struct HeldVerdict {
     pub(super) reason: ConditionReason,
     pub(super) message: Arc<str>,
+    /// When the node failed.
+    pub(super) at: Option<Timestamp>,
     /// True if it was observed on the object. The next write of a verdict from the record counts as a first one.
     pub(super) was_written: bool,
 }
 
 impl HeldVerdict {
-    pub(super) fn unwritten(reason: ConditionReason, message: &str) -> Self {
-        Self { reason, message: Arc::from(message), was_written: false }
+    pub(super) fn unwritten(reason: ConditionReason, message: &str, at: Option<Timestamp>) -> Self {
+        Self { reason, message: Arc::from(message), at, was_written: false }
     }
 }
 
@@ -121,6 +124,15 @@ impl TrackedClaim {
         (now.duration_since(since) < RESPONSE_TIMEOUT).then_some(since)
     }
 
+    /// Returns when the node failed: by what shows the failure, else when Karpenter saw it, else now. A time outside
+    /// of its life comes from a wrong clock.
+    pub(super) fn failed_at(&self, verdict: &Verdict, now: Timestamp) -> Timestamp {
+        let event = self.work.as_ref().and_then(|work| work.event.as_ref()).map(|event| event.at);
+        let mut times =
+            [verdict.at, event, self.claim.deleted, self.deleted_at].into_iter().flatten();
+        times.find(|at| (self.claim.created..=now).contains(at)).unwrap_or(now)
+    }
+
     pub(super) fn is_final(&self) -> bool {
         self.reason().is_some_and(ConditionReason::is_terminal)
     }
@@ -184,7 +196,8 @@ mod tests {
         let vm = VmId { subscription: "s".into(), group: "g".into(), name: "aks-c".into() };
         let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, at(0));
         let claim = Claim { registered: registered.then_some(at(70)), ..claim };
-        let held = |reason| HeldVerdict { reason, message: "m".into(), was_written: true };
+        let held =
+            |reason| HeldVerdict { reason, message: "m".into(), at: None, was_written: true };
         TrackedClaim { held: reason.map(held), ..TrackedClaim::new(claim) }
     }
 

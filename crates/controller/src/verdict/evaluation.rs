@@ -37,7 +37,9 @@ fn evaluate_vm(claim: &Claim, vm: &VmObservation, now: Timestamp) -> Finding {
             Finding::Final(Verdict::succeeded())
         }
         CseState::Running => match given_up_after(claim) {
-            Some(minutes) => Finding::Final(Verdict::out_of_time(minutes)),
+            Some(minutes) => {
+                Finding::Final(Verdict { at: claim.deleted, ..Verdict::out_of_time(minutes) })
+            }
             None => {
                 Finding::Passing(Verdict::plain(ConditionReason::CseRunning, messages::RUNNING))
             }
@@ -61,12 +63,14 @@ fn evaluate_vm(claim: &Claim, vm: &VmObservation, now: Timestamp) -> Finding {
             // Images of 2025 reported success regardless of the scripts' exit code.
             let failed =
                 diagnosis.filter(|diagnosis| diagnosis.outcome == BootstrapOutcome::Failed);
-            Finding::Final(failed.map_or_else(Verdict::succeeded, |diagnosis| {
+            let verdict = failed.map_or_else(Verdict::succeeded, |diagnosis| {
                 Verdict::failed(&diagnosis, FailureSource::InstanceView)
-            }))
+            });
+            Finding::Final(Verdict { at: vm.ended_at(), ..verdict })
         }
         CseState::Failed { text, os } => {
-            Finding::Final(failed(diagnoses(claim, &text, os), FailureSource::InstanceView))
+            let verdict = failed(diagnoses(claim, &text, os), FailureSource::InstanceView);
+            Finding::Final(Verdict { at: vm.ended_at(), ..verdict })
         }
     }
 }
@@ -101,7 +105,8 @@ pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict
     if event.about() != FailureSubject::Cse {
         return None;
     }
-    Some(failed(diagnose(event.text.as_bytes(), hints), FailureSource::KarpenterEvent))
+    let verdict = failed(diagnose(event.text.as_bytes(), hints), FailureSource::KarpenterEvent);
+    Some(Verdict { at: Some(event.at), ..verdict })
 }
 
 pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {

@@ -1,5 +1,6 @@
 //! A verdict, and whether it is final.
 
+use jiff::Timestamp;
 use mooring_diagnosis::{Diagnosis, Situation};
 
 use crate::claim::Claim;
@@ -14,6 +15,8 @@ pub struct Verdict {
     /// One line, at most 1 KiB, without secrets.
     pub message: String,
     pub failure: Option<Failure>,
+    /// When it happened on the node; none if nothing shows it.
+    pub at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +43,7 @@ impl Verdict {
 
     #[must_use]
     pub fn plain(reason: ConditionReason, message: &str) -> Self {
-        Self { reason, message: message.to_owned(), failure: None }
+        Self { reason, message: message.to_owned(), failure: None, at: None }
     }
 
     pub(crate) fn succeeded() -> Self {
@@ -49,7 +52,7 @@ impl Verdict {
 
     #[must_use]
     pub fn unavailable(message: String) -> Self {
-        Self { reason: ConditionReason::CseStatusUnavailable, message, failure: None }
+        Self { reason: ConditionReason::CseStatusUnavailable, message, failure: None, at: None }
     }
 
     #[must_use]
@@ -95,6 +98,7 @@ impl Verdict {
         let cause = RegistrationCause::of(claim.mode(), azure, cluster);
         let failure = registration::failure(claim, cause, overdue);
         let mut verdict = Self::of_failure(ConditionReason::NodeNotRegistered, failure);
+        verdict.at = Some(overdue.at);
         if overdue.is_idle {
             verdict.message.push_str(messages::IDLE);
         }
@@ -102,7 +106,7 @@ impl Verdict {
     }
 
     fn of_failure(reason: ConditionReason, failure: Failure) -> Self {
-        Self { reason, message: messages::condition(&failure), failure: Some(failure) }
+        Self { reason, message: messages::condition(&failure), failure: Some(failure), at: None }
     }
 
     /// Returns the identity of this verdict for events, independent of its wording.

@@ -225,6 +225,25 @@ fn failed_script_counts_before_running_and_succeeded_ones() {
 }
 
 #[test]
+fn bootstrap_ended_at_the_time_of_its_status_or_report() {
+    let ended = |state: &str, time: Value, message: &str| {
+        let status =
+            json!({"code": format!("ProvisioningState/{state}"), "message": message, "time": time});
+        let extension = json!({"name": "vmssCSE", "type": "Microsoft.Azure.Extensions.CustomScript", "statuses": [status]});
+        status_of(&json!({"properties": {"instanceView": {"extensions": [extension]}}})).ended_at()
+    };
+    let report =
+        r#"{"ExitCode":"50","ExecDuration":"60","CSEStartTime":"Tue Nov 17 09:06:00 UTC 2026"}"#;
+    let at = |time: &str| Some(time.parse().unwrap());
+    let time = json!("2026-11-17T09:07:05.25+00:00");
+    assert_eq!(ended("failed/50", time, report), at("2026-11-17T09:07:05.25Z"));
+    for time in [Value::Null, json!("soon")] {
+        assert_eq!(ended("failed/50", time, report), at("2026-11-17T09:07:00Z"));
+    }
+    assert_eq!(ended("failed/50", Value::Null, "exit status=50"), None);
+}
+
+#[test]
 fn other_script_is_the_bootstrap_only_without_a_known_name() {
     let report = "{\"ExitCode\": \"50\"}";
     let failed = CseState::Failed { text: report.to_owned(), os: Os::Linux };
@@ -243,11 +262,6 @@ fn message_of_an_extension_counts_before_that_of_its_handler() {
             "statuses": [{"code": "ProvisioningState/failed/3", "message": "own"}]}]}}});
     let CseState::Failed { text, .. } = status_of(&body).cse() else { panic!() };
     assert_eq!(text, "own");
-    let seen = Observation::of_vm(200, None, body.to_string().as_bytes());
-    assert_eq!(
-        (seen.report_text().as_str(), Observation::Missing.report_text().as_str()),
-        ("own", "")
-    );
 }
 
 #[test]

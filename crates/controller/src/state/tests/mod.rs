@@ -211,7 +211,8 @@ fn registration_refutes_what_the_clock_or_an_event_reported() {
                     register(object);
                 }
             }));
-            let before = HeldVerdict { reason: held, message: "m".into(), was_written: true };
+            let before =
+                HeldVerdict { reason: held, message: "m".into(), at: None, was_written: true };
             tracked.held = Some(before.clone());
             clear_unconfirmed(&mut tracked);
             let after = tracked.held.unwrap();

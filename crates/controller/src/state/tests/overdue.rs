@@ -103,7 +103,8 @@ fn node_is_read_again_after_a_success_before_it_is_inspected() {
         });
         let tracked = state.claims.get_mut("a").unwrap();
         let reason = ConditionReason::CseSucceeded;
-        tracked.held = Some(HeldVerdict { reason, message: "m".into(), was_written: true });
+        tracked.held =
+            Some(HeldVerdict { reason, message: "m".into(), at: None, was_written: true });
         let found = inspect(&mut state, false, at(300));
         assert_eq!(found, (expected, usize::from(expected)), "{late} {late_read}");
         assert_eq!(inspect(&mut state, true, at(299)), (false, 0), "not overdue");
@@ -121,7 +122,8 @@ fn answered_read_after_a_verdict_is_remembered() {
         let mut state = state(|_| {}, |_| {});
         let tracked = state.claims.get_mut("a").unwrap();
         let reason = ConditionReason::CseSucceeded;
-        tracked.held = Some(HeldVerdict { reason, message: "m".into(), was_written: true });
+        tracked.held =
+            Some(HeldVerdict { reason, message: "m".into(), at: None, was_written: true });
         for observation in &observations {
             let tracked = state.claims.get_mut("a").unwrap();
             tracked.work().reading = Some((at(300), priority));

@@ -16,26 +16,21 @@ pub enum StatusPatchKind {
 pub struct DesiredCondition<'a> {
     pub reason: ConditionReason,
     pub message: &'a str,
+    /// When the node came into this state, which a new status shows as its transition.
+    pub since: Timestamp,
 }
 
 /// Returns true if the object has the condition. Only status, reason and message count: Karpenter changes
 /// `observedGeneration` of every condition while it deletes a NodeClaim.
-pub fn has_condition(claim: &Claim, desired: DesiredCondition<'_>) -> bool {
+pub fn has_condition(claim: &Claim, reason: ConditionReason, message: &str) -> bool {
     claim.condition.as_ref().is_some_and(|is| {
-        is.status == desired.reason.status()
-            && &*is.reason == desired.reason.as_str()
-            && &*is.message == desired.message
+        is.status == reason.status() && &*is.reason == reason.as_str() && &*is.message == message
     })
 }
 
 /// Returns the JSON Patch of the status that sets the condition; none if it is set.
-pub fn patch(
-    claim: &Claim,
-    condition_type: &str,
-    desired: DesiredCondition<'_>,
-    now: Timestamp,
-) -> Option<Value> {
-    if has_condition(claim, desired) {
+pub fn patch(claim: &Claim, condition_type: &str, desired: DesiredCondition<'_>) -> Option<Value> {
+    if has_condition(claim, desired.reason, desired.message) {
         return None;
     }
     let mut steps = vec![json!({"op": "test", "path": "/metadata/uid", "value": &*claim.uid})];
@@ -52,15 +47,15 @@ pub fn patch(
     };
     if let Some(is) = &claim.condition {
         let at = format!("/status/conditions/{}", is.index);
-        let since = if is.status == status { is.since } else { now };
+        let since = if is.status == status { is.since } else { desired.since };
         steps.push(json!({"op": "test", "path": format!("{at}/type"), "value": condition_type}));
         steps.push(json!({"op": "replace", "path": at, "value": condition(since)}));
         return Some(Value::Array(steps));
     }
     let (path, value) = match claim.shape {
-        Shape::List => ("/status/conditions/-", condition(now)),
-        Shape::NoConditions => ("/status/conditions", json!([condition(now)])),
-        Shape::NoStatus => ("/status", json!({"conditions": [condition(now)]})),
+        Shape::List => ("/status/conditions/-", condition(desired.since)),
+        Shape::NoConditions => ("/status/conditions", json!([condition(desired.since)])),
+        Shape::NoStatus => ("/status", json!({"conditions": [condition(desired.since)]})),
     };
     steps.push(json!({"op": "test", "path": "/metadata/resourceVersion", "value": &*claim.resource_version}));
     steps.push(json!({"op": "add", "path": path, "value": value}));

@@ -31,8 +31,9 @@ fn now() -> Timestamp {
     "2026-11-15T08:05:00.75Z".parse().unwrap()
 }
 
-const FAILED: DesiredCondition<'_> =
-    DesiredCondition { reason: ConditionReason::CseFailed, message: "m" };
+fn failed() -> DesiredCondition<'static> {
+    DesiredCondition { reason: ConditionReason::CseFailed, message: "m", since: now() }
+}
 
 fn condition(since: &str) -> Value {
     json!({"type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "m",
@@ -40,7 +41,7 @@ fn condition(since: &str) -> Value {
 }
 
 fn patched(claim: &Claim) -> Value {
-    patch(claim, "CSEProvisioned", FAILED, now()).unwrap()
+    patch(claim, "CSEProvisioned", failed()).unwrap()
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn transition_time_changes_only_with_the_status() {
 #[test]
 fn existing_condition_is_not_written_again() {
     assert_eq!(
-        patch(&with("CSEFailed", ConditionStatus::False, "m"), "CSEProvisioned", FAILED, now()),
+        patch(&with("CSEFailed", ConditionStatus::False, "m"), "CSEProvisioned", failed()),
         None
     );
     for other in [
@@ -96,7 +97,7 @@ fn existing_condition_is_not_written_again() {
         with("CSETimedOut", ConditionStatus::False, "m"),
         with("CSEFailed", ConditionStatus::False, "n"),
     ] {
-        assert!(patch(&other, "CSEProvisioned", FAILED, now()).is_some());
+        assert!(patch(&other, "CSEProvisioned", failed()).is_some());
     }
 }
 

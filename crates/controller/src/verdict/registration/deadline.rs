@@ -8,6 +8,8 @@ use crate::verdict::time::{after, seconds};
 
 /// Age of an unregistered NodeClaim from which its deletion means that Karpenter gave up.
 const GIVEN_UP_AFTER: i64 = 14 * 60 + 30;
+/// Age at which Karpenter deletes an unregistered NodeClaim.
+pub const REGISTRATION_LIMIT: SignedDuration = SignedDuration::from_mins(15);
 /// Age from which a NodeClaim should have been deleted: Karpenter acts within seconds.
 pub const OVERDUE_AFTER: i64 = 16 * 60;
 /// Age of a NodeClaim from which Karpenter is considered idle.
@@ -18,6 +20,8 @@ pub const REGISTRATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 /// An unregistered NodeClaim past its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overdue {
+    /// When the time was over.
+    pub at: Timestamp,
     /// Minutes since its creation or since the success of its CSE.
     pub minutes: i64,
     /// It still exists, although Karpenter should have deleted it.
@@ -34,7 +38,8 @@ pub fn overdue(claim: &Claim, deleted_at: Option<Timestamp>, now: Timestamp) -> 
     let ended = claim.deleted.or(deleted_at);
     let waited = seconds(claim.unregistered_since, ended.unwrap_or(now));
     let limit = if ended.is_some() { GIVEN_UP_AFTER } else { OVERDUE_AFTER };
-    (waited >= limit).then_some(Overdue {
+    (waited >= limit).then(|| Overdue {
+        at: ended.unwrap_or_else(|| after(claim.unregistered_since, REGISTRATION_LIMIT)),
         minutes: (waited + 30) / 60,
         is_alive: ended.is_none(),
         is_idle: ended.is_none() && waited >= IDLE_AFTER,
@@ -51,7 +56,8 @@ pub fn overdue_after_success(
 ) -> Option<Overdue> {
     let ended = claim.registered.or(claim.deleted).or(deleted_at).is_some();
     let due = due_after_success(claim, timeout).filter(|due| !ended && *due <= now);
-    let early = due.map(|_| Overdue {
+    let early = due.map(|at| Overdue {
+        at,
         minutes: timeout.as_mins(),
         is_alive: true,
         is_idle: false,

@@ -13,7 +13,7 @@ mod tests;
 pub use crate::observation::node::NodeState;
 pub use cause::{RegistrationCause, failure};
 pub use deadline::{
-    IDLE_AFTER, OVERDUE_AFTER, Overdue, REGISTRATION_TIMEOUT, due_after_success, overdue,
-    overdue_after_success,
+    IDLE_AFTER, OVERDUE_AFTER, Overdue, REGISTRATION_LIMIT, REGISTRATION_TIMEOUT,
+    due_after_success, overdue, overdue_after_success,
 };
 pub use state::{AzureReading, ClusterState, RequestState, VmState};

@@ -174,4 +174,10 @@ fn overdue_is_decided_by_the_clock_alone() {
     let placeholder = "2026-11-15T08:15:03Z".parse().unwrap();
     let found = overdue(&claim("Unknown", created, None), Some(placeholder), placeholder);
     assert!(found.is_some_and(|found| !found.is_alive), "an object that was removed was given up");
+    // However late that is noticed.
+    let noticed: jiff::Timestamp = "2026-11-15T11:00:00Z".parse().unwrap();
+    for (deleted, failed) in [(None, "08:15:00"), (Some("2026-11-15T08:15:04Z"), "08:15:04")] {
+        let found = overdue(&claim("Unknown", created, deleted), None, noticed).unwrap();
+        assert_eq!(found.at.to_string(), format!("2026-11-15T{failed}Z"));
+    }
 }

@@ -37,6 +37,36 @@ fn fault(cluster: &Cluster, rule: Value) {
     cluster.shell.with(|world, _| world.kubernetes_mut().add_fault(rule));
 }
 
+/// Karpenter restarts as well, so only the VM shows the failure.
+#[tokio::test(start_paused = true)]
+async fn failure_during_an_outage_has_the_time_of_the_node() {
+    let how = Provisioning::Extension;
+    let cluster = Cluster::new(false, how.failing());
+    let first = cluster.start("a");
+    cluster.pass(25 * 60).await;
+    first.kill().await;
+    cluster.claim("default-x1");
+    cluster.pass(60).await;
+    cluster.shell.with(|world, now| world.karpenter_mut().unwrap().restart(now));
+    cluster.pass(10 * 60).await;
+    let started = cluster.shell.now();
+    let second = cluster.start("b");
+    cluster.pass(60).await;
+    let record = cluster.record();
+    let entry = record.entries().next().unwrap();
+    assert_eq!(entry.reason, "CSEFailed");
+    let launched = entry.launched.unwrap();
+    let (failed, reported) = (entry.at.duration_since(launched), entry.reported_at());
+    assert!((60..180).contains(&failed.as_secs()), "{failed}: {} of {started}", entry.at);
+    assert!(reported >= started, "{reported}");
+    let condition = cluster.condition("default-x1", "CSEProvisioned").unwrap();
+    assert_eq!(condition["lastTransitionTime"], entry.at.to_string());
+    let half_hours = cluster.counts().unwrap().series(Filter::default(), cluster.shell.now());
+    let failed: Vec<u64> = half_hours.iter().map(|one| one.failed.values().sum()).collect();
+    assert_eq!(failed, [1, 0], "it failed before 05:30, and was reported after");
+    second.stop().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn failover_counts_every_node_once() {
     for how in Provisioning::WORKING {
