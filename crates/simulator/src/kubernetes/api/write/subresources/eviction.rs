@@ -17,12 +17,13 @@ impl ApiServer {
         call.check_method(&Method::POST)?;
         let body = call.body()?;
         let version = objects::text(&body, &["apiVersion"]);
-        let served = self.catalog.find(
-            "policy",
-            version.strip_prefix("policy/").unwrap_or("-"),
-            "poddisruptionbudgets",
-        );
-        if !version.is_empty() && served.is_none() {
+        // The type outlives the version that is no longer served.
+        let is_known = match version {
+            "" | "policy/v1beta1" => true,
+            "policy/v1" => !self.options.old_server,
+            _ => false,
+        };
+        if !is_known {
             return Err(StatusError::bad_request(format!(
                 "no kind \"Eviction\" is registered for version {version:?} in scheme"
             )));
@@ -70,11 +71,15 @@ impl ApiServer {
         }
         let allowed = number(&budget, &["status", "disruptionsAllowed"]).unwrap_or(0);
         if allowed <= 0 {
-            let message = format!(
-                "The disruption budget {name} needs {} healthy pods and has {} currently",
-                number(&budget, &["status", "desiredHealthy"]).unwrap_or(0),
-                number(&budget, &["status", "currentHealthy"]).unwrap_or(0),
-            );
+            let count = |member| number(&budget, &["status", member]).unwrap_or(0);
+            let (wanted, healthy) = (count("desiredHealthy"), count("currentHealthy"));
+            let message = if healthy <= wanted {
+                format!(
+                    "The disruption budget {name} needs {wanted} healthy pods and has {healthy} currently"
+                )
+            } else {
+                format!("The disruption budget {name} does not allow evicting pods currently")
+            };
             return Err(refusal(&message, None));
         }
         if !writer.dry_run {
