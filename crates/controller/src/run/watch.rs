@@ -204,9 +204,8 @@ struct Backoff {
     seed: String,
     longest: Duration,
     failed: u32,
-    failed_at: Option<Timestamp>,
-    /// The failure that was logged, until the watch recovers.
-    logged: Option<Option<u16>>,
+    last: Option<(Option<u16>, Timestamp)>,
+    is_failing: bool,
 }
 
 impl Backoff {
@@ -215,21 +214,22 @@ impl Backoff {
             seed: format!("{watch}/{instance}"),
             longest,
             failed: 0,
-            failed_at: None,
-            logged: None,
+            last: None,
+            is_failing: false,
         }
     }
 
     /// Records a failure. Returns the pause, and true if the failure is new and should be logged.
     fn fail(&mut self, status: Option<u16>, now: Timestamp) -> (Duration, bool) {
-        if self.failed_at.is_some_and(|at| now.duration_since(at) > WORKS_AFTER) {
+        if self.last.is_some_and(|(_, at)| now.duration_since(at) > WORKS_AFTER) {
             self.succeed(true);
         }
-        let is_new = self.logged.replace(status) != Some(status);
+        let is_known = self.last.is_some_and(|(before, _)| before == status);
+        let is_new = !std::mem::replace(&mut self.is_failing, true) || !is_known;
         let whole = 0.5 * f64::from(1_u32 << self.failed.min(16));
         let jitter = fraction(&[&self.seed, &self.failed.to_string()]);
         self.failed = self.failed.saturating_add(1);
-        self.failed_at = Some(now);
+        self.last = Some((status, now));
         let pause = whole.min(self.longest.as_secs_f64()) * (0.75 + jitter / 2.0);
         (Duration::from_secs_f64(pause), is_new)
     }
@@ -240,7 +240,7 @@ impl Backoff {
         if is_item {
             self.failed = 0;
         }
-        self.logged.take().is_some()
+        std::mem::take(&mut self.is_failing)
     }
 }
 

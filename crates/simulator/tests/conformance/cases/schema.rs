@@ -57,7 +57,7 @@ fn class(c: &Cluster, spec: &Value) -> Value {
 
 /// Returns the only cause for which a changed NodeClaim is rejected.
 async fn refused(c: &Cluster, change: impl FnOnce(&mut Value)) -> (String, String, String) {
-    refused_with(c, change, |status| causes(status)).await
+    refused_with(c, change, causes).await
 }
 
 /// Returns the same if the cause keeps the rules of the schema from being checked.
