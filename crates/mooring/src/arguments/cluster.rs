@@ -9,16 +9,20 @@ use clap::{Args, ValueEnum};
 use super::duration::parse_duration;
 use super::namespace::parse_namespace;
 
+/// Heading of the flags that select a cluster, below those of the command. It is set for each flag: that of a struct would
+/// also apply to the flags that follow it.
+pub(crate) const CLUSTER_HEADING: &str = "Cluster";
+
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterName {
     /// Subscription ID [env: MOORING_SUBSCRIPTION, SUBSCRIPTION_ID or AZURE_SUBSCRIPTION_ID]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "ID")]
     pub(crate) subscription: Option<String>,
     /// Resource group of the cluster [env: MOORING_RESOURCE_GROUP, RESOURCE_GROUP]
-    #[arg(short = 'g', long, value_name = "NAME")]
+    #[arg(short = 'g', long, help_heading = CLUSTER_HEADING, value_name = "NAME")]
     pub(crate) resource_group: Option<String>,
     /// Name or resource ID of the cluster [env: MOORING_CLUSTER, CLUSTER_NAME]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "NAME")]
     pub(crate) cluster: Option<String>,
 }
 
@@ -26,14 +30,14 @@ pub(crate) struct ClusterName {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct KubeArguments {
     /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Context of the kubeconfig [env: MOORING_CONTEXT] [default: the current context]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "NAME")]
     pub(crate) context: Option<String>,
     /// Namespace of Mooring's Lease, failure record and journals [env: MOORING_NAMESPACE] [default: that of
     /// the controller, or mooring-system]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_namespace)]
+    #[arg(short, long, help_heading = CLUSTER_HEADING, value_name = "NAME", value_parser = parse_namespace)]
     pub(crate) namespace: Option<String>,
 }
 
@@ -48,10 +52,10 @@ pub(crate) struct ClusterArguments {
     ///
     /// VMs are read in this resource group only. The environment variables are ignored if --resource-group or --cluster
     /// is set.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "NAME")]
     pub(crate) node_resource_group: Option<String>,
     /// Azure Resource Manager endpoint [env: AZURE_RESOURCE_MANAGER_ENDPOINT] [default: public cloud]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "URL")]
     pub(crate) arm_endpoint: Option<String>,
 }
 
@@ -61,10 +65,10 @@ pub(crate) struct SourceArguments {
     #[command(flatten)]
     pub(crate) cluster: ClusterArguments,
     /// Read Azure: auto (continue without it after 10 s), never, or always (exit with 3 without it)
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = AzureMode::Auto, hide_possible_values = true)]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_enum, value_name = "WHEN", default_value_t = AzureMode::Auto, hide_possible_values = true)]
     pub(crate) azure: AzureMode,
     /// Give up after this time, such as 30s or 2m
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
 }
 

@@ -7,7 +7,7 @@ mod namespace;
 pub(crate) mod suggest;
 
 pub(crate) use cluster::{
-    AzureMode, ClusterArguments, ClusterName, KubeArguments, SourceArguments,
+    AzureMode, CLUSTER_HEADING, ClusterArguments, ClusterName, KubeArguments, SourceArguments,
 };
 pub(crate) use duration::parse_duration;
 pub(crate) use kind::{with_kind, without_kind};

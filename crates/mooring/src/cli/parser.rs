@@ -1,6 +1,7 @@
 //! Definition of the command line.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -38,7 +39,47 @@ pub(crate) struct Cli {
 /// Returns the definition. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
 fn command() -> clap::Command {
     let command = Cli::command();
+    let template = help_template(&command);
+    let command = command.help_template(template);
     if is_plugin() { command.bin_name("kubectl mooring") } else { command }
+}
+
+/// Commands by what they are for, in the order of the help. All others are in the last group.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Troubleshooting commands",
+        &["status", "why", "fleet", "explain", "codes", "trace", "bundle", "ui", "top"],
+    ),
+    ("Repair commands", &["repair", "finalizers"]),
+    ("Setup commands", &["doctor", "controller"]),
+    ("Demo commands", &["demo", "sim"]),
+];
+
+/// Returns the template of the help without a command: clap has one list of commands only.
+fn help_template(command: &clap::Command) -> String {
+    let visible: Vec<_> = command.get_subcommands().filter(|inner| !inner.is_hide_set()).collect();
+    let width = visible.iter().map(|inner| inner.get_name().len()).max().unwrap_or_default();
+    let line = |name: &str, about: &str| format!("  {name:<width$}  {about}\n");
+    let of_command = |inner: &&clap::Command| {
+        line(inner.get_name(), &inner.get_about().map(ToString::to_string).unwrap_or_default())
+    };
+    let style = command.get_styles().get_header();
+    let heading = |name: &str| format!("{style}{name}:{style:#}\n");
+    let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n\n");
+    for (name, names) in GROUPS {
+        let named =
+            names.iter().filter_map(|name| visible.iter().find(|inner| inner.get_name() == *name));
+        let lines: String = named.map(of_command).collect();
+        let _ = writeln!(text, "{}{lines}", heading(name));
+    }
+    let is_other = |inner: &&&clap::Command| {
+        !GROUPS.iter().any(|(_, names)| names.contains(&inner.get_name()))
+    };
+    let lines: String = visible.iter().filter(is_other).map(of_command).collect();
+    let help = line("help", "Print the help of a command");
+    let (others, options) = (heading("Other commands"), heading("Options"));
+    let _ = write!(text, "{others}{lines}{help}\n{options}{{options}}{{after-help}}");
+    text
 }
 
 /// Parses the command line.
@@ -132,7 +173,7 @@ pub(crate) enum Command {
     Codes(crate::explain::CodesArguments),
     /// Detect and rebuild wedged node pools
     Repair(crate::workflows::repair::RepairArguments),
-    /// Remove the resources of an uninstalled operator (finalizers, CRs, CRDs, Helm release)
+    /// Remove the resources of an uninstalled operator
     Finalizers(crate::workflows::finalizers::FinalizersArguments),
     /// Show why nodes failed to join the cluster, in groups
     #[command(after_help = WHY_HELP)]
@@ -140,7 +181,7 @@ pub(crate) enum Command {
     /// Show bootstrap failures by node image and cause
     #[command(after_help = FLEET_HELP)]
     Fleet(FleetArguments),
-    /// Check what commands need: connection, permissions, sign-in, controller
+    /// Check connection, permissions, sign-in and the controller
     #[command(after_help = crate::doctor::HELP)]
     Doctor(crate::doctor::DoctorArguments),
     /// Open the live page of the cluster in a browser

@@ -58,6 +58,37 @@ fn help_of_every_command_matches_golden_files() {
 }
 
 #[test]
+fn help_begins_with_the_flags_of_the_command() {
+    for command in commands().iter().filter(|name| *name != "mooring") {
+        let help = help(command, "--help");
+        let own = help.split_once("\nOptions:\n").map_or("", |(_, own)| own);
+        let own = own.split("\nOutput:\n").next().unwrap_or_default();
+        let own = own.split("\nCluster:\n").next().unwrap_or_default();
+        for flag in ["--kubeconfig <", "--context <", "--subscription <", "--azure <", "--color <"]
+        {
+            assert!(!own.contains(flag), "{command}: {flag} is among its own flags");
+        }
+    }
+}
+
+#[test]
+fn commands_are_listed_in_groups() {
+    let help = help("mooring", "--help");
+    let groups: Vec<&str> = help.lines().filter(|line| line.ends_with("ommands:")).collect();
+    assert_eq!(
+        groups.first().zip(groups.last()),
+        Some((&"Troubleshooting commands:", &"Other commands:"))
+    );
+    let commands = commands();
+    let commands = commands.iter().filter_map(|name| name.strip_prefix("mooring-"));
+    for command in commands.filter(|name| !name.contains('-')) {
+        let start = format!("  {command} ");
+        let count = help.lines().filter(|line| line.starts_with(&start)).count();
+        assert_eq!(count, 1, "{command}");
+    }
+}
+
+#[test]
 fn help_fits_into_80_columns() {
     for command in &commands() {
         for flag in ["-h", "--help"] {

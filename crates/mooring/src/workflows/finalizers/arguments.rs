@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::about::schema;
+use crate::arguments::CLUSTER_HEADING;
 use crate::output::{AnswerFormat, PlanFormat};
 use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
 
@@ -160,10 +161,10 @@ pub(crate) struct TargetArguments {
     #[arg(long = "finalizer", value_name = "NAME", requires = "group")]
     pub(crate) finalizers: Vec<String>,
     /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Context of the kubeconfig [env: MOORING_CONTEXT] [default: the current context]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "NAME")]
     pub(crate) context: Option<String>,
     #[command(flatten)]
     pub(crate) journal: JournalArgument,

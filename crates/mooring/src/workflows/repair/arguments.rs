@@ -9,7 +9,7 @@ use mooring_repair::settings::{BudgetPolicy, VersionPolicy};
 use mooring_workflow::approval::ApprovalToken;
 
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
-use crate::arguments::ClusterName;
+use crate::arguments::{CLUSTER_HEADING, ClusterName};
 use crate::process::env_var;
 use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
 
@@ -204,13 +204,13 @@ pub(crate) struct TargetArguments {
     /// Path to a kubeconfig; without --context, its credentials are used instead of those from Azure
     ///
     /// Its cluster must be the one in Azure. KUBECONFIG is ignored if flags or variables name the cluster.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Context of the kubeconfig whose AKS cluster is used, found from its nodes [env: MOORING_CONTEXT]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "NAME")]
     pub(crate) context: Option<String>,
     /// Namespace of the journal [default: mooring-system]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CLUSTER_HEADING, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
     #[command(flatten)]
     pub(crate) journal: JournalArgument,
