@@ -116,16 +116,16 @@ pub(crate) fn elapsed(at: Timestamp, now: Timestamp) -> String {
     format!("<time datetime=\"{at:.0}\" data-since>{text}</time>")
 }
 
-/// Returns `09:13`, or `16 Nov 09:13` if it is not of the last 24 hours.
+/// Returns `09:13 UTC`, or `16 Nov 09:13 UTC` if it is not of the last 24 hours.
 pub(crate) fn clock(at: Timestamp, now: Timestamp) -> String {
     let is_recent = now.duration_since(at) < SignedDuration::from_hours(24);
-    at.strftime(if is_recent { "%H:%M" } else { "%-d %b %H:%M" }).to_string()
+    at.strftime(if is_recent { "%H:%M UTC" } else { "%-d %b %H:%M UTC" }).to_string()
 }
 
-/// Returns `09:13:02`, or with the date if it is not of the last 24 hours.
+/// Returns `09:13:02 UTC`, or with the date if it is not of the last 24 hours.
 pub(crate) fn exact_clock(at: Timestamp, now: Timestamp) -> String {
     let is_recent = now.duration_since(at) < SignedDuration::from_hours(24);
-    let text = at.strftime(if is_recent { "%H:%M:%S" } else { "%-d %b %H:%M:%S" });
+    let text = at.strftime(if is_recent { "%H:%M:%S UTC" } else { "%-d %b %H:%M:%S UTC" });
     format!("<time datetime=\"{at:.0}\">{text}</time>")
 }
 

@@ -13,12 +13,31 @@ const MAX_NAME: usize = 253;
 pub enum Route {
     Overview,
     Failures,
+    /// All nodes that are joining.
+    Joining,
     Pool(String),
     Node(String),
     Image(String),
     Cause(String),
     Code(i32),
     Run(String),
+}
+
+impl Route {
+    /// Returns what the page is about; none for the overview.
+    pub fn title(&self) -> Option<String> {
+        Some(match self {
+            Self::Overview => return None,
+            Self::Failures => "Failures".to_owned(),
+            Self::Joining => "Nodes joining".to_owned(),
+            Self::Pool(name) => format!("Pool {name}"),
+            Self::Node(name) => format!("Node {name}"),
+            Self::Image(name) => format!("Image {name}"),
+            Self::Cause(name) => format!("Cause {name}"),
+            Self::Code(code) => format!("Exit code {code}"),
+            Self::Run(id) => format!("Run {id}"),
+        })
+    }
 }
 
 /// Time that is shown.
@@ -79,11 +98,13 @@ pub struct PageView {
     pub pool: Option<String>,
     pub image: Option<String>,
     pub cause: Option<String>,
+    /// Entries of a list before the first one that is shown.
+    pub from: usize,
 }
 
 impl PageView {
     pub const fn new(route: Route) -> Self {
-        Self { route, since: TimeRange::Day, pool: None, image: None, cause: None }
+        Self { route, since: TimeRange::Day, pool: None, image: None, cause: None, from: 0 }
     }
 
     /// Parses path and query of a page; none if there is no such page.
@@ -91,6 +112,7 @@ impl PageView {
         let route = match path.strip_prefix('/')?.split_once('/') {
             None if path == "/" => Route::Overview,
             None if path == "/failures" => Route::Failures,
+            None if path == "/joining" => Route::Joining,
             Some((kind, name)) => {
                 let name = decode(name)?;
                 match kind {
@@ -123,6 +145,7 @@ impl PageView {
                 "pool" => self.pool = Some(value),
                 "image" => self.image = Some(value),
                 "cause" => self.cause = Some(value),
+                "from" => self.from = value.parse().unwrap_or(self.from),
                 _ => {}
             }
         }
@@ -146,6 +169,7 @@ impl PageView {
         let mut address = match &self.route {
             Route::Overview => "/".to_owned(),
             Route::Failures => "/failures".to_owned(),
+            Route::Joining => "/joining".to_owned(),
             Route::Pool(name) => format!("/pools/{}", encode(name)),
             Route::Node(name) => format!("/nodes/{}", encode(name)),
             Route::Image(name) => format!("/images/{}", encode(name)),
@@ -154,11 +178,13 @@ impl PageView {
             Route::Run(id) => format!("/runs/{}", encode(id)),
         };
         let since = (self.since != TimeRange::default()).then(|| self.since.as_str().to_owned());
+        let from = (self.from > 0).then(|| self.from.to_string());
         let pairs = [
             ("since", since.as_ref()),
             ("pool", self.pool.as_ref()),
             ("image", self.image.as_ref()),
             ("cause", self.cause.as_ref()),
+            ("from", from.as_ref()),
         ];
         let mut mark = '?';
         for (name, value) in pairs {
@@ -216,6 +242,7 @@ mod tests {
             "/nodes/default-7kq2c?since=1h",
             "/pools/a%2Fb%3F%3C",
             "/images/AKSUbuntu%2F2204%2F202601.27.0",
+            "/joining?pool=default&from=200",
             "/codes/232",
             "/codes/-1",
             "/runs/c696c392",

@@ -20,7 +20,8 @@ pub fn render(snapshot: &Snapshot, view: &PageView) -> (bool, String) {
     let parts = sections(&model, &subject.unwrap_or_else(|| subject::not_found(&model)));
     let name = model.facts.cluster_name();
     let mark = verdict::mark(&model);
-    let mut html = head(&format!("{mark} {name} – Mooring"), 30);
+    let about = view.route.title().map_or_else(String::new, |about| format!("{about} – "));
+    let mut html = head(&format!("{mark} {about}{name} – Mooring"), 30);
     html.push_str(&header(&model, &name));
     let _ = write!(
         html,
@@ -53,6 +54,10 @@ pub fn render_loading(why: Option<&str>) -> String {
 /// Joins the sections that a page has, in their order.
 fn sections(model: &PageModel<'_>, subject: &str) -> String {
     let is_about_nodes = !matches!(model.view.route, Route::Node(_) | Route::Run(_));
+    if model.view.route == Route::Joining {
+        let joining = part("joining", &joining::section(model));
+        return part("strips", &strips::section(model)) + &part("subject", subject) + &joining;
+    }
     let is_list = matches!(model.view.route, Route::Failures | Route::Code(_));
     let mut html = part("strips", &strips::section(model));
     html.push_str(&part("subject", subject));

@@ -18,6 +18,7 @@ pub(super) fn section(model: &PageModel<'_>) -> Option<String> {
     let (kind, html) = match &model.view.route {
         Route::Overview => return Some(String::new()),
         Route::Failures => ("Failures", String::new()),
+        Route::Joining => ("Nodes joining", String::new()),
         Route::Pool(name) => {
             let pool =
                 model.facts.inventory.nodes.iter().any(|node| node.pool.as_deref() == Some(name));

@@ -93,7 +93,7 @@ impl Live {
         let last = self.latest.borrow().clone();
         if let Some(last) = last {
             let mut snapshot = last.snapshot.clone();
-            let since = snapshot.facts.now.strftime("%H:%M:%S");
+            let since = snapshot.facts.now.strftime("%H:%M:%S UTC");
             snapshot.facts.warnings = vec![format!("not current since {since}: {why}")];
             self.publish(snapshot);
         }

@@ -177,7 +177,10 @@ async fn unreadable_cluster_keeps_the_last_state_with_a_warning() {
     let handler = handler(PageAccess::Port);
     handler.live.fail("the API server does not respond".to_owned());
     let (_, html) = get(&handler, "/", &[]).await;
-    assert!(html.contains("not current since 09:14:05: the API server does not respond"), "{html}");
+    assert!(
+        html.contains("not current since 09:14:05 UTC: the API server does not respond"),
+        "{html}"
+    );
     assert!(html.contains("37 of 37"), "{html}");
 }
 

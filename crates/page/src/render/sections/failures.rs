@@ -46,6 +46,7 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
             image: model.filter.image.clone(),
             cause: model.filter.cause.clone(),
             since: model.view.since,
+            from: 0,
         };
         let _ = write!(
             html,

@@ -5,10 +5,14 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use mooring_inventory::{Node, REGISTRATION_LIMIT};
 
-use crate::html::{MAX_ROWS, card, duration, elapsed, escape, exact_clock, more, node_link};
+use crate::html::{MAX_ROWS, card, duration, elapsed, escape, exact_clock, node_link};
 use crate::model::PageModel;
+use crate::view::{PageView, Route};
 
 const LIMIT: i64 = REGISTRATION_LIMIT.as_secs();
+const TITLE: &str = "Nodes joining";
+/// Nodes on a page that lists all of them.
+const PAGE: usize = 200;
 /// Nodes shown that ended last.
 const ENDED: usize = 2;
 
@@ -17,23 +21,55 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
         return String::new();
     }
     let joining = model.joining();
-    let ended = ended(model);
+    let is_list = model.view.route == Route::Joining;
+    let ended = if is_list { Vec::new() } else { ended(model) };
     if joining.is_empty() && ended.is_empty() {
-        return String::new();
+        return if is_list { card("h-joining", TITLE, "", "<p>None.</p>") } else { String::new() };
     }
+    let (from, limit) = if is_list { (model.view.from, PAGE) } else { (0, MAX_ROWS) };
     let mut html = format!("{AXIS}<ul class=\"waterfall\">");
-    for node in joining.iter().take(MAX_ROWS).chain(&ended) {
+    for node in joining.iter().skip(from).take(limit).chain(&ended) {
         html.push_str(&row(model, node));
     }
     html.push_str("</ul>");
-    html.push_str(&more(MAX_ROWS, joining.len()));
+    html.push_str(&links(model, from, limit, joining.len()));
     html.push_str("<ul class=\"key\"><li><i class=\"k machine\"></i>launch</li><li><i class=\"k bootstrap\"></i>boot and bootstrap</li><li><i class=\"k register\"></i>register</li><li><i class=\"k ready\"></i>ready</li><li><i class=\"k usual\"></i>when the pool usually joins, median to 95 %</li><li><i class=\"k soon\"></i>when nodes on this image failed</li></ul>");
     let small = match (joining.len(), ended.len()) {
         (0, _) => "none; the last that ended",
         (_, 0) => "",
         _ => "and the last that ended",
     };
-    card("h-joining", "Nodes joining", small, &html)
+    card("h-joining", TITLE, small, &html)
+}
+
+/// Renders the way to the nodes that are not shown.
+fn links(model: &PageModel<'_>, from: usize, limit: usize, all: usize) -> String {
+    if all <= limit && from == 0 {
+        return String::new();
+    }
+    let link = |from: usize, text: &str| {
+        let view = PageView {
+            route: Route::Joining,
+            pool: model.filter.pool.clone(),
+            image: model.filter.image.clone(),
+            from,
+            ..model.view.clone()
+        };
+        format!("<a href=\"{}\">{text}</a>", escape(&view.address()))
+    };
+    if model.view.route != Route::Joining {
+        let all = link(0, &format!("All {all} nodes that are joining"));
+        return format!("<p class=\"hint\">{all}</p>");
+    }
+    let end = all.min(from.saturating_add(limit));
+    let mut html = format!("<p class=\"hint\">{} to {end} of {all}", end.min(from + 1));
+    if from > 0 {
+        let _ = write!(html, " · {}", link(from.saturating_sub(limit), "previous"));
+    }
+    if end < all {
+        let _ = write!(html, " · {}", link(end, "next"));
+    }
+    html + "</p>"
 }
 
 /// Returns the nodes whose result is the newest.

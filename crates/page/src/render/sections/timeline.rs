@@ -72,7 +72,7 @@ fn chart(model: &PageModel<'_>, series: &Series, causes: &[(String, u64)]) -> St
     let width = 100.0 / number(u64::try_from(series.intervals.len()).unwrap_or(1));
     for (index, interval) in series.intervals.iter().enumerate() {
         let x = number(u64::try_from(index).unwrap_or_default()) * width + width * 0.1;
-        let from = series.start_of(index).strftime("%-d %b %H:%M");
+        let from = series.start_of(index).strftime("%-d %b %H:%M UTC");
         let mut base = AXIS;
         let mut bar = |class: &str, y: f64, height: f64, text: &str| {
             let _ = write!(
@@ -145,7 +145,7 @@ fn number(value: u64) -> f64 {
 fn mark(series: &Series, rollout: &Rollout, is_labeled: bool) -> String {
     let x = series.percent(rollout.at).clamp(0.0, 100.0);
     let text =
-        format!("{} {} rolls to {}", rollout.at.strftime("%H:%M"), rollout.pool, rollout.image);
+        format!("{} {} rolls to {}", rollout.at.strftime("%H:%M UTC"), rollout.pool, rollout.image);
     let text = escape(&text);
     let mut html = format!(
         "<line class=\"mark\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"208\"><title>{text}</title></line>"
@@ -183,7 +183,7 @@ fn ticks(series: &Series, since: TimeRange) -> String {
             at.strftime(format)
         );
     }
-    html + "<text x=\"100%\" y=\"232\" text-anchor=\"end\">now</text>"
+    html + "<text x=\"100%\" y=\"232\" text-anchor=\"end\">now (UTC)</text>"
 }
 
 fn key(series: &Series, causes: &[(String, u64)]) -> String {
@@ -221,7 +221,7 @@ fn table(series: &Series) -> String {
         }
     }
     format!(
-        "<details data-key=\"time\"><summary>As a table</summary><table class=\"small\"><caption class=\"sr\">Failed and joined nodes over time; intervals without both are left out</caption><thead><tr><th scope=\"col\">From</th><th scope=\"col\">Failed</th><th scope=\"col\">Joined</th></tr></thead><tbody>{rows}</tbody></table></details>"
+        "<details data-key=\"time\"><summary>As a table</summary><table class=\"small\"><caption class=\"sr\">Failed and joined nodes over time; intervals without both are left out</caption><thead><tr><th scope=\"col\">From (UTC)</th><th scope=\"col\">Failed</th><th scope=\"col\">Joined</th></tr></thead><tbody>{rows}</tbody></table></details>"
     )
 }
 
