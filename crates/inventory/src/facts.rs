@@ -12,6 +12,7 @@ use mooring_workflow::published::{
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::karpenter::Karpenter;
 use crate::merge::Inventory;
 
 /// A leader renews its Lease every two seconds.
@@ -24,13 +25,10 @@ pub struct ClusterFacts {
     pub region: Option<String>,
     pub version: Option<String>,
     pub inventory: Inventory,
-    /// NodePools, with or without nodes.
-    pub node_pools: Vec<String>,
+    pub karpenter: Karpenter,
     pub has_karpenter: bool,
     /// Nodes that stop Karpenter.
     pub lost: Vec<LostNode>,
-    /// True if an AKSNodeClass can pin an image version; none if unknown.
-    pub has_versions: Option<bool>,
     pub controller: ControllerState,
     /// None if the cluster has no record, or it cannot be read.
     pub record: Option<Arc<record::RecordDocument>>,

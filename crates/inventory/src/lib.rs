@@ -11,16 +11,20 @@
 //! | `group` | [`FailureGroup`]: failures with the same cause, image and pool |
 //! | `fleet` | [`Fleet`]: images and causes with 95 % intervals |
 //! | `pool` | [`Pool`]: counts by pool |
+//! | `karpenter` | [`Karpenter`]: NodePools and AKSNodeClasses, and the mitigations that are in effect |
+//! | `advice` | [`Adviser`]: next steps that this cluster can follow |
 //! | `facts` | [`ClusterFacts`]: everything that was read, and the state of the controller |
 //! | `status` | content of the documents of `status` and `fleet` |
 //!
 //! Nothing here reads a cluster. Facts that were not read are `None`, never zero.
 
+mod advice;
 mod aks_pool;
 mod facts;
 mod failure;
 mod fleet;
 mod group;
+mod karpenter;
 mod merge;
 mod node;
 mod node_list;
@@ -30,11 +34,13 @@ mod pool;
 pub mod status;
 mod unlisted;
 
+pub use advice::{Advice, Adviser};
 pub use aks_pool::AksPool;
 pub use facts::{ClusterFacts, ControllerState};
 pub use failure::{Code, Evidence, NodeFailure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
 pub use group::{FailureGroup, groups, median};
+pub use karpenter::{Karpenter, Mitigation, NodeClass, NodePool, Versions};
 pub use merge::Inventory;
 pub use mooring_controller::verdict::registration::REGISTRATION_LIMIT;
 pub use node::{Filter, JoinState, Node, PoolKind};

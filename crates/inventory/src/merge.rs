@@ -1,6 +1,6 @@
 //! All nodes: NodeClaims, Nodes and recorded failures, merged by the uid of the NodeClaim.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -103,19 +103,6 @@ impl Inventory {
     /// Returns the number of listed nodes in a state.
     pub fn count(&self, state: JoinState) -> usize {
         self.nodes.iter().filter(|node| node.state == state).count()
-    }
-
-    /// Returns the image with which most of these nodes joined and none failed, and how many joined.
-    pub fn best_image(&self, is_wanted: impl Fn(&Node) -> bool) -> Option<(&str, usize)> {
-        let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for node in self.nodes.iter().filter(|node| is_wanted(node)) {
-            let Some(image) = node.image.as_deref() else { continue };
-            let (joined, failed) = counts.entry(image).or_default();
-            *joined += usize::from(node.has_joined() && !node.is_failed());
-            *failed += usize::from(node.is_failed());
-        }
-        let good = counts.into_iter().filter(|(_, (joined, failed))| *joined > 0 && *failed == 0);
-        good.map(|(image, (joined, _))| (image, joined)).max_by_key(|(_, joined)| *joined)
     }
 
     /// Returns the node with this uid.

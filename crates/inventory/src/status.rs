@@ -2,14 +2,15 @@
 
 use mooring_controller::claim::image;
 use mooring_controller::observation::node::Node;
-use mooring_controller::verdict::advice::{self, AffectedResources};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{Next, SourceName, SourceState};
 use serde::Serialize;
 
+use crate::advice::{Advice, Adviser};
 use crate::facts::{ClusterFacts, ControllerState};
 use crate::fleet::{Fleet, FleetRow};
 use crate::group::groups;
+use crate::karpenter::Mitigation;
 use crate::merge::Inventory;
 use crate::node::PoolKind;
 use crate::pool::{Pool, PoolState, pools};
@@ -22,20 +23,27 @@ pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
 #[serde(rename_all = "camelCase")]
 pub struct StatusFinding {
     /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `pool-degraded`, `source-not-read`,
-    /// `run-unfinished`, `controller-missing`, `controller-late` or `controller-unknown`.
+    /// `run-unfinished`, `mitigation`, `controller-missing`, `controller-late` or `controller-unknown`.
     pub kind: &'static str,
     /// `error` or `warning`.
     pub severity: &'static str,
     pub message: String,
+    /// What to do first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<Advice>,
 }
 
 impl StatusFinding {
-    fn error(kind: &'static str, message: String) -> Self {
-        Self { kind, severity: "error", message }
+    pub fn error(kind: &'static str, message: String) -> Self {
+        Self { kind, severity: "error", message, advice: None }
     }
 
-    fn warning(kind: &'static str, message: String) -> Self {
-        Self { kind, severity: "warning", message }
+    pub fn warning(kind: &'static str, message: String) -> Self {
+        Self { kind, severity: "warning", message, advice: None }
+    }
+
+    fn advise(self, advice: Option<Advice>) -> Self {
+        Self { advice, ..self }
     }
 }
 
@@ -113,8 +121,11 @@ fn findings(
 ) -> Vec<StatusFinding> {
     let lost = facts.lost.iter().map(Node::finding);
     let lost = lost.map(|text| StatusFinding::error("node-without-provider-id", text));
-    let images = fleet.findings().map(image_fails);
-    let images = images.map(|text| StatusFinding::error("image-fails", text));
+    let adviser = Adviser::new(facts);
+    let images = fleet.findings().map(|row| {
+        let first = adviser.of_row(inventory, row).into_iter().next();
+        StatusFinding::error("image-fails", image_fails(row)).advise(first)
+    });
     let mut found: Vec<StatusFinding> = lost.chain(images).collect();
     let blamed: Vec<(&str, &str)> =
         fleet.findings().map(|row| (row.image.as_str(), row.cause.as_str())).collect();
@@ -126,9 +137,14 @@ fn findings(
         let pool = group.pool.as_deref().unwrap_or("no pool");
         let nodes = counted(group.failed, "node");
         let message = format!("{nodes} of pool {pool} failed: {}.", group.cause);
-        found.push(StatusFinding::error("nodes-fail", message));
+        let first = adviser.advise(&group).into_iter().next();
+        found.push(StatusFinding::error("nodes-fail", message).advise(first));
     }
     found.extend(degraded(pools).map(pool_finding));
+    let mitigations = facts.karpenter.mitigations(None).into_iter();
+    found.extend(mitigations.map(|one| {
+        StatusFinding::warning("mitigation", one.message).advise(Some(Advice::undo(one.undo)))
+    }));
     let unread = facts.unread(fleet.joining);
     found.extend(unread.map(|text| StatusFinding::warning("source-not-read", text.to_owned())));
     found.extend(controller_finding(facts));
@@ -185,24 +201,18 @@ pub struct ImageFinding {
     pub image: String,
     pub cause: String,
     pub message: String,
-    pub actions: Vec<String>,
+    pub actions: Vec<Advice>,
 }
 
 impl ImageFinding {
     /// Returns the images that are at fault.
-    pub fn all(facts: &ClusterFacts, fleet: &Fleet) -> Vec<Self> {
-        let finding = |row: &FleetRow| {
-            let affected = AffectedResources {
-                pools: row.pools.clone(),
-                classes: row.node_classes.clone(),
-                has_versions: facts.has_versions,
-            };
-            Self {
-                image: row.image.clone(),
-                cause: row.cause.clone(),
-                message: image_fails(row),
-                actions: advice::steps(&affected),
-            }
+    pub fn all(facts: &ClusterFacts, inventory: &Inventory, fleet: &Fleet) -> Vec<Self> {
+        let adviser = Adviser::new(facts);
+        let finding = |row: &FleetRow| Self {
+            image: row.image.clone(),
+            cause: row.cause.clone(),
+            message: image_fails(row),
+            actions: adviser.of_row(inventory, row),
         };
         fleet.findings().map(finding).collect()
     }
@@ -227,12 +237,18 @@ pub struct FleetContent<'a> {
     #[serde(flatten)]
     fleet: &'a Fleet,
     findings: &'a [ImageFinding],
+    mitigations: Vec<Mitigation>,
     #[serde(rename = "nodesWithoutProviderID")]
     lost: Vec<LostNode>,
 }
 
 impl<'a> FleetContent<'a> {
     pub fn new(facts: &ClusterFacts, fleet: &'a Fleet, findings: &'a [ImageFinding]) -> Self {
-        Self { fleet, findings, lost: facts.lost.iter().map(LostNode::new).collect() }
+        Self {
+            fleet,
+            findings,
+            mitigations: facts.karpenter.mitigations(None),
+            lost: facts.lost.iter().map(LostNode::new).collect(),
+        }
     }
 }

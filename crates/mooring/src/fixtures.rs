@@ -11,7 +11,8 @@ use mooring_controller::query::{NodeReport, ReportSource};
 use mooring_controller::record::{RecordDocument, SCHEMA};
 use mooring_controller::{ConditionReason, Verdict};
 use mooring_inventory::{
-    ClusterFacts, ControllerState, Inventory, JoinState, Node, NodeFailure, PoolKind,
+    ClusterFacts, ControllerState, Inventory, JoinState, Karpenter, Node, NodeFailure, NodePool,
+    PoolKind,
 };
 use mooring_terminal::{Screen, Style};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
@@ -95,10 +96,9 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> ClusterFacts {
         region: None,
         version: None,
         inventory: Inventory { nodes: nodes.into_iter().collect(), ..Inventory::default() },
-        node_pools: vec!["default".to_owned()],
+        karpenter: karpenter(["default"]),
         has_karpenter: true,
         lost: Vec::new(),
-        has_versions: None,
         controller: ControllerState {
             state: "running",
             leader: Some("mooring-1".to_owned()),
@@ -114,6 +114,12 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> ClusterFacts {
         warnings: Vec::new(),
         now: now(),
     }
+}
+
+/// Returns NodePools with these names, and nothing else.
+pub(crate) fn karpenter<const N: usize>(pools: [&str; N]) -> Karpenter {
+    let pool = |name: &str| NodePool { name: name.to_owned(), ..NodePool::default() };
+    Karpenter { node_pools: Some(pools.map(pool).to_vec()), ..Karpenter::default() }
 }
 
 /// Returns a cluster with these facts, whose API server has nothing.

@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::record;
 use mooring_controller::record::counts;
 use mooring_inventory::{
-    ClusterFacts, Code, ControllerState, Evidence, Inventory, JoinState, Node, NodeFailure,
-    PoolKind,
+    ClusterFacts, Code, ControllerState, Evidence, Inventory, JoinState, Karpenter, Node,
+    NodeFailure, PoolKind,
 };
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
@@ -123,10 +123,9 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         region: Some("westeurope".to_owned()),
         version: Some("v1.33.6".to_owned()),
         inventory: Inventory { nodes: nodes.into_iter().collect(), ..Inventory::default() },
-        node_pools: Vec::new(),
+        karpenter: Karpenter { has_versions: Some(true), ..Karpenter::default() },
         has_karpenter: true,
         lost: Vec::new(),
-        has_versions: Some(true),
         controller,
         record: Some(record::RecordDocument::default().into()),
         sources: vec![

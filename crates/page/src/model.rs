@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use mooring_inventory::status::ClusterStatus;
 use mooring_inventory::{
-    ClusterFacts, Code, FailureGroup, Filter, Fleet, FleetRow, Inventory, JoinState, Node, groups,
-    median,
+    Adviser, ClusterFacts, Code, FailureGroup, Filter, Fleet, FleetRow, Inventory, JoinState, Node,
+    groups, median,
 };
 
 use crate::snapshot::Snapshot;
@@ -24,6 +24,7 @@ pub(crate) struct PageModel<'a> {
     pub(crate) inventory: Inventory,
     pub(crate) fleet: Fleet,
     pub(crate) status: ClusterStatus,
+    pub(crate) adviser: Adviser<'a>,
     /// Groups of failures that match the whole view.
     pub(crate) groups: Vec<FailureGroup>,
     /// Usual times to join by pool.
@@ -52,6 +53,7 @@ impl<'a> PageModel<'a> {
             view,
             now: facts.now,
             status: ClusterStatus::of(facts, &inventory, &fleet),
+            adviser: Adviser::new(facts),
             fleet,
             groups,
             usual: usual_by_pool(&facts.inventory),

@@ -1,5 +1,4 @@
-//! Cluster state around a failure: options for pinning an image, and Nodes that block Karpenter. Both are
-//! omitted without permission to read them.
+//! Cluster state around a failure: counts, and Nodes that block Karpenter.
 
 use mooring_kube::request::query_value;
 use serde::Deserialize;
@@ -7,18 +6,8 @@ use serde::Deserialize;
 use super::why::{NodeQuery, QueryError};
 use crate::observation::node::{self, Node};
 use crate::record::counts;
-use crate::verdict::advice;
-
-const DEFINITION: &str =
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
 impl NodeQuery {
-    /// Returns true if an AKSNodeClass of this cluster can pin an image version. None if the CRD cannot be read.
-    pub async fn has_versions(&self) -> Option<bool> {
-        let definition = self.get(DEFINITION).await.ok()??;
-        definition.is_object().then(|| advice::has_versions(&definition))
-    }
-
     /// Returns the counts of joined and failed nodes. None if no controller has created them.
     pub async fn counts(&self) -> Result<Option<counts::CountsDocument>, QueryError> {
         let object = self.get(&counts::path(&self.namespace)).await?;

@@ -6,7 +6,6 @@ use mooring_diagnosis::fleet::Fleet;
 
 use crate::claim::Claim;
 use crate::record::RecordDocument;
-use crate::verdict::advice::AffectedResources;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageRow {
@@ -15,7 +14,6 @@ pub struct ImageRow {
     pub failed: u32,
     pub nodes: u32,
     pub pools: Vec<String>,
-    pub classes: Vec<String>,
     pub last: jiff::Timestamp,
 }
 
@@ -57,24 +55,18 @@ impl FleetTable {
                     failed: 0,
                     nodes: 0,
                     pools: Vec::new(),
-                    classes: Vec::new(),
                     last: entry.at,
                 });
             row.failed += 1;
             row.last = row.last.max(entry.at);
-            for (names, name) in
-                [(&mut row.pools, &entry.pool), (&mut row.classes, &entry.node_class)]
-            {
-                if !name.is_empty() && !names.contains(name) {
-                    names.push(name.clone());
-                }
+            if !entry.pool.is_empty() && !row.pools.contains(&entry.pool) {
+                row.pools.push(entry.pool.clone());
             }
         }
         let mut rows: Vec<ImageRow> = rows.into_values().collect();
         for row in &mut rows {
             row.nodes = nodes.get(&row.image).copied().unwrap_or_default();
             row.pools.sort_unstable();
-            row.classes.sort_unstable();
         }
         rows.sort_by(|a, b| {
             b.failed.cmp(&a.failed).then_with(|| (&a.image, &a.cause).cmp(&(&b.image, &b.cause)))
@@ -84,19 +76,6 @@ impl FleetTable {
             findings.map(|finding| (finding.image.clone(), finding.to_string())).collect();
         let unconfirmed = u32::try_from(unconfirmed).unwrap_or(u32::MAX);
         Self { rows, findings, dropped: record.dropped, unconfirmed }
-    }
-
-    pub fn affected_resources(&self, image: &str, has_versions: Option<bool>) -> AffectedResources {
-        let mut affected = AffectedResources { has_versions, ..AffectedResources::default() };
-        for row in self.rows.iter().filter(|row| row.image == image) {
-            affected.pools.extend(row.pools.iter().cloned());
-            affected.classes.extend(row.classes.iter().cloned());
-        }
-        for names in [&mut affected.pools, &mut affected.classes] {
-            names.sort_unstable();
-            names.dedup();
-        }
-        affected
     }
 
     pub fn about<'a>(&'a self, image: &'a str) -> impl Iterator<Item = &'a str> {
@@ -145,40 +124,6 @@ mod tests {
         assert!(about[0].starts_with("Image 202601.27.0: 6 of 6 nodes failed"), "{about:?}");
         assert_eq!(table.about("202601.13.0").count(), 0);
         assert_eq!(FleetTable::of(&RecordDocument::default(), &claims), FleetTable::default());
-    }
-
-    #[test]
-    fn affected_resources_are_those_of_the_image() {
-        let of = |number: usize, image: &str, cause: &str, pool: &str, class: &str| FailureRecord {
-            image: Some(image.to_owned()),
-            cause: cause.to_owned(),
-            pool: pool.to_owned(),
-            node_class: class.to_owned(),
-            ..entry(number)
-        };
-        let mut record = RecordDocument::default();
-        let entries = [
-            of(1, "bad", "X", "b", "linux"),
-            of(2, "bad", "X", "b", "linux"),
-            of(3, "bad", "Y", "a", "linux"),
-            of(4, "bad", "Y", "", ""),
-            of(5, "other", "X", "c", "windows"),
-        ];
-        record.merge(&entries, 50);
-        let table = FleetTable::of(&record, &[]);
-        let rows: Vec<_> = table
-            .rows
-            .iter()
-            .map(|row| (&*row.image, &*row.cause, row.failed, row.nodes))
-            .collect();
-        assert_eq!(rows, [("bad", "X", 2, 4), ("bad", "Y", 2, 4), ("other", "X", 1, 1)]);
-        let expected = AffectedResources {
-            pools: vec!["a".to_owned(), "b".to_owned()],
-            classes: vec!["linux".to_owned()],
-            has_versions: Some(true),
-        };
-        assert_eq!(table.affected_resources("bad", Some(true)), expected);
-        assert_eq!(table.affected_resources("none", None), AffectedResources::default());
     }
 
     #[test]

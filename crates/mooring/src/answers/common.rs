@@ -1,8 +1,9 @@
 //! Parts that the screens share.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::{ClusterFacts, Filter, Node};
-use mooring_terminal::{Screen, Text};
+use mooring_inventory::{Advice, ClusterFacts, Filter, Mitigation, Node};
+use mooring_redact::{markdown, markdown_code};
+use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
@@ -93,14 +94,14 @@ pub(super) fn clock(at: Timestamp, now: Timestamp) -> String {
     at.strftime(if is_recent(at, now) { "%H:%M" } else { "%F" }).to_string()
 }
 
-/// Returns `09:13`, with the date if it is not recent.
+/// Returns `09:13 UTC`, with the date if it is not recent.
 pub(crate) fn moment(at: Timestamp, now: Timestamp) -> String {
-    at.strftime(if is_recent(at, now) { "%H:%M" } else { "%F %H:%M" }).to_string()
+    at.strftime(if is_recent(at, now) { "%H:%M UTC" } else { "%F %H:%M UTC" }).to_string()
 }
 
-/// Returns `09:13:04`, with the date if it is not recent.
+/// Returns `09:13:04 UTC`, with the date if it is not recent.
 pub(super) fn seconds_clock(at: Timestamp, now: Timestamp) -> String {
-    at.strftime(if is_recent(at, now) { "%H:%M:%S" } else { "%F %H:%M:%S" }).to_string()
+    at.strftime(if is_recent(at, now) { "%H:%M:%S UTC" } else { "%F %H:%M:%S UTC" }).to_string()
 }
 
 /// Returns `1m12s`.
@@ -125,6 +126,53 @@ pub(super) fn portal(identity: &ClusterIdentity, id: Option<&str>) -> Option<Str
 pub(super) fn pools_portal(identity: &ClusterIdentity) -> Option<String> {
     let pools = identity.id.as_ref().map(|id| format!("{id}/nodePools"));
     portal(identity, pools.as_deref())
+}
+
+/// Adds next steps. Their commands have their own lines, which are never wrapped.
+pub(crate) fn add_advice<'a>(
+    screen: &mut Screen,
+    indent: usize,
+    steps: impl IntoIterator<Item = &'a Advice>,
+) {
+    const LABEL: usize = 10;
+    let command = |label: &str, command: &str| {
+        Text::new(format!("{:indent$}{label:<LABEL$}", "")).plain(command)
+    };
+    for (at, step) in steps.into_iter().enumerate() {
+        let label = if at == 0 { "do first" } else { "then" };
+        screen.labeled(indent, LABEL, label, [Text::new(&step.text)]);
+        if let Some(text) = &step.command {
+            screen.line(command("", text));
+        }
+        if let Some(text) = &step.undo {
+            screen.line(command("undo", text));
+        }
+    }
+}
+
+/// Returns a next step in Markdown.
+pub(crate) fn advice_markdown(step: &Advice) -> String {
+    let code = |label: &str, command: &Option<String>| {
+        let code = command.as_deref().map(markdown_code);
+        code.map_or_else(String::new, |code| format!("{label}{code}"))
+    };
+    markdown(&step.text) + &code(" ", &step.command) + &code("; undo: ", &step.undo)
+}
+
+/// Returns the mitigations that are in effect in Markdown.
+pub(crate) fn mitigations_markdown(mitigations: &[Mitigation]) -> String {
+    let line = |one: &Mitigation| {
+        format!("- **{}** Undo: {}\n", markdown(&one.message), markdown_code(&one.undo))
+    };
+    mitigations.iter().map(line).collect()
+}
+
+/// Adds the mitigations that are in effect, with the commands that end them.
+pub(crate) fn add_mitigations(screen: &mut Screen, mitigations: &[Mitigation]) {
+    for mitigation in mitigations {
+        screen.sentence(Mark::Warning, &mitigation.message);
+        screen.line(Text::new(format!("  {:<10}{}", "undo", mitigation.undo)));
+    }
 }
 
 /// Adds the line that names every source with its age.
@@ -254,10 +302,10 @@ mod tests {
         assert_eq!(clock("2026-11-17T05:09:59Z".parse().unwrap(), now), "05:09");
         let before = "2026-11-16T21:14:00Z".parse().unwrap();
         assert_eq!(clock(before, now), "2026-11-16");
-        assert_eq!(moment(before, now), "2026-11-16 21:14");
-        assert_eq!(seconds_clock(before, now), "2026-11-16 21:14:00");
-        assert_eq!(moment("2026-11-16T21:14:01Z".parse().unwrap(), now), "21:14", "12 hours");
-        assert_eq!(seconds_clock(now, now), "09:14:00");
+        assert_eq!(moment(before, now), "2026-11-16 21:14 UTC");
+        assert_eq!(seconds_clock(before, now), "2026-11-16 21:14:00 UTC");
+        assert_eq!(moment("2026-11-16T21:14:01Z".parse().unwrap(), now), "21:14 UTC", "12 hours");
+        assert_eq!(seconds_clock(now, now), "09:14:00 UTC");
     }
 
     #[test]

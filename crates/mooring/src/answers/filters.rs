@@ -54,7 +54,7 @@ struct Known {
 impl Known {
     fn of(facts: &ClusterFacts) -> Self {
         let mut known = Self::default();
-        known.pools.extend(facts.node_pools.iter().cloned());
+        known.pools.extend(facts.karpenter.pool_names().map(str::to_owned));
         known.causes.extend(cause_pages().iter().map(|page| page.reason.to_owned()));
         known.causes.extend(RegistrationCause::ALL.map(|cause| cause.as_str().to_owned()));
         for node in &facts.inventory.nodes {

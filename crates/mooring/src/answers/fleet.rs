@@ -10,7 +10,10 @@ use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
-use super::common::{add_sources, caveat, clock, filter, names, print_warnings, short_duration};
+use super::common::{
+    add_advice, add_mitigations, add_sources, advice_markdown, caveat, clock, filter,
+    mitigations_markdown, names, print_warnings, short_duration,
+};
 use super::filters::ensure_known;
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::FleetArguments;
@@ -24,15 +27,15 @@ use crate::process::build_runtime;
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, CommandFailure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
-    if is_former(arguments.schema.as_deref(), FLEET_SCHEMA) {
-        return crate::answers::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
-    }
     let facts = build_runtime()?.block_on(read(&arguments.read.sources))?.facts;
     ensure_known(&arguments.read, &facts, "fleet")?;
     let filter = filter(&arguments.read, &facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
-    let findings = ImageFinding::all(&facts, &fleet);
+    let findings = ImageFinding::all(&facts, &inventory, &fleet);
+    if is_former(arguments.schema.as_deref(), FLEET_SCHEMA) {
+        return crate::answers::former::fleet(arguments, &findings).map(|()| ExitCode::SUCCESS);
+    }
     print_warnings(&facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
@@ -87,8 +90,8 @@ fn screen(
             Column::right("95 %").rank(1),
             Column::right("OTHERS").rank(2),
             Column::left("POOLS").truncated(8).extra().rank(5),
-            Column::left("FIRST").extra().rank(4),
-            Column::left("LAST").extra().rank(3),
+            Column::left("FIRST (UTC)").extra().rank(4),
+            Column::left("LAST (UTC)").extra().rank(3),
             Column::left("VERDICT"),
         ]);
         for row in &fleet.rows {
@@ -104,9 +107,12 @@ fn screen(
     for finding in findings {
         screen.blank();
         screen.sentence(Mark::Bad, &finding.message);
-        for action in &finding.actions {
-            add_action(&mut screen, action);
-        }
+        add_advice(&mut screen, 2, &finding.actions);
+    }
+    let mitigations = facts.karpenter.mitigations(None);
+    if !mitigations.is_empty() {
+        screen.blank();
+        add_mitigations(&mut screen, &mitigations);
     }
     let pools: Vec<String> = fleet
         .findings()
@@ -121,23 +127,6 @@ fn screen(
     }
     add_sources(&mut screen, facts);
     screen
-}
-
-/// Adds an action whose commands have their own lines, since commands are never wrapped.
-fn add_action(screen: &mut Screen, action: &str) {
-    let mut label = "- ";
-    for part in action.split("; to revert: ") {
-        let (text, command) = match part.split_once("kubectl patch ") {
-            Some((text, command)) => (text.trim_end(), Some(command)),
-            None => (part, None),
-        };
-        let text = if text.is_empty() { "to revert:" } else { text };
-        screen.hanging(2, 2, Text::new(format!("{label}{text}")));
-        if let Some(command) = command {
-            screen.line(Text::new(format!("      kubectl patch {command}")));
-        }
-        label = "  ";
-    }
 }
 
 fn short_since(seconds: u64) -> String {
@@ -216,10 +205,10 @@ fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> S
     for finding in findings {
         let _ = writeln!(text, "\n**{}**\n", escape(&finding.message));
         for action in &finding.actions {
-            let _ = writeln!(text, "- {}", escape(action));
+            let _ = writeln!(text, "- {}", advice_markdown(action));
         }
     }
-    text
+    text + &mitigations_markdown(&facts.karpenter.mitigations(None))
 }
 
 #[cfg(test)]
@@ -236,7 +225,12 @@ mod tests {
             schema: None,
         };
         let fleet = Fleet::of(&facts.inventory, None);
-        piped(&screen(&arguments, facts, &fleet, &ImageFinding::all(facts, &fleet)))
+        piped(&screen(
+            &arguments,
+            facts,
+            &fleet,
+            &ImageFinding::all(facts, &facts.inventory, &fleet),
+        ))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
 
 use super::common::{
-    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
+    add_advice, add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
 };
 use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
@@ -60,7 +60,7 @@ fn run_finding(run: &RunStatus, facts: &ClusterFacts) -> Option<StatusFinding> {
     let pool = run.subject.name();
     let (number, count, name) = (step.number, run.step_count, step.name);
     let message = format!("The repair of pool {pool} {state}: step {number} of {count}, {name}.");
-    Some(StatusFinding { kind: "run-unfinished", severity, message })
+    Some(StatusFinding { kind: "run-unfinished", severity, message, advice: None })
 }
 
 fn mark(finding: &StatusFinding) -> Mark {
@@ -112,6 +112,7 @@ pub(super) fn frame(
     for finding in &status.findings {
         let mut screen = Screen::default();
         screen.sentence(mark(finding), &finding.message);
+        add_advice(&mut screen, 2, &finding.advice);
         let (key, state) = (finding.message.clone(), String::new());
         rows.push(WatchRow { key, state, plain: screen, with_heads: None });
     }
@@ -136,6 +137,7 @@ fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterSta
     screen.blank();
     for finding in &status.findings {
         screen.sentence(mark(finding), &finding.message);
+        add_advice(&mut screen, 2, &finding.advice);
     }
     if status.findings.is_empty() {
         let nodes: usize = status.pools.iter().map(|pool| pool.nodes).sum();
@@ -169,7 +171,7 @@ fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> T
         Column::right("FAILED"),
         Column::left("NEWEST IMAGE").rank(2),
         Column::right("USUAL JOIN").extra().rank(3),
-        Column::left("LAST FAILURE").extra().rank(5),
+        Column::left("LAST FAILURE (UTC)").extra().rank(5),
         Column::left("STATE"),
     ]);
     let portal = pools_portal(&facts.identity);

@@ -66,7 +66,7 @@ fn of_cluster(what: Names, cluster: ClusterArguments) -> Option<BTreeSet<String>
         let images = facts.inventory.nodes.iter().filter_map(|node| node.image.as_deref());
         return Some(images.map(|name| image::version(name).to_owned()).collect());
     }
-    let mut names: BTreeSet<String> = facts.node_pools.into_iter().collect();
+    let mut names: BTreeSet<String> = facts.karpenter.pool_names().map(str::to_owned).collect();
     for node in &facts.inventory.nodes {
         names.extend(node.pool.as_deref().map(str::to_owned));
         if what == Names::Nodes {

@@ -24,5 +24,5 @@ pub(crate) use discovery::{
 };
 pub(crate) use follow::Lists;
 pub(crate) use list::{NODES, list, list_nodes};
-pub(crate) use read::{read, read_cluster, read_connected, read_followed};
+pub(crate) use read::{read, read_cluster, read_connected, read_followed, read_karpenter};
 pub(crate) use waiting::wait_for;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mooring_controller::claim::image;
-use mooring_inventory::{ClusterFacts, Filter, Fleet, FleetRow};
+use mooring_inventory::{Advice, Adviser, ClusterFacts, Filter, Fleet, FleetRow, Mitigation};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::common::{caveat, moment};
@@ -22,6 +22,8 @@ pub(super) struct Occurrences {
     /// The facts, or the cluster as a source that failed.
     facts: Result<ClusterFacts, [Source; 1]>,
     rows: Vec<FleetRow>,
+    /// Next steps in this cluster.
+    advice: Vec<Advice>,
 }
 
 /// Reads the failures of a cause; none without a context. A context that does not exist is an error.
@@ -45,7 +47,7 @@ pub(super) fn read(
             let error = failure.text().lines().next().map(str::to_owned);
             let source =
                 Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
-            Ok(Some(Occurrences { facts: Err([source]), rows: Vec::new() }))
+            Ok(Some(Occurrences { facts: Err([source]), rows: Vec::new(), advice: Vec::new() }))
         }
     }
 }
@@ -55,7 +57,9 @@ impl Occurrences {
         let inventory = facts.inventory.filtered(&Filter::default());
         let mut rows = Fleet::of(&inventory, None).rows;
         rows.retain(|row| row.cause.eq_ignore_ascii_case(cause));
-        Self { facts: Ok(facts), rows }
+        let adviser = Adviser::new(&facts);
+        let advice = rows.first().map(|row| adviser.of_row(&inventory, row)).unwrap_or_default();
+        Self { facts: Ok(facts), rows, advice }
     }
 
     pub(super) fn identity(&self) -> Option<&ClusterIdentity> {
@@ -68,6 +72,16 @@ impl Occurrences {
 
     pub(super) fn rows(&self) -> &[FleetRow] {
         &self.rows
+    }
+
+    /// Returns next steps in this cluster; none if no node failed with the cause.
+    pub(super) fn advice(&self) -> &[Advice] {
+        &self.advice
+    }
+
+    /// Returns the mitigations that are in effect in the cluster.
+    pub(super) fn mitigations(&self) -> Vec<Mitigation> {
+        self.facts.as_ref().map_or_else(|_| Vec::new(), |facts| facts.karpenter.mitigations(None))
     }
 
     /// Returns the label of the line.
@@ -127,7 +141,7 @@ mod tests {
         assert_eq!(found.label(), "In demo");
         assert_eq!(
             found.sentence(),
-            "2 of 3 nodes on 202601.27.0, last 09:06; 1 of 2 nodes on 202601.13.0, last 09:06 (from the failure record)"
+            "2 of 3 nodes on 202601.27.0, last 09:06 UTC; 1 of 2 nodes on 202601.13.0, last 09:06 UTC (from the failure record)"
         );
         assert_eq!(found.rows().len(), 2);
         let many =
@@ -147,7 +161,7 @@ mod tests {
         assert_eq!(none, "no node failed with this cause");
         read.record = None;
         let found = Occurrences::of(read.clone(), "X").sentence();
-        assert!(found.ends_with(", last 09:06 (from nodes that exist)"), "{found}");
+        assert!(found.ends_with(", last 09:06 UTC (from nodes that exist)"), "{found}");
         let none = Occurrences::of(read, "Y").sentence();
         assert!(none.starts_with("no node failed with this cause. This cluster has no "), "{none}");
     }

@@ -2,13 +2,15 @@
 
 use mooring_codes::{ExitCode, KnownImage, Section, sections, title};
 use mooring_diagnosis::{ANOTHER_IMAGE, BootstrapOutcome, CausePage, Diagnosis, Recognized, retry};
+use mooring_inventory::Advice;
 use mooring_redact::Lines;
 use mooring_terminal::{Mark, Text};
 use mooring_workflow::published::Next;
 
 use crate::output::page::TextPage;
 
-pub(crate) fn cause(cause: &CausePage) -> TextPage {
+/// Returns the page of a cause. The steps of the cluster replace the general ones.
+pub(crate) fn cause(cause: &CausePage, advice: &[Advice]) -> TextPage {
     let mut page =
         TextPage::new(Text::default().bold(cause.reason).plain(": ").plain(cause.summary));
     page.row("You see", Text::new(&cause.symptom));
@@ -18,7 +20,18 @@ pub(crate) fn cause(cause: &CausePage) -> TextPage {
     }
     page.row("Stage", Text::new(format!("{}: {}", cause.stage, cause.stage.description())));
     page.row("Owner", Text::new(format!("{}: {}", cause.owner, cause.owner.role())));
-    steps(&mut page, &cause.actions);
+    if advice.is_empty() {
+        steps(&mut page, &cause.actions);
+    }
+    for (at, step) in advice.iter().enumerate() {
+        page.row(if at == 0 { "Do first" } else { "Then" }, Text::new(&step.text));
+        if let Some(command) = &step.command {
+            page.literal("Command", command);
+        }
+        if let Some(undo) = &step.undo {
+            page.literal("To undo", undo);
+        }
+    }
     page.row("Retry?", Text::new(cause.retry.description()));
     if !cause.codes.is_empty() {
         page.row("Codes", list_codes(&cause.codes));

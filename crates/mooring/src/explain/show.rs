@@ -81,9 +81,14 @@ fn print_pages(what: &str, explanation: &Explanation) -> Result<(), CommandFailu
 /// Returns the pages of causes, with their failures in the cluster.
 fn cause_pages(explanation: &Explanation) -> impl Iterator<Item = TextPage> {
     explanation.causes.iter().map(|cause| {
-        let mut page = pages::cause(cause);
+        let advice = explanation.occurrences.as_ref().map_or(&[][..], Occurrences::advice);
+        let mut page = pages::cause(cause, advice);
         if let Some(occurrences) = &explanation.occurrences {
             page.row(occurrences.label(), Text::new(occurrences.sentence()));
+            for mitigation in occurrences.mitigations() {
+                page.row("In effect", Text::new(mitigation.message));
+                page.literal("Undo", mitigation.undo);
+            }
         }
         page
     })

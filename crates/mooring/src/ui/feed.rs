@@ -1,6 +1,5 @@
 //! Snapshots of the controller: its own NodeClaims, and objects that it may read. No page causes a read of Azure.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use jiff::Timestamp;
 use mooring_controller::notify::Notifications;
 use mooring_controller::record::{self, counts};
 use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
-use mooring_inventory::{ClaimItem, ClusterFacts, ControllerState, Inventory, NodeItem};
+use mooring_inventory::{ClaimItem, ClusterFacts, ControllerState, Inventory, Karpenter, NodeItem};
 use mooring_page::{ControllerDetails, Live, PageMode, Snapshot};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use mooring_workflow::status::RunStatus;
@@ -17,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::runs;
-use crate::cluster::list_nodes;
+use crate::cluster::{list_nodes, read_karpenter};
 
 /// At most two snapshots per second.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -55,6 +54,7 @@ struct Known {
     record_at: Option<Instant>,
     counts: Option<Arc<counts::CountsDocument>>,
     nodes: Vec<NodeItem>,
+    karpenter: Karpenter,
     version: Option<String>,
     slow_at: Option<Instant>,
     runs: Option<Vec<RunStatus>>,
@@ -151,6 +151,7 @@ impl Feed {
         if let Ok(Some(listed)) = list_nodes(&self.api).await {
             known.nodes = listed.items;
         }
+        known.karpenter = read_karpenter(&self.api).await.0;
         if known.version.is_none() {
             let version = self.get("/version").await.ok().flatten();
             known.version = version.and_then(|one| one["gitVersion"].as_str().map(str::to_owned));
@@ -170,10 +171,9 @@ impl Feed {
                 counts: known.counts.clone(),
                 ..Inventory::merge(&known.claims, &known.nodes, known.record.as_deref(), now)
             },
-            node_pools: node_pools(known),
+            karpenter: known.karpenter.clone(),
             has_karpenter: true,
             lost: known.nodes.iter().filter_map(|node| node.lost(now)).collect(),
-            has_versions: None,
             sources: sources(known, &controller, now),
             controller,
             record: known.record.clone(),
@@ -217,14 +217,6 @@ impl Feed {
     }
 }
 
-/// Returns the NodePools of NodeClaims and Nodes. One that has neither is not known: the controller reads no NodePools.
-fn node_pools(known: &Known) -> Vec<String> {
-    let of_claims = known.claims.iter().filter_map(|item| item.claim.pool.as_deref());
-    let of_nodes = known.nodes.iter().filter_map(|node| node.label("karpenter.sh/nodepool"));
-    let pools: BTreeSet<&str> = of_claims.chain(of_nodes).collect();
-    pools.into_iter().map(str::to_owned).collect()
-}
-
 fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<Source> {
     let cluster =
         Source { state: SourceState::Read, at: Some(now), ..Source::new(SourceName::Cluster) };
@@ -247,7 +239,6 @@ fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<S
 mod tests {
     use mooring_controller::Claim;
     use mooring_controller::record::RecordDocument;
-    use serde_json::value::RawValue;
 
     use super::*;
     use crate::fixtures::{Server, at, facts, now};
@@ -311,7 +302,6 @@ mod tests {
         let controller = &snapshot.facts.controller;
         assert_eq!((controller.state, controller.namespace.as_str()), ("running", "ops"));
         assert_eq!(controller.version.as_deref(), Some(env!("CARGO_PKG_VERSION")));
-        assert_eq!(snapshot.facts.node_pools, ["of-claim"]);
         let _ = feed.refresh(&mut known).await;
         assert_eq!(answers.await.unwrap(), 8, "the last generation is sent");
     }
@@ -320,12 +310,14 @@ mod tests {
     async fn record_counts_nodes_and_version_are_read() {
         let record = r#"{"schema": "mooring.failures/v1", "pools": {}}"#;
         let map = serde_json::json!({"data": {"failures.json": record}});
-        let node = r#"{"metadata": {"name": "n", "labels": {"karpenter.sh/nodepool": "p"}}}"#;
+        let node = r#"{"metadata": {"name": "n"}}"#;
+        let pool = r#"{"items": [{"metadata": {"name": "p"}}]}"#;
         let server = Server::default()
             .with(&record::path("ops"), 200, map.to_string())
             .with(&record::path("ops"), 404, "no")
             .with(&record::path("ops"), 500, "broken")
             .with("/api/v1/nodes?limit=500", 200, format!(r#"{{"items": [{node}]}}"#))
+            .with("/apis/karpenter.sh/v1/nodepools?limit=500", 200, pool)
             .with("/version", 200, r#"{"gitVersion": "v1.33.5"}"#);
         let (feed, _requests) = feed(&server);
         let mut known = Known::default();
@@ -337,23 +329,7 @@ mod tests {
         assert_eq!(known.record_error.as_deref(), Some("broken"));
         feed.read_slow(&mut known).await;
         assert_eq!(known.version.as_deref(), Some("v1.33.5"));
-        assert_eq!(node_pools(&known), ["p"]);
-    }
-
-    #[test]
-    fn counts_and_pools_are_those_of_what_was_read() {
-        let json = r#"{"metadata": {"labels": {"karpenter.sh/nodepool": "a"}}}"#;
-        let raw = RawValue::from_string(json.to_owned()).unwrap();
-        let claim = |pool| {
-            let claim = Claim::placeholder(&"u".into(), "c", None, Some(pool), now());
-            ClaimItem { claim: claim.into(), launch_error: None, is_initialized: false }
-        };
-        let known = Known {
-            claims: vec![claim("b"), claim("a")],
-            nodes: vec![NodeItem::parse(&raw).unwrap()],
-            ..Known::default()
-        };
-        assert_eq!(node_pools(&known), ["a", "b"]);
+        assert_eq!(known.karpenter.pool_names().collect::<Vec<_>>(), ["p"]);
     }
 
     #[test]

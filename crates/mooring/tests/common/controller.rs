@@ -112,18 +112,59 @@ pub(crate) fn get(address: &str, path: &str) -> String {
     response
 }
 
-/// Deletes a NodeClaim and its finalizers.
-pub(crate) fn delete_nodeclaim(sim: &Sim, name: &str) {
-    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
+/// Does something with the objects of a kind in a simulated cluster.
+fn with_objects(
+    sim: &Sim,
+    (group, version, kind): (&str, &str, &str),
+    work: impl AsyncFnOnce(Api<DynamicObject>),
+) {
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let kubeconfig = sim.variable("KUBECONFIG");
         let client =
             mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
-        let claims: Api<DynamicObject> = Api::all_with(client, &kind);
+        work(Api::all_with(client, &kind)).await;
+    });
+}
+
+const NODE_POOL: (&str, &str, &str) = ("karpenter.sh", "v1", "NodePool");
+
+/// Deletes a NodeClaim and its finalizers.
+pub(crate) fn delete_nodeclaim(sim: &Sim, name: &str) {
+    with_objects(sim, ("karpenter.sh", "v1", "NodeClaim"), async |claims| {
         let patch = Patch::Merge(serde_json::json!({"metadata": {"finalizers": null}}));
         claims.patch(name, &PatchParams::default(), &patch).await.unwrap();
         claims.delete(name, &DeleteParams::default()).await.unwrap();
         assert!(claims.get_opt(name).await.unwrap().is_none());
+    });
+}
+
+pub(crate) fn delete_node_pool(sim: &Sim, name: &str) {
+    with_objects(sim, NODE_POOL, async |pools| {
+        pools.delete(name, &DeleteParams::default()).await.unwrap();
+    });
+}
+
+/// Does what `kubectl patch nodepool NAME --type=TYPE -p 'PATCH'` does.
+pub(crate) fn change(sim: &Sim, command: &str) {
+    let (words, patch) = command.split_once(" -p ").unwrap();
+    let words: Vec<&str> = words.split(' ').collect();
+    let ["kubectl", "patch", "nodepool", name, form] = words[..] else { panic!("{command}") };
+    let patch = patch.trim_matches('\'');
+    with_objects(sim, NODE_POOL, async |pools| {
+        let parameters = PatchParams::default();
+        let changed = match form {
+            "--type=json" => {
+                let patch = Patch::Json::<()>(serde_json::from_str(patch).unwrap());
+                pools.patch(name, &parameters, &patch).await
+            }
+            "--type=merge" => {
+                let patch: serde_json::Value = serde_json::from_str(patch).unwrap();
+                pools.patch(name, &parameters, &Patch::Merge(patch)).await
+            }
+            _ => panic!("{command}"),
+        };
+        changed.unwrap();
     });
 }

@@ -12,6 +12,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod advice;
 mod bundle;
 mod bundle_node;
 mod codes;

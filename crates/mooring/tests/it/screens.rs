@@ -177,10 +177,20 @@ fn normalize(text: &str) -> String {
 fn assert_fits(name: &str, shown: &str, columns: usize) {
     for line in shown.lines() {
         let start = line.trim_start();
-        let is_literal =
-            ["evidence ", "next ", "fix ", "lacks ", "Next ", "Docs ", "Evidence ", "kubectl "]
-                .iter()
-                .any(|label| start.starts_with(label));
+        let is_literal = [
+            "evidence ",
+            "next ",
+            "undo ",
+            "fix ",
+            "lacks ",
+            "Next ",
+            "Docs ",
+            "Evidence ",
+            "kubectl ",
+        ]
+        .iter()
+        .chain(&["Command ", "To undo ", "Undo "])
+        .any(|label| start.starts_with(label));
         let is_command = start.starts_with("mooring ") || line.contains("   mooring ");
         let is_wide_table = name.ends_with("-wide");
         let may_be_wider = is_literal || is_command || is_wide_table || !start.contains(' ');

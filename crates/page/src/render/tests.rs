@@ -3,7 +3,9 @@
 use std::io::Write as _;
 
 use super::render;
-use crate::fixture::{healthy, hostile, large, local, morning, snapshot};
+use mooring_inventory::{Karpenter, NodePool};
+
+use crate::fixture::{BAD, healthy, hostile, joining, large, local, morning, snapshot};
 use crate::html::revision;
 use crate::snapshot::{PageMode, Snapshot};
 use crate::view::PageView;
@@ -54,8 +56,9 @@ fn image_verdict_has_counts_evidence_owner_and_commands() {
         "the same line on all 37 · code 232 ERR_ORAS_BINARY_NOT_FOUND, reported as 211",
         "owner: image",
         "data-copy=\"mooring why default\"",
-        "<b>84 of 84</b> joined on <b>202601.13.0</b>",
-        "default rolls to 202601.27.0",
+        "Keep running nodes on their image",
+        "data-copy=\"kubectl patch nodepool default --type=json ",
+        "UTC default rolls to 202601.27.0",
         "37 like it failed 1 min 12 s after launch",
         "All 37 failures of the last 24 hours",
     ] {
@@ -114,6 +117,66 @@ fn each_address_has_its_subject() {
         let view = PageView::parse(address, None).unwrap();
         let (exists, html) = render(&morning, &view);
         assert!(!exists && html.contains("Not found"), "{address}");
+    }
+}
+
+#[test]
+fn titles_name_what_a_page_is_about() {
+    let morning = morning();
+    for (address, title) in [
+        ("/", "✗ prod-weu – Mooring"),
+        ("/pools/default", "✗ Pool default – prod-weu – Mooring"),
+        ("/nodes/default-b00", "✗ Node default-b00 – prod-weu – Mooring"),
+        ("/images/202601.27.0", "✗ Image 202601.27.0 – prod-weu – Mooring"),
+        ("/causes/OrasBinaryMissing", "✗ Cause OrasBinaryMissing – prod-weu – Mooring"),
+        ("/codes/232", "✗ Exit code 232 – prod-weu – Mooring"),
+        ("/failures", "✗ Failures – prod-weu – Mooring"),
+        ("/joining", "✗ Nodes joining – prod-weu – Mooring"),
+    ] {
+        assert!(page(&morning, address).contains(&format!("<title>{title}</title>")), "{address}");
+    }
+}
+
+#[test]
+fn all_joining_nodes_can_be_reached() {
+    let mut snapshot = large();
+    let more =
+        (0..250).map(|number| joining(&format!("k{number}"), "pool-001", BAD, 1000 + number));
+    let nodes = snapshot.facts.inventory.nodes.iter().cloned().chain(more);
+    snapshot.facts.inventory.nodes = nodes.collect();
+    let overview = page(&snapshot, "/");
+    assert!(overview.contains("<a href=\"/joining\">All 450 nodes that are joining</a>"));
+    let mut names = std::collections::BTreeSet::new();
+    for address in ["/joining", "/joining?from=200", "/joining?from=400"] {
+        let html = page(&snapshot, address);
+        let length = html.len() + stylesheet().len() + SCRIPT.len();
+        assert!(length <= 300_000, "{address} {length}");
+        let links = html.split("<a href=\"/nodes/").skip(1);
+        names.extend(links.map(|link| link.split('"').next().unwrap().to_owned()));
+    }
+    assert_eq!(names.len(), 450);
+}
+
+#[test]
+fn mitigation_in_effect_has_its_undo_and_is_not_advised() {
+    let mut snapshot = morning();
+    let budget = serde_json::json!({"nodes": "0", "reasons": ["Drifted"]});
+    let pool =
+        NodePool { name: "default".to_owned(), budgets: vec![budget], ..NodePool::default() };
+    snapshot.facts.karpenter = Karpenter { node_pools: Some(vec![pool]), ..Karpenter::default() };
+    let html = page(&snapshot, "/");
+    assert!(html.contains("Drift of NodePool default is held"), "{html}");
+    assert!(html.contains("data-copy=\"kubectl patch nodepool default --type=json -p &#39;[{&quot;op&quot;:&quot;test&quot;"));
+    assert!(!html.contains("Keep running nodes on their image"), "{html}");
+}
+
+#[test]
+fn times_are_in_utc() {
+    let html = page(&morning(), "/");
+    for (at, _) in html.match_indices("</time>") {
+        let text = html[..at].rsplit('>').next().unwrap();
+        let is_elapsed = html[..at].ends_with(&format!("data-since>{text}"));
+        assert!(is_elapsed || text.ends_with(" UTC"), "{text}");
     }
 }
 

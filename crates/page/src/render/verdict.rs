@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use mooring_controller::claim::image;
 use mooring_diagnosis::cause_page;
-use mooring_inventory::{FailureGroup, FleetRow, FleetVerdict, Node};
+use mooring_inventory::{Advice, FailureGroup, FleetRow, FleetVerdict};
 use mooring_workflow::plural::counted;
 
 use crate::html::{
@@ -60,7 +59,10 @@ pub(super) fn section(model: &PageModel<'_>) -> String {
     }
     for finding in &model.status.findings {
         if finding.severity == "warning" {
-            small.push(line("slow", &escape(&finding.message)));
+            let undo = finding.advice.as_ref().and_then(|step| step.command.as_deref());
+            let undo = undo.map(|undo| format!(" To undo it: {}", command(undo)));
+            let undo = undo.unwrap_or_default();
+            small.push(line("slow", &(escape(&finding.message) + &undo)));
         }
     }
     small.extend(runs(model));
@@ -100,28 +102,9 @@ fn image_verdict(model: &PageModel<'_>, row: &FleetRow) -> String {
     if let Some(summary) = summary {
         let _ = write!(why, " {}", sentence(summary));
     }
-    let good = last_good(model, row);
-    let advice = good.map_or_else(
-        || "See what each failed node reported, and what can be done.".to_owned(),
-        |(version, joined)| {
-            format!(
-                "New nodes need another image. <b>{joined} of {joined}</b> joined on <b>{}</b>.",
-                escape(version)
-            )
-        },
-    );
     let pool = row.pools.first().map_or("", String::as_str);
-    verdict(model, model.group_of(row), &title, &why, (&advice, pool, &row.cause))
-}
-
-/// Returns the version of another image that most nodes of the same pools joined on, without a failure.
-fn last_good<'a>(model: &'a PageModel<'_>, row: &FleetRow) -> Option<(&'a str, usize)> {
-    let is_same = |node: &Node| {
-        node.pool.as_deref().is_some_and(|pool| row.pools.iter().any(|one| one == pool))
-            && node.image.as_deref() != Some(&row.image)
-    };
-    let good = model.inventory.best_image(is_same).filter(|(_, joined)| *joined > 3);
-    good.map(|(name, joined)| (image::version(name), joined))
+    let group = model.group_of(row);
+    verdict(model, group, &title, &why, (pool, &row.cause))
 }
 
 fn group_verdict(model: &PageModel<'_>, group: &FailureGroup) -> String {
@@ -149,10 +132,8 @@ fn group_verdict(model: &PageModel<'_>, group: &FailureGroup) -> String {
             );
         }
     }
-    let action = page.and_then(|page| page.actions.first().copied());
-    let advice = escape(action.unwrap_or("See what each failed node reported."));
     let pool = group.pool.as_deref().unwrap_or_default();
-    verdict(model, Some(group), &title, &why, (&advice, pool, &group.cause))
+    verdict(model, Some(group), &title, &why, (pool, &group.cause))
 }
 
 fn group_title(view: &PageView, group: &FailureGroup) -> String {
@@ -164,13 +145,13 @@ fn group_title(view: &PageView, group: &FailureGroup) -> String {
     title
 }
 
-/// Renders a verdict with its evidence and commands. Title, reason and advice are HTML.
+/// Renders a verdict with its evidence, advice and commands. Title and reason are HTML.
 fn verdict(
     model: &PageModel<'_>,
     group: Option<&FailureGroup>,
     title: &str,
     why: &str,
-    (advice, pool, cause): (&str, &str, &str),
+    (pool, cause): (&str, &str),
 ) -> String {
     let mut over = format!("{} Verdict", sign("failed"));
     let mut evidence = String::new();
@@ -191,13 +172,26 @@ fn verdict(
         }
         evidence = quote(group);
     }
+    let first = group.and_then(|group| model.adviser.advise(group).into_iter().next());
+    let todo = first.map_or_else(
+        || "<p>See what each failed node reported.</p>".to_owned(),
+        |first| advice(&first),
+    );
     let id = format!("v-{}", escape(cause));
     let why_command = if pool.is_empty() { command("mooring why") } else { why_command(pool) };
     format!(
         "<section class=\"verdict failed\" aria-labelledby=\"{id}\"><div><p class=\"over\">{over}</p><h2 id=\"{id}\">{title}</h2><p class=\"why\">{why}</p>{evidence}</div>\
-         <div class=\"todo\"><h3>Next</h3><p>{advice}</p>{why_command}{}</div></section>",
+         <div class=\"todo\"><h3>Next</h3>{todo}{why_command}{}</div></section>",
         explain_command(cause)
     )
+}
+
+/// Renders a next step with its commands.
+fn advice(step: &Advice) -> String {
+    let mut html = format!("<p>{}</p>", escape(&step.text));
+    html.extend(step.command.as_deref().map(command));
+    html.extend(step.undo.as_deref().map(|undo| format!("<p>To undo it:</p>{}", command(undo))));
+    html
 }
 
 fn quote(group: &FailureGroup) -> String {
@@ -240,7 +234,7 @@ fn no_problem(model: &PageModel<'_>) -> String {
     if !has_record {
         text.push_str(" Failures of deleted nodes are not known.");
     } else if let Some(counts) = &model.facts.inventory.counts {
-        let _ = write!(text, " Recorded since {}.", counts.since().strftime("%-d %b %H:%M"));
+        let _ = write!(text, " Recorded since {}.", counts.since().strftime("%-d %b %H:%M UTC"));
     }
     let severity = if has_record { "good" } else { "calm" };
     format!(

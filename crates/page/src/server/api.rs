@@ -34,8 +34,9 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
         None => match path {
             "status" => to_json(&facts.document(STATUS_SCHEMA, status())),
             "fleet" => {
-                let fleet = Fleet::of(&inventory(), filter.since);
-                let findings = ImageFinding::all(facts, &fleet);
+                let inventory = inventory();
+                let fleet = Fleet::of(&inventory, filter.since);
+                let findings = ImageFinding::all(facts, &inventory, &fleet);
                 let content = FleetContent::new(facts, &fleet, &findings);
                 to_json(&facts.document(FLEET_SCHEMA, content))
             }

@@ -146,23 +146,6 @@ async fn node_without_a_provider_id_is_found_after_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn definition_of_the_node_class_shows_if_versions_can_be_pinned() {
-    let cluster = Cluster::quiet(ClusterOptions::default());
-    let query = node_query(&cluster);
-    let key = Key::new(None, "aksnodeclasses.karpenter.azure.com");
-    let resource = "customresourcedefinitions.apiextensions.k8s.io";
-    assert_eq!(query.has_versions().await, Some(false));
-    cluster.shell.with(|world, now| {
-        let mut spec = world.kubernetes().get(resource, &key).unwrap()["spec"].clone();
-        let path = "/versions/0/schema/openAPIV3Schema/properties/spec/properties";
-        spec.pointer_mut(path).unwrap()["versions"] =
-            json!({"type": "object", "properties": {"nodeImageVersion": {"type": "string"}}});
-        world.kubernetes_mut().change(resource, &key, &json!({"spec": spec}), now).unwrap();
-    });
-    assert_eq!(query.has_versions().await, Some(true));
-}
-
-#[tokio::test(start_paused = true)]
 async fn view_shows_the_state_once_for_every_change() {
     let cluster = Cluster::new(false, Provisioning::Extension.with_cse(Cse::default()));
     let replica = cluster.start_viewed("a");

@@ -2,7 +2,7 @@
 
 use mooring_controller::observation::node::Node;
 use mooring_controller::query::FleetTable;
-use mooring_controller::verdict::advice;
+use mooring_inventory::status::ImageFinding;
 use serde_json::{Value, json};
 
 use super::query::node_query;
@@ -12,12 +12,15 @@ use crate::output::{AnswerFormat, print_document};
 use crate::process::build_runtime;
 
 /// Prints schema mooring.fleet/v1.
-pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), CommandFailure> {
+pub(crate) fn fleet(
+    arguments: &FleetArguments,
+    findings: &[ImageFinding],
+) -> Result<(), CommandFailure> {
     build_runtime()?.block_on(async {
         let query = node_query(&arguments.read.sources.cluster, false, false).await?;
         let table = query.fleet().await.map_err(|error| CommandFailure::query(&error))?;
         let lost = query.nodes_without_provider_id().await;
-        let document = document(&table, query.has_versions().await, &lost);
+        let document = document(&table, findings, &lost);
         print_document(&document, arguments.output == AnswerFormat::Yaml)
     })
 }
@@ -29,8 +32,8 @@ pub(super) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the document mooring.fleet/v1. `has_versions` is true if an AKSNodeClass can pin an image version.
-fn document(table: &FleetTable, has_versions: Option<bool>, lost: &[Node]) -> Value {
+/// Returns the document mooring.fleet/v1.
+fn document(table: &FleetTable, found: &[ImageFinding], lost: &[Node]) -> Value {
     let rows: Vec<_> = table
         .rows
         .iter()
@@ -43,7 +46,8 @@ fn document(table: &FleetTable, has_versions: Option<bool>, lost: &[Node]) -> Va
         .findings
         .iter()
         .map(|(image, sentence)| {
-            let actions = advice::steps(&table.affected_resources(image, has_versions));
+            let actions = found.iter().filter(|one| one.image == *image);
+            let actions: Vec<_> = actions.flat_map(|one| &one.actions).collect();
             json!({"image": image, "sentence": sentence, "actions": actions})
         })
         .collect();

@@ -1,15 +1,14 @@
 //! The facts of an answer, as in schema `mooring.why/v2`.
 
 use jiff::Timestamp;
-use mooring_codes::Os;
 use mooring_controller::claim::image;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::FailureRecord;
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::LostNode;
 use mooring_inventory::{
-    ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, FleetVerdict, Inventory, JoinState, Node,
-    PoolKind, Share, groups,
+    Advice, Adviser, ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, Inventory, JoinState,
+    Mitigation, Node, PoolKind, Share, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;
@@ -34,6 +33,7 @@ pub(super) struct WhyAnswer {
     pub(super) nodes: Vec<NodeEntry>,
     #[serde(rename = "nodesWithoutProviderID")]
     pub(super) lost: Vec<LostNode>,
+    pub(super) mitigations: Vec<Mitigation>,
     pub(super) next: Vec<Next>,
     /// Time of the last node that joined.
     #[serde(skip)]
@@ -60,7 +60,7 @@ pub(super) struct Diagnosis {
     pub(super) here: Option<Share>,
     /// The same on other images.
     pub(super) others: Option<Share>,
-    pub(super) actions: Vec<String>,
+    pub(super) actions: Vec<Advice>,
     pub(super) next: Vec<Next>,
 }
 
@@ -104,15 +104,21 @@ impl WhyAnswer {
         let listed = selected.nodes.iter().filter(is_listed);
         let nodes: Vec<NodeEntry> =
             listed.map(|node| NodeEntry::new(node, reports.get(&node.uid), facts)).collect();
+        let adviser = Adviser::new(facts);
         let diagnoses: Vec<Diagnosis> = groups(selected)
             .into_iter()
-            .map(|group| diagnosis(group, &fleet, &all, subject))
+            .map(|group| diagnosis(group, &fleet, &adviser, subject))
             .collect();
         let pool = match subject {
-            WhySubject::Pool { name, .. } => Some(name),
+            WhySubject::Pool { name, .. } => Some(name.as_str()),
             _ => None,
         };
         let lost = facts.lost.iter().filter(|node| pool.is_none_or(|pool| node.pool == *pool));
+        let of_node = selected.nodes.iter().find_map(|node| node.pool.as_deref());
+        let mitigations = match subject {
+            WhySubject::Node(_) => of_node.map(|pool| facts.karpenter.mitigations(Some(pool))),
+            _ => Some(facts.karpenter.mitigations(pool)),
+        };
         let joined = || selected.nodes.iter().filter(|node| node.has_joined() && !node.is_failed());
         Self {
             subject: SubjectName::new(subject, selected),
@@ -120,6 +126,7 @@ impl WhyAnswer {
             failed: selected.failed(),
             joining: selected.count(JoinState::Joining),
             joined: joined().count(),
+            mitigations: mitigations.unwrap_or_default(),
             next: next(subject, &nodes, &diagnoses, reports, cluster),
             diagnoses,
             nodes,
@@ -209,7 +216,7 @@ fn is_earlier(node: &Node, entry: &FailureRecord) -> bool {
 fn diagnosis(
     group: FailureGroup,
     fleet: &Fleet,
-    all: &Inventory,
+    adviser: &Adviser<'_>,
     subject: &WhySubject,
 ) -> Diagnosis {
     let is_same = |row: &&FleetRow| {
@@ -230,35 +237,10 @@ fn diagnosis(
         code,
         here: row.map(|row| row.here),
         others: row.map(|row| row.others),
-        actions: actions(&group, code, row, all),
+        actions: adviser.advise(&group),
         next,
         group,
     }
-}
-
-/// Returns next steps: first another image, if the image is at fault and another one works in this pool.
-fn actions(
-    group: &FailureGroup,
-    code: Option<i32>,
-    row: Option<&FleetRow>,
-    all: &Inventory,
-) -> Vec<String> {
-    let mut actions = Vec::new();
-    if row.is_some_and(|row| row.verdict == FleetVerdict::Image) {
-        let good = all.best_image(|node| node.pool == group.pool);
-        actions.extend(good.map(|(image, joined)| {
-            let version = image::version(image);
-            format!("Use image {version} for new nodes: {joined} of {joined} nodes joined with it.")
-        }));
-    }
-    if let Some(page) = cause_page(&group.cause) {
-        actions.extend(page.actions.iter().map(|action| (*action).to_owned()));
-    } else if let Some(code) = code {
-        let os = if group.os == Some("windows") { Os::Windows } else { Os::Linux };
-        let row = mooring_codes::lookup(os, code, None);
-        actions.extend(row.first().map(|row| row.action.to_owned()));
-    }
-    actions
 }
 
 /// Returns the command that explains a code or a cause. An image that is not a plain word is omitted.

@@ -11,7 +11,7 @@ use super::request::{ask, select};
 use super::{groups, markdown};
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::{ReadArguments, WhyArguments};
-use crate::answers::common::{add_sources, names, print_warnings};
+use crate::answers::common::{add_mitigations, add_sources, names, print_warnings};
 use crate::answers::filters::ensure_known;
 use crate::answers::schemas::WHY;
 use crate::arguments::SourceArguments;
@@ -86,6 +86,7 @@ pub(super) fn screen(arguments: &WhyArguments, facts: &ClusterFacts, answer: &Wh
         Some(node) => super::node::add(&mut screen, facts, answer, node),
         None => groups::add(&mut screen, facts, answer, is_wide),
     }
+    add_mitigations(&mut screen, &answer.mitigations);
     add_sources(&mut screen, facts);
     screen
 }

@@ -11,7 +11,7 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 
 use super::answer::{Diagnosis, WhyAnswer};
-use crate::answers::common::{caveat, clock, moment, short_duration};
+use crate::answers::common::{add_advice, caveat, clock, moment, short_duration};
 
 /// Source of failures that are not confirmed.
 pub(super) const UNCONFIRMED: &str = "events only; neither Azure nor the API server shows it";
@@ -119,7 +119,7 @@ fn add_group(
     } else {
         rows.prose("nodes", nodes(group));
     }
-    rows.each("do first", diagnosis.actions.first());
+    add_advice(rows.screen, indent, diagnosis.actions.first());
     rows.commands(&diagnosis.next);
 }
 
@@ -224,7 +224,7 @@ fn nodes(group: &FailureGroup) -> String {
 fn table(answer: &WhyAnswer, group: &FailureGroup, now: Timestamp) -> Table {
     let mut table = Table::new([
         Column::left("NODECLAIM OR NODE"),
-        Column::left("FAILED"),
+        Column::left("FAILED (UTC)"),
         Column::right("AFTER"),
         Column::left("EVIDENCE"),
     ]);

@@ -7,6 +7,7 @@ use mooring_redact::{markdown as escape, markdown_code};
 
 use super::answer::WhyAnswer;
 use super::{groups, node};
+use crate::answers::common::{advice_markdown as advice, mitigations_markdown as mitigations};
 
 pub(super) fn text(facts: &ClusterFacts, answer: &WhyAnswer) -> String {
     let mut text = String::new();
@@ -38,6 +39,9 @@ pub(super) fn text(facts: &ClusterFacts, answer: &WhyAnswer) -> String {
         }
         let names: Vec<String> = group.nodes.iter().map(|name| escape(name)).collect();
         let _ = writeln!(text, "  - nodes: {}", names.join(", "));
+        if let Some(first) = diagnosis.actions.first() {
+            let _ = writeln!(text, "  - do first: {}", advice(first));
+        }
         for next in &diagnosis.next {
             let _ = writeln!(text, "  - next: {}", markdown_code(&next.command));
         }
@@ -53,5 +57,5 @@ pub(super) fn text(facts: &ClusterFacts, answer: &WhyAnswer) -> String {
     } else {
         let _ = writeln!(text, "\n{} joining, {} joined", answer.joining, answer.joined);
     }
-    text
+    text + &mitigations(&answer.mitigations)
 }

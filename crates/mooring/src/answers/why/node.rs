@@ -9,7 +9,7 @@ use mooring_workflow::published::ClusterIdentity;
 
 use super::answer::{NodeEntry, WhyAnswer};
 use super::groups::{Rows, UNCONFIRMED, code, owner};
-use crate::answers::common::{pools_portal, portal, seconds_clock, short_duration};
+use crate::answers::common::{add_advice, pools_portal, portal, seconds_clock, short_duration};
 
 /// A report this many seconds after the failure is late: reads take up to a minute.
 const LATE_REPORT: i64 = 120;
@@ -65,7 +65,7 @@ pub(super) fn add(
         rows.prose("like it", similar(facts, node, failure));
         rows.each("owner", owner(failure.owner.as_deref(), failure.confidence.as_deref()));
         let action = answer.diagnoses.iter().find_map(|one| one.actions.first());
-        rows.each("do first", action);
+        add_advice(rows.screen, rows.indent, action);
     }
     rows.each("earlier", entry.earlier.as_ref().map(earlier_attempt));
     rows.commands(&answer.next);

@@ -16,7 +16,7 @@ pub(super) async fn ask(
 ) -> Result<(WhySubject, Reports), CommandFailure> {
     let facts = &cluster.facts;
     let name = arguments.what.as_deref().map(without_kind);
-    let subject = WhySubject::find(name, &facts.inventory, &facts.node_pools);
+    let subject = WhySubject::find(name, &facts.inventory, &facts.karpenter);
     let selected = select(arguments, facts, &subject);
     let mut request = VmRequest::unknown(&selected.nodes, facts.now);
     match &subject {

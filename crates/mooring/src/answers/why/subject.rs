@@ -1,6 +1,6 @@
 //! The pool or node that a name refers to.
 
-use mooring_inventory::{ClusterFacts, Inventory, Node, PoolKind};
+use mooring_inventory::{ClusterFacts, Inventory, Karpenter, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
@@ -24,7 +24,7 @@ pub(super) enum WhySubject {
 
 impl WhySubject {
     /// Finds a node by any of its names, then a pool.
-    pub(super) fn find(name: Option<&str>, inventory: &Inventory, node_pools: &[String]) -> Self {
+    pub(super) fn find(name: Option<&str>, inventory: &Inventory, karpenter: &Karpenter) -> Self {
         let Some(name) = name else { return Self::Cluster };
         // The last one, if the name was used before.
         let named = inventory.nodes.iter().filter(|node| node.is_named(name));
@@ -33,7 +33,7 @@ impl WhySubject {
         }
         let of_pool = |node: &&Node| node.pool.as_deref() == Some(name);
         let kind = match inventory.nodes.iter().find(of_pool) {
-            _ if node_pools.iter().any(|pool| pool == name) => PoolKind::NodePool,
+            _ if karpenter.pool(name).is_some() => PoolKind::NodePool,
             Some(node) => node.pool_kind,
             None => return Self::Unknown(name.to_owned()),
         };
@@ -83,7 +83,7 @@ fn unknown(name: &str, facts: &ClusterFacts) -> CommandFailure {
 /// Returns names with their kinds: pools first.
 fn known_names(facts: &ClusterFacts) -> Vec<(String, &'static str)> {
     let mut known: Vec<(String, &'static str)> = Vec::new();
-    known.extend(facts.node_pools.iter().map(|name| (name.clone(), "NodePool")));
+    known.extend(facts.karpenter.pool_names().map(|name| (name.to_owned(), "NodePool")));
     let nodes = &facts.inventory.nodes;
     known.extend(
         nodes
@@ -177,7 +177,8 @@ mod tests {
         ];
         let nodes = nodes.into_iter().collect();
         let inventory = Inventory { nodes, ..Inventory::default() };
-        let find = |name: &str| WhySubject::find(Some(name), &inventory, &["empty".to_owned()]);
+        let karpenter = fixtures::karpenter(["empty"]);
+        let find = |name: &str| WhySubject::find(Some(name), &inventory, &karpenter);
         let claim = WhySubject::Node("aks-default-a-true".to_owned());
         for name in ["default-a", "aks-default-a", "default/default-a", "default/aks-default-a"] {
             assert_eq!(find(name), claim, "{name}");
@@ -190,6 +191,6 @@ mod tests {
         assert_eq!(find("system"), pool("system", PoolKind::AksPool));
         assert_eq!(find("default"), pool("default", PoolKind::NodePool));
         assert_eq!(find("empty"), pool("empty", PoolKind::NodePool));
-        assert_eq!(WhySubject::find(None, &inventory, &[]), WhySubject::Cluster);
+        assert_eq!(WhySubject::find(None, &inventory, &karpenter), WhySubject::Cluster);
     }
 }

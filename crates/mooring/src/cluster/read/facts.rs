@@ -8,14 +8,13 @@ use mooring_controller::LEGACY_NAMESPACE;
 use mooring_controller::record;
 use mooring_controller::record::counts;
 use mooring_controller::run::{Api, ApiError};
-use mooring_controller::verdict::advice;
 use mooring_inventory::{ClusterFacts, Inventory, NodeItem};
 use mooring_kube::kubeconfig::Connection;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::karpenter::read_karpenter;
 use super::record::{legacy_warning, parse_counts, parse_record};
 use crate::arguments::SourceArguments;
 use crate::cluster::azure::{ConnectedCluster, VmRequest};
@@ -24,13 +23,8 @@ use crate::cluster::connect;
 use crate::cluster::controller_state::read_controller;
 use crate::cluster::discovery::{self, NamedCluster, NodesCluster, about_the_nodes};
 use crate::cluster::follow::Lists;
-use crate::cluster::list::list;
 use crate::cluster::waiting::wait;
 use crate::output::failure::CommandFailure;
-
-const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
-const NODE_CLASS_CRD: &str =
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
 /// Reads the cluster and the record; then Azure for nodes without a verdict, and its pools.
 pub(crate) async fn read(arguments: &SourceArguments) -> Result<ConnectedCluster, CommandFailure> {
@@ -103,19 +97,16 @@ pub(crate) async fn read_connected(
     };
     let system = api.get("/api/v1/namespaces/kube-system");
     let version = api.get("/version");
-    let node_class = api.get(NODE_CLASS_CRD);
-    let node_pools = list(&api, NODE_POOLS, name);
+    let karpenter = read_karpenter(&api);
     let legacy_path = record::path(LEGACY_NAMESPACE);
     let legacy = api.get(&legacy_path);
-    let live = async { tokio::join!(claims, nodes, node_pools) };
-    let context = async { tokio::join!(system, version, node_class, legacy) };
-    let ((claims, nodes, node_pools), controller_and_record, (system, version, node_class, legacy)) =
+    let live = async { tokio::join!(claims, nodes, karpenter) };
+    let context = async { tokio::join!(system, version, legacy) };
+    let ((claims, nodes, (karpenter, unread)), controller_and_record, (system, version, legacy)) =
         tokio::join!(live, controller_and_record, context);
     let (controller, record, counts, record_took) = controller_and_record;
     let took = started.elapsed();
     let mut warnings = Vec::new();
-    let crd = node_class.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    let has_versions = crd.map(|crd| advice::has_versions(&crd));
     let has_karpenter = !matches!(claims, Ok(None));
     // A list that is followed is not current without a connection.
     let is_lost = |error: &ApiError| lists.is_followed() && error.status.is_none();
@@ -130,6 +121,7 @@ pub(crate) async fn read_connected(
     let claims = or_warning("NodeClaims", claims.map(Option::unwrap_or_default), &mut warnings);
     let nodes = or_warning("nodes", nodes.map(Option::unwrap_or_default), &mut warnings);
     let cluster_error = warnings.first().cloned();
+    warnings.extend(unread);
     let (record, mut record_source) = parse_record(record, record_took, &controller, &mut warnings);
     warnings
         .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
@@ -159,10 +151,9 @@ pub(crate) async fn read_connected(
         region: nodes.iter().find_map(NodeItem::region),
         version: version.ok().and_then(|text| member(&text, "/gitVersion")),
         inventory,
-        node_pools: node_pools.ok().flatten().unwrap_or_default(),
+        karpenter,
         has_karpenter,
         lost: nodes.iter().filter_map(|node| node.lost(now)).collect(),
-        has_versions,
         controller,
         record: record.map(Arc::new),
         sources: vec![cluster_source, record_source, Source::new(SourceName::Azure)],
@@ -195,11 +186,6 @@ fn identity(
         server: Some(connection.server.clone()),
         uid,
     }
-}
-
-/// Returns the name of an object.
-fn name(object: &RawValue) -> Option<String> {
-    member(object.get(), "/metadata/name")
 }
 
 fn or_warning<T: Default>(what: &str, read: Result<T, ApiError>, warnings: &mut Vec<String>) -> T {

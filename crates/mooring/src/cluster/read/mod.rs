@@ -1,8 +1,10 @@
 //! Reads the facts of a cluster, all sources at the same time.
 
 mod facts;
+mod karpenter;
 mod record;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use facts::{read, read_cluster, read_connected, read_followed};
+pub(crate) use karpenter::read_karpenter;

@@ -67,7 +67,7 @@ async fn objects_that_may_not_be_read_are_warnings() {
     );
     let facts = read_from(&server).await.unwrap().facts;
     assert!(facts.has_karpenter);
-    assert_eq!(facts.node_pools, ["default"]);
+    assert_eq!(facts.karpenter.pool_names().collect::<Vec<_>>(), ["default"]);
     assert_eq!(facts.warnings, ["NodeClaims were not read: not allowed"]);
     let failure = read_from(&server.with(NODES, 403, DENIED)).await.err().unwrap();
     assert!(failure.text().starts_with("cannot read nodes: "), "{}", failure.text());

@@ -10,8 +10,11 @@ pub(crate) fn karpenter(facts: &ClusterFacts) -> Vec<DoctorCheck> {
         let message = "not installed: only AKS pools are shown";
         return vec![DoctorCheck::new("karpenter", "installed", CheckState::Skipped, message)];
     }
-    let pools = counted(facts.node_pools.len(), "NodePool");
-    let versions = match facts.has_versions {
+    let pools = facts.karpenter.node_pools.as_ref().map_or_else(
+        || "NodePools were not read".to_owned(),
+        |pools| counted(pools.len(), "NodePool"),
+    );
+    let versions = match facts.karpenter.has_versions {
         Some(true) => "; images can be pinned (spec.versions of an AKSNodeClass)",
         Some(false) => "; images cannot be pinned: the AKSNodeClass has no spec.versions",
         None => "",

@@ -98,7 +98,7 @@ pub(super) fn add_fleet(
         Err(why) => return add_output("fleet", Err(why.clone()), contents),
     };
     let fleet = Fleet::of(&facts.inventory, None);
-    let findings = ImageFinding::all(facts, &fleet);
+    let findings = ImageFinding::all(facts, &facts.inventory, &fleet);
     let content = FleetContent::new(facts, &fleet, &findings);
     let document = serde_json::to_value(facts.document(FLEET_SCHEMA, content))?;
     add_output("fleet", Ok(document), contents)
