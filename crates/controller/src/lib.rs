@@ -18,7 +18,6 @@
 //! | writes, idempotent | [`verdict::patch`], [`verdict::event`], [`record`] |
 //! | joined and failed nodes by half hour | [`record::counts`] |
 //! | failing images and pools | [`failing`], [`claim::image`] |
-//! | notifications | [`notify`] |
 //! | metrics and logs | [`metrics`], [`metrics::log`] |
 //! | leader election | `run/leader` over `mooring_kube::lease` |
 //! | inputs and actions | [`state`] |
@@ -32,7 +31,6 @@ pub mod claim;
 pub mod failing;
 pub mod hash;
 pub mod metrics;
-pub mod notify;
 pub mod observation;
 pub mod query;
 pub mod record;
@@ -46,7 +44,6 @@ pub mod verdict;
 pub use claim::Claim;
 pub use claim::scope::Scope;
 pub use observation::Observation;
-pub use record::legacy::NAMESPACE as LEGACY_NAMESPACE;
 pub use settings::Settings;
 pub use state::{Action, Input, State};
 pub use verdict::Verdict;

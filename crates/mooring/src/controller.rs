@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use mooring_arm::Client;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
-use mooring_controller::notify::{HttpTransport, Notifications, hook};
 use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest, serve};
 use mooring_controller::schedule::rate_limit;
 use mooring_controller::{Scope, Settings};
@@ -115,7 +114,6 @@ async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
         arguments.cluster.arm_endpoint.as_ref(),
         rate_limit::controller_limits(),
     )?;
-    let notifications = notifications()?;
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
     let page_at = listen_page(&arguments.page_address).await?;
@@ -143,7 +141,6 @@ async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
         times: Times::default(),
         metrics,
         health,
-        notifications,
     };
     let (views, requests) = mpsc::channel(1);
     let page_on = page_at.as_ref().and_then(|listener| listener.local_addr().ok());
@@ -169,7 +166,6 @@ async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
         metrics = %metrics_on,
         health = %health_on,
         page = page_on.map(tracing::field::display),
-        hooks = controller.notifications.hooks.len(),
         "starting controller"
     );
     controller.run_viewed(stop, requests).await;
@@ -204,7 +200,6 @@ fn feed(
         views,
         clock: Arc::clone(&controller.clock),
         health: Arc::clone(&controller.health),
-        notifications: controller.notifications.clone(),
         namespace: controller.namespace.clone(),
         instance: controller.settings.instance.clone(),
         identity,
@@ -233,18 +228,6 @@ async fn listen_page(text: &str) -> Result<Option<TcpListener>, CommandFailure> 
             Ok(None)
         }
     }
-}
-
-/// Reads hooks from the environment; their URLs and keys are secrets, and never arguments.
-fn notifications() -> Result<Notifications, CommandFailure> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let hooks = hook::hooks(variable).map_err(|error| CommandFailure::usage(error.to_string()))?;
-    if hooks.is_empty() {
-        return Ok(Notifications::default());
-    }
-    let transport = HttpTransport::new()
-        .map_err(|why| CommandFailure::io(format!("cannot create the client for hooks: {why}")))?;
-    Ok(Notifications::new(hooks, Arc::new(transport)))
 }
 
 /// Binds an address. `:8080` means all interfaces, as in other Prometheus exporters.

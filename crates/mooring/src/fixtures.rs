@@ -108,7 +108,6 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> ClusterFacts {
             schema: SCHEMA.to_owned(),
             pools: BTreeMap::new(),
             dropped: 0,
-            taken_from: None,
         })),
         sources: names.map(read).to_vec(),
         warnings: Vec::new(),

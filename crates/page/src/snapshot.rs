@@ -1,6 +1,5 @@
 //! The facts that a page shows.
 
-use mooring_controller::notify::HookStatus;
 use mooring_inventory::ClusterFacts;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
@@ -42,5 +41,4 @@ pub struct ControllerDetails {
     pub azure_requests: u64,
     pub azure_throttled: u64,
     pub azure_reads_left: u64,
-    pub hooks: Vec<HookStatus>,
 }

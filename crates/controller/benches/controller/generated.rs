@@ -134,7 +134,6 @@ pub(crate) async fn memory(count: u64) {
         times: Times::default(),
         metrics: Arc::new(Metrics::new()),
         health: Arc::clone(&health),
-        notifications: mooring_controller::notify::Notifications::default(),
     };
     let metrics = Arc::clone(&controller.metrics);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

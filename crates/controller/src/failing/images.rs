@@ -17,15 +17,9 @@ pub struct FleetWatch {
     images: BTreeSet<String>,
     /// Times of the last failures, by image and cause.
     causes: BTreeMap<(String, String), Option<Timestamp>>,
-    announced: BTreeMap<(String, String), AnnouncedFinding>,
+    /// Findings that were reported, with their failure rates at that time.
+    announced: BTreeMap<(String, String), f64>,
     overflowed: u64,
-}
-
-#[derive(Debug)]
-struct AnnouncedFinding {
-    /// Failure rate when it was reported.
-    rate: f64,
-    finding: ImagePattern,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -69,10 +63,9 @@ impl FleetWatch {
         let mut holding = self.fleet.findings();
         holding.retain(|finding| !self.is_old(&finding.image, &finding.cause, now));
         let mut changes = FindingChanges::default();
-        for key in self.announced.keys().cloned().collect::<Vec<_>>() {
+        for (key, rate) in self.announced.clone() {
             let (image, cause) = &key;
             let holds = holding.iter().any(|f| f.image == *image && f.cause == *cause);
-            let rate = self.announced.get(&key).map_or(0.0, |announced| announced.rate);
             let lasts = !self.is_old(image, cause, now)
                 && failure_rate(&self.fleet, image, cause) > rate / 2.0;
             if !holds && !lasts {
@@ -82,13 +75,11 @@ impl FleetWatch {
         }
         for finding in holding {
             let key = (finding.image.clone(), finding.cause.clone());
-            if let Some(announced) = self.announced.get_mut(&key) {
-                announced.finding = finding;
-                continue;
+            if !self.announced.contains_key(&key) {
+                let rate = failure_rate(&self.fleet, &finding.image, &finding.cause);
+                self.announced.insert(key, rate);
+                changes.new.push(finding);
             }
-            let rate = failure_rate(&self.fleet, &finding.image, &finding.cause);
-            self.announced.insert(key, AnnouncedFinding { rate, finding: finding.clone() });
-            changes.new.push(finding);
         }
         changes
     }
@@ -96,11 +87,6 @@ impl FleetWatch {
     /// Returns true for a finding that ends by its age.
     pub fn has_old_finding(&self, now: Timestamp) -> bool {
         self.announced.keys().any(|(image, cause)| self.is_old(image, cause, now))
-    }
-
-    /// Returns findings that were reported and have not ended.
-    pub fn open_findings(&self) -> impl Iterator<Item = &ImagePattern> {
-        self.announced.values().map(|announced| &announced.finding)
     }
 
     fn is_old(&self, image: &str, cause: &str, now: Timestamp) -> bool {
@@ -147,7 +133,7 @@ mod tests {
         assert!(watch.has_old_finding(at(27)));
         let over = vec![("bad".to_owned(), "X".to_owned())];
         assert_eq!(watch.update(at(27)), FindingChanges { new: vec![], over });
-        assert_eq!((watch.update(at(28)), watch.open_findings().count()), Default::default());
+        assert_eq!((watch.update(at(28)), watch.reported_findings()), Default::default());
         fail(&mut watch, 30);
         assert_eq!(watch.update(at(30)).new.len(), 1);
     }
@@ -221,11 +207,10 @@ mod tests {
             watch.failed_at(image, cause, at(hours));
         }
         assert_eq!(watch.update(at(9)).new.len(), 3);
-        let open: Vec<&str> = watch.open_findings().map(|open| open.cause.as_str()).collect();
-        assert_eq!(open, ["X", "Y", "Z"]);
+        assert_eq!(watch.reported_findings(), 3);
         let over = [("a", "Y"), ("b", "Z")].map(|(image, cause)| (image.into(), cause.into()));
         assert_eq!(watch.update(at(25)), FindingChanges { new: vec![], over: over.into() });
-        assert_eq!(watch.open_findings().count(), 1);
+        assert_eq!(watch.reported_findings(), 1);
     }
 
     #[test]

@@ -1,4 +1,3 @@
-//! Images and pools whose nodes fail.
+//! Images whose nodes fail.
 
 pub mod images;
-pub mod pools;

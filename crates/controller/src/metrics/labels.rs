@@ -23,12 +23,6 @@ pub(super) struct ImageLabels {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-pub(super) struct NotificationLabels {
-    pub(super) hook: String,
-    pub(super) result: &'static str,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 pub(super) struct Label {
     pub(super) kind: &'static str,
 }
@@ -39,7 +33,6 @@ pub enum WriteLabel {
     Event,
     Record,
     Counts,
-    Notifications,
     Lease,
 }
 
@@ -51,7 +44,6 @@ impl WriteLabel {
             Self::Event => "event",
             Self::Record => "record",
             Self::Counts => "counts",
-            Self::Notifications => "notifications",
             Self::Lease => "lease",
         }
     }

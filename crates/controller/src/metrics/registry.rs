@@ -11,9 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
-use super::labels::{
-    FailureLabels, ImageLabels, Label, MAX_VALUE_LENGTH, MAX_VALUES, NotificationLabels, WriteLabel,
-};
+use super::labels::{FailureLabels, ImageLabels, Label, MAX_VALUE_LENGTH, MAX_VALUES, WriteLabel};
 use crate::state::{DropCounts, QueueLengths};
 use crate::verdict::condition::ConditionReason;
 
@@ -39,7 +37,6 @@ pub struct Metrics {
     failures: Family<FailureLabels, Counter>,
     unregistered: Family<FailureLabels, Counter>,
     image_findings: Family<ImageLabels, Gauge>,
-    notifications: Family<NotificationLabels, Counter>,
     overflows: Family<Label, Counter>,
     verdict_seconds: Family<Label, Histogram, fn() -> Histogram>,
     writes: Family<Label, Counter>,
@@ -86,11 +83,6 @@ impl Metrics {
                 to,
                 "image_fails_bootstrap",
                 "1 for an image that fails with this cause while other images do not",
-            ),
-            notifications: add(
-                to,
-                "notifications",
-                "Notifications by hook: delivered, not delivered after all retries, or dropped",
             ),
             overflows: add(
                 to,
@@ -184,20 +176,6 @@ impl Metrics {
         let reason = self.bounded("reason", cause);
         let labels = ImageLabels { image: self.bounded("image", image), reason };
         self.image_findings.get_or_create(&labels)
-    }
-
-    /// Counts a notification of a hook: `delivered`, `undelivered`, or `dropped` because of a limit.
-    pub fn notified(&self, hook: &str, result: &'static str) {
-        let labels = NotificationLabels { hook: hook.to_owned(), result };
-        self.notifications.get_or_create(&labels).inc();
-    }
-
-    /// Adds the series of a hook, so that the first increase is visible.
-    pub fn add_hook(&self, hook: &str) {
-        for result in ["delivered", "undelivered", "dropped"] {
-            let labels = NotificationLabels { hook: hook.to_owned(), result };
-            drop(self.notifications.get_or_create(&labels));
-        }
     }
 
     pub fn verdict(&self, reason: ConditionReason, seconds: f64) {

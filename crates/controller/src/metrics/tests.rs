@@ -35,15 +35,7 @@ fn metrics_are_in_openmetrics_format() {
     metrics.image_fails("i", "X");
     metrics.image_fails("j", "X");
     metrics.image_recovered("j", "X");
-    metrics.add_hook("ops");
-    metrics.notified("ops", "delivered");
-    for write in [
-        WriteLabel::Event,
-        WriteLabel::Record,
-        WriteLabel::Counts,
-        WriteLabel::Notifications,
-        WriteLabel::Lease,
-    ] {
+    for write in [WriteLabel::Event, WriteLabel::Record, WriteLabel::Counts, WriteLabel::Lease] {
         metrics.write_failed(write);
     }
     let text = metrics.text();
@@ -68,13 +60,9 @@ fn metrics_are_in_openmetrics_format() {
         r#"mooring_nodes_not_registered_total{code="211",reason="OrasBinaryMissing",nodepool="default",image="i"} 1"#,
         r#"mooring_image_fails_bootstrap{image="i",reason="X"} 1"#,
         r#"mooring_image_fails_bootstrap{image="j",reason="X"} 0"#,
-        r#"mooring_notifications_total{hook="ops",result="delivered"} 1"#,
-        r#"mooring_notifications_total{hook="ops",result="undelivered"} 0"#,
-        r#"mooring_notifications_total{hook="ops",result="dropped"} 0"#,
         r#"mooring_write_failures_total{kind="event"} 1"#,
         r#"mooring_write_failures_total{kind="record"} 1"#,
         r#"mooring_write_failures_total{kind="counts"} 1"#,
-        r#"mooring_write_failures_total{kind="notifications"} 1"#,
         r#"mooring_write_failures_total{kind="lease"} 1"#,
     ] {
         assert!(text.lines().any(|is| is == line), "{line}\n{text}");

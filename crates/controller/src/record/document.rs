@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::config_map::{StoredText, list_path};
 use super::failure_record::FailureRecord;
 use crate::text::safe;
-use crate::verdict::failure::FailureSource;
 
 pub const NAME: &str = "mooring-failures";
 pub const KEY: &str = "failures.json";
@@ -33,9 +32,6 @@ pub struct RecordDocument {
     /// Number of failures dropped for lack of space.
     #[serde(default)]
     pub dropped: u64,
-    /// Namespace whose record of version 0.1.0 was merged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub taken_from: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -50,20 +46,16 @@ pub enum RecordError {
 
 impl Default for RecordDocument {
     fn default() -> Self {
-        Self { schema: SCHEMA.to_owned(), pools: BTreeMap::new(), dropped: 0, taken_from: None }
+        Self { schema: SCHEMA.to_owned(), pools: BTreeMap::new(), dropped: 0 }
     }
 }
 
 impl RecordDocument {
     /// Parses the text of the `ConfigMap`. Unknown fields are skipped: schemas only grow.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
-        let mut document: Self = serde_json::from_str(text)?;
+        let document: Self = serde_json::from_str(text)?;
         if document.schema != SCHEMA {
             return Err(RecordError::OtherSchema(safe(&document.schema, 64)));
-        }
-        // Version 0.1.0 did not mark them.
-        for entry in document.pools.values_mut().flatten() {
-            entry.unconfirmed |= entry.source == FailureSource::KarpenterEvent.as_str();
         }
         Ok(document)
     }
@@ -100,14 +92,6 @@ impl RecordDocument {
             self.shrink();
         }
         changed
-    }
-
-    /// Merges the record of another namespace, once.
-    pub fn take_over(&mut self, other: &Self, namespace: &str, kept: usize) {
-        let entries: Vec<FailureRecord> = other.entries().cloned().collect();
-        self.merge(&entries, kept);
-        self.dropped += other.dropped;
-        self.taken_from = Some(namespace.to_owned());
     }
 
     /// Drops the oldest of the longest lists until the document fits.

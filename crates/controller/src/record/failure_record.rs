@@ -47,7 +47,7 @@ pub struct FailureRecord {
     /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
-    /// Gallery, definition and version; only the version in a record of version 0.1.0.
+    /// Gallery, definition and version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,6 @@ mod config_map;
 pub mod counts;
 mod document;
 mod failure_record;
-pub mod legacy;
 #[cfg(test)]
 mod tests;
 

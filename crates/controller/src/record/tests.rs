@@ -65,9 +65,6 @@ fn unconfirmed_failures_are_evicted_first() {
     assert_eq!(uids, [("uid-a-1", false), ("uid-a-2", true)]);
     let text = serde_json::to_string(&document).unwrap();
     assert_eq!(text.matches("\"unconfirmed\":true").count(), 1);
-    let old =
-        text.replace("\"unconfirmed\":true,", "").replacen("instance-view", "karpenter-event", 1);
-    assert!(RecordDocument::parse(&old).unwrap().entries().next().unwrap().unconfirmed);
 }
 
 #[test]
@@ -142,17 +139,6 @@ fn record_is_filled_up_to_its_limit() {
     assert!(bytes <= MAX_BYTES && bytes + largest > MAX_BYTES, "{bytes} of {MAX_BYTES}");
     assert_eq!((document.entries().count() as u64) + document.dropped, 2000);
     assert_eq!(document.pools.len(), 200, "the longest lists are shortened");
-}
-
-#[test]
-fn record_of_an_earlier_version_is_taken_over_with_its_count() {
-    let (mut own, mut other) = (RecordDocument::default(), RecordDocument::default());
-    own.merge(&[entry("a", 3), entry("a", 4)], 1);
-    other.merge(&[entry("a", 1), entry("a", 2)], 50);
-    other.dropped = 7;
-    own.take_over(&other, "kube-system", 50);
-    assert_eq!((own.entries().count(), own.dropped), (3, 1 + 7));
-    assert_eq!(own.taken_from.as_deref(), Some("kube-system"));
 }
 
 #[test]

@@ -7,7 +7,6 @@ use crate::claim::intern::Interner;
 use crate::claim::object::ClaimFields;
 use crate::claim::{Claim, ClaimError};
 use crate::metrics::Metrics;
-use crate::notify::Notifications;
 use crate::record::RecordDocument;
 use crate::record::counts::StoredCounts;
 use crate::settings::Settings;
@@ -26,7 +25,6 @@ pub struct Controller {
     pub times: Times,
     pub metrics: Arc<Metrics>,
     pub health: Arc<Health>,
-    pub notifications: Notifications,
 }
 
 pub(crate) enum ControllerMessage {

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_kube::Gate;
-use tokio::sync::{mpsc, watch as latest};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::api::Api;
 use super::controller::{Controller, ControllerMessage, Projector};
 use super::inspect::Inspector;
-use super::notifier::{Notifier, OpenAlerts};
 use super::read::{observe, read_list};
 use super::view::{ViewRequest, snapshot};
 use super::write::{Batch, Writer};
@@ -56,11 +55,6 @@ impl Controller {
         leader.spawn(bid.run(stopped));
         let scribe = Writer::new(&self, api.clone(), &gate, &projector, to_loop.clone());
         writer.spawn(scribe.run(batches));
-        let (to_notifier, alerts) = latest::channel(None);
-        let mut notifier = JoinSet::new();
-        if let Some(task) = Notifier::new(&self, api.clone(), &gate, alerts) {
-            notifier.spawn(task.run());
-        }
 
         let mut work = Loop {
             state: State::new(self.settings.clone(), (self.clock)()),
@@ -74,7 +68,6 @@ impl Controller {
             projector,
             inbox: to_loop,
             to_writer,
-            to_notifier,
         };
         tokio::pin!(stop);
         loop {
@@ -101,11 +94,6 @@ impl Controller {
                     self.health.broken("the writer task ended");
                     continue;
                 }
-                // Without it nothing else stops.
-                Some(_) = notifier.join_next() => {
-                    tracing::error!("the notifier task ended; no notifications are sent");
-                    continue;
-                }
                 Some(_) = leader.join_next() => {
                     self.health.broken("the leader election task ended");
                     continue;
@@ -117,7 +105,6 @@ impl Controller {
         watches.shutdown().await;
         let Loop { tasks, to_writer, .. } = work;
         drop((tasks, to_writer));
-        notifier.shutdown().await;
         // The writer receives no further batch and ends after the current ones; its results are not read.
         messages.close();
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, writer.join_next()).await;
@@ -142,8 +129,6 @@ struct Loop<'a> {
     projector: Arc<Projector>,
     inbox: mpsc::Sender<ControllerMessage>,
     to_writer: mpsc::Sender<Batch>,
-    /// Holds only the latest alerts, so it is never full.
-    to_notifier: latest::Sender<Option<OpenAlerts>>,
 }
 
 impl Loop<'_> {
@@ -173,10 +158,7 @@ impl Loop<'_> {
                 actions.extend(self.state.handle(Input::Leads(true), now));
                 actions
             }
-            ControllerMessage::Deposed => {
-                self.to_notifier.send_replace(None);
-                self.state.handle(Input::Leads(false), now)
-            }
+            ControllerMessage::Deposed => self.state.handle(Input::Leads(false), now),
         };
         self.perform(actions);
         let Controller { metrics, health, arm, .. } = self.controller;
@@ -220,10 +202,6 @@ impl Loop<'_> {
                 Action::ImageRecovered { image, cause } => {
                     tracing::info!(image, cause, "node image no longer failing");
                     self.controller.metrics.image_recovered(&image, &cause);
-                }
-                Action::Alerts(alerts) => {
-                    let alerts = OpenAlerts { term: self.term, alerts: Arc::new(alerts) };
-                    self.to_notifier.send_replace(Some(alerts));
                 }
                 Action::NodeFinding(node) => {
                     tracing::error!(Node = node.name, NodePool = node.pool, "{}", node.finding());

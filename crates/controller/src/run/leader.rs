@@ -2,29 +2,24 @@
 
 use std::sync::Arc;
 
-use mooring_kube::{Client, Gate, Holder, LeaseAttempt, RequestError, read_lease};
+use mooring_kube::{Client, Gate, Holder, LeaseAttempt, RequestError};
 use tokio::sync::{mpsc, oneshot};
 
-use super::api::{Api, ApiError, RESPONSE_TIMEOUT, version_of};
+use super::api::{Api, ApiError, RESPONSE_TIMEOUT};
 use super::controller::{Controller, ControllerMessage};
 use crate::hash::fraction;
 use crate::metrics::WriteLabel;
 use crate::record::counts::{self, StoredCounts};
-use crate::record::legacy::{self, OldLease};
 use crate::record::{self, RecordDocument};
 
 const LEASE: &str = "mooring";
 
 pub(super) struct Leader {
     api: Api,
-    client: Client,
     holder: Holder,
     gate: Arc<Gate>,
     to_loop: mpsc::Sender<ControllerMessage>,
     controller: Controller,
-    /// Lease of version 0.1.0, until it is known not to exist.
-    old_lease: Option<OldLease>,
-    is_waiting: bool,
     leads: bool,
 }
 
@@ -38,19 +33,8 @@ impl Leader {
         let Controller { kube, clock, namespace, settings, times, .. } = controller;
         let client = Client::new(kube.clone()).with_timeout(RESPONSE_TIMEOUT);
         let instance = &settings.instance;
-        let holder =
-            Holder::new(client.clone(), namespace, LEASE, instance, *times, Arc::clone(clock));
-        Self {
-            api,
-            client,
-            holder,
-            gate,
-            to_loop,
-            old_lease: (namespace != legacy::NAMESPACE).then(|| OldLease::new(instance, *times)),
-            controller: controller.clone(),
-            is_waiting: false,
-            leads: false,
-        }
+        let holder = Holder::new(client, namespace, LEASE, instance, *times, Arc::clone(clock));
+        Self { api, holder, gate, to_loop, controller: controller.clone(), leads: false }
     }
 
     /// Tries to acquire or renew the Lease until stopped; then releases it.
@@ -80,42 +64,7 @@ impl Leader {
         self.release().await;
     }
 
-    /// Returns true if a controller of version 0.1.0 still holds its Lease in the other namespace.
-    async fn earlier_version_leads(&mut self) -> Result<bool, RequestError> {
-        if self.leads || self.old_lease.is_none() {
-            return Ok(false);
-        }
-        let lease = match read_lease(&self.client, legacy::NAMESPACE, LEASE).await {
-            Err(error) if error.status == Some(403) => {
-                tracing::warn!(
-                    why = %error,
-                    "failed to get the Lease of an earlier version in {}; continuing without it",
-                    legacy::NAMESPACE
-                );
-                None
-            }
-            read => read?,
-        };
-        let now = (self.controller.clock)();
-        let held = self.old_lease.as_mut().is_some_and(|old| old.is_held(lease.as_ref(), now));
-        if lease.is_none() {
-            self.old_lease = None;
-        }
-        if held && !std::mem::replace(&mut self.is_waiting, held) {
-            tracing::info!(
-                holder = lease.map(|lease| crate::text::safe(&lease.holder, 128)),
-                "waiting: a controller of an earlier version holds the Lease in {}",
-                legacy::NAMESPACE
-            );
-        }
-        self.is_waiting = held;
-        Ok(held)
-    }
-
     async fn attempt(&mut self) -> Result<(), RequestError> {
-        if self.earlier_version_leads().await? {
-            return Ok(());
-        }
         match self.holder.attempt().await? {
             LeaseAttempt::Held => self.controller.metrics.wrote(WriteLabel::Lease),
             LeaseAttempt::Waiting(_) => {}
@@ -183,56 +132,14 @@ impl Leader {
         })
     }
 
-    /// Reads the record. An unreadable one counts as empty here and is never overwritten. The record of
-    /// version 0.1.0 is merged once.
+    /// Reads the record. An unreadable one counts as empty here and is never overwritten.
     async fn record(&self) -> Result<RecordDocument, ApiError> {
-        let Some((mut document, version)) = self.read_record(&self.controller.namespace).await?
-        else {
-            return Ok(RecordDocument::default());
-        };
-        if self.controller.namespace == legacy::NAMESPACE || document.taken_from.is_some() {
-            return Ok(document);
-        }
-        if let Some((old, Some(_))) = self.read_record(legacy::NAMESPACE).await? {
-            document.take_over(&old, legacy::NAMESPACE, self.controller.settings.failures_kept);
-            let object = document.config_map(&self.controller.namespace, version.as_deref());
-            match self.api.write(&record::path(&self.controller.namespace), &object).await {
-                Ok(_) => {
-                    self.controller.metrics.wrote(WriteLabel::Record);
-                    let failures = old.entries().count();
-                    tracing::info!(
-                        failures,
-                        "merged the failure record of namespace {}",
-                        legacy::NAMESPACE
-                    );
-                }
-                // Not marked as taken over, so the next leader retries.
-                Err(error) => {
-                    self.controller.metrics.write_failed(WriteLabel::Record);
-                    tracing::error!(
-                        why = error.what,
-                        "failed to merge the failure record of an earlier version"
-                    );
-                }
-            }
-        }
-        Ok(document)
-    }
-
-    /// Returns the record of a namespace, and its version if it exists. None if it is unreadable.
-    async fn read_record(
-        &self,
-        namespace: &str,
-    ) -> Result<Option<(RecordDocument, Option<String>)>, ApiError> {
-        let object = self.api.permitted_object(&record::path(namespace)).await?;
-        let Some(object) = object else { return Ok(Some((RecordDocument::default(), None))) };
-        Ok(match RecordDocument::from_config_map(&object) {
-            Ok(document) => Some((document, Some(version_of(&object)))),
-            Err(error) => {
-                tracing::error!(%error, namespace, "failed to parse the failure record; it is not changed");
-                None
-            }
-        })
+        let object = self.api.permitted_object(&record::path(&self.controller.namespace)).await?;
+        let Some(object) = object else { return Ok(RecordDocument::default()) };
+        Ok(RecordDocument::from_config_map(&object).unwrap_or_else(|error| {
+            tracing::error!(%error, "failed to parse the failure record; it is not changed");
+            RecordDocument::default()
+        }))
     }
 
     /// Releases the Lease, so that the next replica need not wait for its end.

@@ -16,7 +16,6 @@ mod event_loop;
 mod health;
 mod inspect;
 mod leader;
-mod notifier;
 mod objects;
 mod read;
 mod server;

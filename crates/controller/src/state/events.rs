@@ -9,7 +9,6 @@ use mooring_diagnosis::decode;
 use super::machine::State;
 use super::messages::Action;
 use crate::claim::Claim;
-use crate::notify::Alert;
 use crate::observation::node::REASON;
 use crate::observation::{CseState, Observation};
 use crate::record::FailureRecord;
@@ -50,26 +49,12 @@ impl State {
         Regarding { kind, name: name.to_owned(), uid }
     }
 
-    pub(super) fn report_alerts(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        if !self.leads || !self.alerts.is_due(now) {
-            return;
-        }
-        let findings = self.fleet.open_findings().map(|finding| {
-            let key = (finding.image.clone(), finding.cause.clone());
-            Alert::of_finding(finding, self.examples.get(&key).cloned())
-        });
-        let pools = self.pools.failing(now).into_iter().map(Alert::of_pool);
-        let open = findings.chain(pools).collect();
-        actions.extend(self.alerts.report(open, now).map(Action::Alerts));
-    }
-
     /// Reports an image that fails while others do not, once, on its node class and its pool.
     pub(super) fn report_images(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         if !std::mem::take(&mut self.fleet_changed) && !self.fleet.has_old_finding(now) {
             return;
         }
         let changes = self.fleet.update(now);
-        self.alerts.request();
         for (image, cause) in changes.over {
             actions.push(Action::ImageRecovered { image, cause });
         }

@@ -19,8 +19,6 @@ use crate::verdict::patch::has_condition;
 
 /// Each deleted NodeClaim costs some reads within seconds, so more than this means that nothing can be read.
 const MAX_DELETED: usize = 1000;
-/// Failures kept as examples for alerts, about 1 KiB each.
-const MAX_EXAMPLES: usize = 256;
 /// Age up to which a record may lack its events.
 const UNFINISHED_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
@@ -82,10 +80,6 @@ impl State {
             if let Some(image) = tracked.claim.image_key() {
                 self.fleet.count(&image, None);
                 self.fleet_changed = true;
-            }
-            if let (Some(pool), Some(at)) = (&tracked.claim.pool, tracked.claim.registered) {
-                self.pools.joined(pool, at);
-                self.alerts.request();
             }
             self.count_joined(uid, now);
         }
@@ -184,13 +178,7 @@ impl State {
             self.fleet.failed_at(image, &entry.cause, entry.at);
             self.affected.insert(image.clone(), (entry.node_class.clone(), entry.pool.clone()));
             self.fleet_changed = true;
-            let key = (image.clone(), entry.cause.clone());
-            if self.examples.len() < MAX_EXAMPLES || self.examples.contains_key(&key) {
-                self.examples.insert(key, entry.clone());
-            }
         }
-        self.pools.failed(entry);
-        self.alerts.request();
         let recorded = RecordedFailure {
             at: entry.at,
             reason: ConditionReason::parse(&entry.reason),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::alerts::AlertReports;
 use super::counting::Counting;
 use super::deferred::DeferredWrites;
 use super::messages::{Action, DropCounts, Input, QueueLengths};
@@ -13,7 +12,6 @@ use super::nodes::TrackedNodes;
 use super::tracked::{RecordedFailure, TrackedClaim};
 use crate::claim::Claim;
 use crate::failing::images::FleetWatch;
-use crate::failing::pools::PoolWatch;
 use crate::observation::karpenter::ProvisioningError;
 use crate::record::FailureRecord;
 use crate::record::counts::CountedNode;
@@ -53,10 +51,6 @@ pub struct State {
     pub(super) deferred: DeferredWrites,
     pub(super) nodes: TrackedNodes,
     pub(super) counting: Counting,
-    pub(super) pools: PoolWatch,
-    /// Last failure by image and cause.
-    pub(super) examples: HashMap<(String, String), FailureRecord>,
-    pub(super) alerts: AlertReports,
 }
 
 impl State {
@@ -85,9 +79,6 @@ impl State {
             deferred: DeferredWrites::default(),
             nodes: TrackedNodes::default(),
             counting: Counting::default(),
-            pools: PoolWatch::default(),
-            examples: HashMap::new(),
-            alerts: AlertReports::default(),
         }
     }
 
@@ -128,7 +119,6 @@ impl State {
         self.forget_deleted(now);
         self.report_nodes(now, &mut actions);
         self.plan(now, &mut actions);
-        self.report_alerts(now, &mut actions);
         self.write_counts(now, &mut actions);
         self.deferred.merge_into(&mut actions, now);
         actions

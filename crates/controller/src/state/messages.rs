@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::claim::Claim;
 use crate::claim::vm_id::{MachineId, VmId};
-use crate::notify::Alert;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::Node;
 use crate::observation::{MachineStatus, Observation, ProvisioningState};
@@ -112,8 +111,6 @@ pub enum Action {
         image: String,
         cause: String,
     },
-    /// Notify of alerts that are new, and of those that are no longer in this list.
-    Alerts(Vec<Alert>),
 }
 
 impl Action {

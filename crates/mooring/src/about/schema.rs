@@ -1,4 +1,4 @@
-//! `mooring schema`: JSON Schemas of the documents that commands print, and that hooks and readers of the live page receive.
+//! `mooring schema`: JSON Schemas of the documents that commands print, and that readers of the live page receive.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -14,7 +14,6 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.error/v1", include_str!("../../schemas/error.v1.json")),
     ("mooring.explain/v1", include_str!("../../schemas/explain.v1.json")),
     ("mooring.explain/v2", include_str!("../../schemas/explain.v2.json")),
-    ("mooring.failure/v1", include_str!("../../schemas/failure.v1.json")),
     ("mooring.finalizers.plan/v1", include_str!("../../schemas/finalizers.plan.v1.json")),
     ("mooring.finalizers.plan/v2", include_str!("../../schemas/finalizers.plan.v2.json")),
     ("mooring.finalizers.run/v1", include_str!("../../schemas/finalizers.run.v1.json")),
@@ -36,7 +35,6 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.repair.run/v1", include_str!("../../schemas/repair.run.v1.json")),
     ("mooring.repair.status/v1", include_str!("../../schemas/repair.status.v1.json")),
     ("mooring.repair/v1", include_str!("../../schemas/repair.v1.json")),
-    ("mooring.run/v1", include_str!("../../schemas/run.v1.json")),
     ("mooring.status/v1", include_str!("../../schemas/status.v1.json")),
     ("mooring.trace/v1", include_str!("../../schemas/trace.v1.json")),
     ("mooring.version/v1", include_str!("../../schemas/version.v1.json")),

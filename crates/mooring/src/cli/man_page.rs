@@ -25,7 +25,6 @@ MOORING_RESOURCE_GROUP           its group, if --resource-group is not set
 MOORING_SUBSCRIPTION             subscription, if --subscription is not set
 MOORING_NODE_RESOURCE_GROUP      if --node-resource-group is not set
 MOORING_SIGNATURES               error signatures of `repair`
-MOORING_NOTIFY                   hooks of `controller`, `repair`, `finalizers`
 MOORING_LOG                      log level of `controller`
 MOORING_SIM_TOKEN                token of the admin API of `sim`
 AZURE_TENANT_ID, AZURE_CLIENT_ID and the other variables of Azure identities

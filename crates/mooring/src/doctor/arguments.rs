@@ -9,13 +9,11 @@ use crate::output::AnswerFormat;
 pub(crate) const HELP: &str = "\
 Checks kubeconfig, credential plugins, permissions in Kubernetes and Azure,
 sign-in, Karpenter, the controller, its record and the clock. Permissions are
-requested from the servers, never tried. Nothing is sent to hooks without
---send-test.
+requested from the servers, never tried.
 
 Examples:
   mooring doctor
   mooring doctor azure
-  mooring doctor --send-test
   mooring doctor -o json | jq '.checks[] | select(.state == \"failed\")'
 
 Exits with 1 if a check failed.";
@@ -28,7 +26,7 @@ pub(crate) enum Area {
     Azure,
     /// NodePools and options of node classes
     Karpenter,
-    /// Leader, version, record and notifications
+    /// Leader, version and record
     Controller,
     /// Configuration file and variables
     Config,
@@ -41,12 +39,6 @@ pub(crate) struct DoctorArguments {
     pub(crate) area: Option<Area>,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
-    /// Send a test to every hook of MOORING_NOTIFY
-    ///
-    /// The hooks are those of the environment of this command, as for notifications of runs. Those of the controller
-    /// are in its Deployment; their deliveries are shown without a test.
-    #[arg(long)]
-    pub(crate) send_test: bool,
     /// Exit with 0 even if a check failed
     #[arg(long)]
     pub(crate) exit_zero: bool,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::arguments::{Area, DoctorArguments};
 use super::check::{CheckState, DoctorCheck, Report};
 use super::config::{configuration, settings};
-use super::{azure, cluster, hooks};
+use super::{azure, cluster};
 use crate::arguments::SourceArguments;
 use crate::cluster::{ConnectedCluster, read_cluster};
 use crate::output::failure::CommandFailure;
@@ -24,7 +24,7 @@ const SCHEMA: &str = "mooring.doctor/v1";
 
 /// Exits with 1 if a check failed.
 pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFailure> {
-    let DoctorArguments { area, sources, send_test, exit_zero, output } = arguments;
+    let DoctorArguments { area, sources, exit_zero, output } = arguments;
     let started = Instant::now();
     let runtime = build_runtime()?;
     let (read, mut checks) = runtime.block_on(async {
@@ -36,10 +36,6 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFail
         checks.insert(0, unreadable(failure));
     }
     let facts = read.ok().map(|cluster| cluster.facts);
-    if send_test {
-        let identity = facts.as_ref().map(|facts| &facts.identity);
-        checks.extend(runtime.block_on(hooks::send_test(identity)));
-    }
     if let Some(name) = area.and_then(|area| area.to_possible_value()) {
         checks.retain(|check| check.area == name.get_name());
     }

@@ -6,7 +6,6 @@ mod check;
 mod cluster;
 mod command;
 mod config;
-mod hooks;
 mod installed;
 
 pub(crate) use arguments::{DoctorArguments, HELP};

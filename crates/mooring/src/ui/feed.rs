@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_controller::notify::Notifications;
 use mooring_controller::record::{self, counts};
 use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
 use mooring_inventory::{ClaimItem, ClusterFacts, ControllerState, Inventory, Karpenter, NodeItem};
@@ -35,7 +34,6 @@ pub(crate) struct Feed {
     pub(crate) views: mpsc::Sender<ViewRequest>,
     pub(crate) clock: Clock,
     pub(crate) health: Arc<Health>,
-    pub(crate) notifications: Notifications,
     pub(crate) namespace: String,
     pub(crate) instance: String,
     pub(crate) identity: ClusterIdentity,
@@ -212,7 +210,6 @@ impl Feed {
             azure_requests: view.arm.requests,
             azure_throttled: view.arm.throttled,
             azure_reads_left,
-            hooks: self.notifications.statuses.all(),
         }
     }
 }
@@ -258,7 +255,6 @@ mod tests {
             views,
             clock: Arc::new(now),
             health: Arc::new(Health::new(now())),
-            notifications: Notifications::default(),
             namespace: "ops".to_owned(),
             instance: "p-1".to_owned(),
             identity: ClusterIdentity::default(),

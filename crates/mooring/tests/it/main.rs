@@ -26,7 +26,6 @@ mod explain_cluster;
 mod formats;
 mod help;
 mod hostile;
-mod notify;
 mod repair;
 mod screens;
 mod sim;

@@ -170,7 +170,7 @@ fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     controller.renewed_at = None;
     let sources: Vec<_> =
         facts.sources.iter().map(|one| (one.name, one.state, &one.error)).collect();
-    let details = snapshot.details.as_ref().map(|one| (&one.instance, &one.error, &one.hooks));
+    let details = snapshot.details.as_ref().map(|one| (&one.instance, &one.error));
     [
         hash(&(&status.findings, &status.pools, &facts.warnings)),
         hash(&fleet),

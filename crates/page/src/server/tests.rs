@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use http::Request;
 use http_body_util::BodyExt as _;
-use mooring_controller::notify::HookStatus;
-use mooring_controller::notify::hook::HookFormat;
 use mooring_testbed::schema::validate_named;
 use serde_json::Value;
 
 use super::handler::PageHandler;
 use super::response::{Body, CSP};
 use super::{Live, MAX_STREAMS, PageAccess};
-use crate::fixture::{BAD, before, failed, healthy, hostile, local, morning};
+use crate::fixture::{BAD, failed, healthy, hostile, local, morning};
 use crate::snapshot::{ControllerDetails, Snapshot};
 
 fn handler(access: PageAccess) -> PageHandler {
@@ -100,17 +98,8 @@ async fn key_is_needed_once_and_then_a_cookie() {
 const ADDRESSES: [&str; 7] =
     ["status", "fleet?since=7d", "failures", "nodes", "pools", "runs", "controller"];
 
-/// A page of the controller, which knows its hooks and reads no journals.
+/// A page of the controller, which reads no journals.
 fn detailed() -> Snapshot {
-    let hook = HookStatus {
-        name: "ops".to_owned(),
-        format: HookFormat::Teams,
-        delivered: 3,
-        undelivered: 1,
-        last_delivered_at: Some(before(600)),
-        failing_since_at: Some(before(60)),
-        error: Some("HTTP 503".to_owned()),
-    };
     let details = ControllerDetails {
         instance: "mooring-6c9f7d-x2x8k-1".to_owned(),
         version: "0.2.0".to_owned(),
@@ -120,7 +109,6 @@ fn detailed() -> Snapshot {
         azure_requests: 41,
         azure_throttled: 0,
         azure_reads_left: 59,
-        hooks: vec![hook],
     };
     Snapshot { runs: None, details: Some(details), ..morning() }
 }

@@ -74,8 +74,6 @@ pub(super) const TABLE: [Tested; 19] = [
             "bundle_without_azure",
             "former_documents_of_a_repair",
             "hanging_sign_in",
-            "hook_without_response",
-            "hooks_are_notified",
             "large_log",
             "larger_than_256_mib",
             "reads_of_workflows_end",

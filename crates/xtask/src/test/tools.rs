@@ -5,10 +5,11 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::step::{Failed, is_installed, need, root};
+use crate::step::{Failed, fetch, is_installed, need, output, place, root};
 use crate::{axe, chart, python};
 
 use super::report::Report;
@@ -21,7 +22,7 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 9] = [
+const TOOLS: [Tool; 10] = [
     Tool {
         name: "systemd-analyze",
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
@@ -38,6 +39,7 @@ const TOOLS: [Tool; 9] = [
         name: "Helm",
         install: || Ok(vec![(chart::VARIABLE.to_owned(), chart::helm()?.into())]),
     },
+    Tool { name: "Prometheus and Alertmanager", install: prometheus },
     Tool { name: "Chromium", install: || install_browser().map(|()| Vec::new()) },
     Tool {
         name: "axe-core",
@@ -107,6 +109,43 @@ fn kubernetes_clients() -> Result<Variables, Failed> {
     let requirements = Path::new("crates/simulator/tests/external/clients/requirements.txt");
     let environment = python::python_environment("clients", requirements)?;
     Ok(vec![("MOORING_CLIENTS_ENVIRONMENT".to_owned(), environment.into())])
+}
+
+/// Templates that Debian's Alertmanager reads at its start.
+const TEMPLATES: [&str; 2] = ["default.tmpl", "email.tmpl"];
+
+/// Unpacks Debian's packages: installed, they would start as services. `apt-get` verifies what it downloads.
+fn prometheus() -> Result<Variables, Failed> {
+    let directory = root().join("target/tools/prometheus");
+    let programs = directory.join("usr/bin");
+    if !programs.join("prometheus-alertmanager").is_file() {
+        fs::create_dir_all(&directory)?;
+        let download = || {
+            let mut apt_get = Command::new("apt-get");
+            apt_get.args(["-qq", "download", "prometheus", "prometheus-alertmanager"]);
+            output(apt_get.current_dir(&directory))
+        };
+        // An outdated package list may name files that no longer exist.
+        if download().is_err() {
+            fetch("apt-get", &["-qq", "update"])?;
+            download()?;
+        }
+        for file in fs::read_dir(&directory)? {
+            let file = file?.path();
+            if file.extension().is_some_and(|extension| extension == "deb") {
+                output(Command::new("dpkg-deb").arg("--extract").arg(&file).arg(&directory))?;
+                fs::remove_file(file)?;
+            }
+        }
+    }
+    let share = "usr/share/prometheus/alertmanager";
+    for template in TEMPLATES {
+        let wanted = Path::new("/").join(share).join(template);
+        if !wanted.is_file() {
+            place(&directory.join(share).join(template), &wanted, 0o644)?;
+        }
+    }
+    Ok(vec![("MOORING_PROMETHEUS".to_owned(), programs.canonicalize()?.into())])
 }
 
 /// Names of the browser for the tests that open HTML pages.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Action, Input, add, at, claim, entry, event, leader};
+use super::{Action, add, at, claim, entry, event, leader};
 use crate::observation::{Observation, ProvisioningState};
 use crate::record::FailureRecord;
 use crate::schedule::QueuePriority;
@@ -71,20 +71,6 @@ fn event_about_a_starting_node_requests_a_read() {
     let mut state = leader();
     add(&mut state, claim("a", super::register), 70);
     assert_eq!(priorities(&state.handle(event("a", "a", 71), at(71))), [], "it has joined");
-}
-
-#[test]
-fn alerts_are_reported_by_the_leader_only() {
-    for leads in [true, false] {
-        let mut state = super::standby();
-        state.handle(Input::Leads(leads), at(0));
-        for number in 0..3 {
-            state.count_recorded(&entry(&format!("u{number}"), "X", number));
-        }
-        let actions = state.handle(Input::Tick, at(5));
-        let alerts = actions.iter().filter(|action| matches!(action, Action::Alerts(_))).count();
-        assert_eq!(alerts, usize::from(leads));
-    }
 }
 
 #[test]

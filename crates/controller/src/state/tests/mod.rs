@@ -181,18 +181,6 @@ fn recorded_failures_are_bounded_by_time() {
 }
 
 #[test]
-fn examples_are_bounded_and_known_ones_replaced() {
-    let mut state = standby();
-    for number in 0..300 {
-        state.count_recorded(&entry(&format!("u{number}"), &format!("X{number}"), 1));
-    }
-    assert_eq!(state.examples.len(), 256);
-    state.count_recorded(&entry("later", "X0", 2));
-    let key = ("i".to_owned(), "X0".to_owned());
-    assert_eq!((state.examples.len(), &*state.examples[&key].uid), (256, "later"));
-}
-
-#[test]
 fn registration_refutes_what_the_clock_or_an_event_reported() {
     use ConditionReason::{
         CseFailureUnconfirmed, CseStatusUnavailable, NoCseExtension, NodeNotRegistered,

@@ -17,12 +17,10 @@ pub(super) const SEE: &str = "See VM extension logs for details.";
 const UNCONFIRMED: &str = "Unconfirmed: ";
 pub(super) const EVENT_ONLY: &str =
     " Only an event reports this; the VM was deleted before Azure could be read.";
-/// Written in place of [`EVENT_ONLY`] by version 0.1.0, which did not mark such failures.
-const EVENT_ONLY_BEFORE: &str = "Read from Karpenter's event";
 
-/// Returns true for the message of an unconfirmed failure, including that of version 0.1.0.
+/// Returns true for the message of an unconfirmed failure.
 pub(crate) fn is_unconfirmed(message: &str) -> bool {
-    message.starts_with(UNCONFIRMED) || message.contains(EVENT_ONLY_BEFORE)
+    message.starts_with(UNCONFIRMED)
 }
 
 pub(crate) fn condition(failure: &Failure) -> String {

@@ -11,7 +11,6 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
-use mooring_controller::notify::Notifications;
 use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts;
 use mooring_controller::run::{Clock, Controller, Health, StateView, ViewRequest};
@@ -37,7 +36,6 @@ pub(crate) struct Cluster {
     /// Every version of the condition on each NodeClaim, in order.
     forms: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
     /// Of replicas that start.
-    pub(crate) notifications: Mutex<Notifications>,
     forbidden: Forbidden,
     sampler: tokio::task::JoinHandle<()>,
     _running: ClockTask,
@@ -185,7 +183,6 @@ impl Cluster {
             shell,
             last_versions: Arc::default(),
             forms: Arc::default(),
-            notifications: Mutex::default(),
             forbidden: Arc::default(),
             sampler,
             _running: running,
@@ -249,7 +246,6 @@ impl Cluster {
             times: Times::default(),
             metrics: Arc::clone(&metrics),
             health: Arc::clone(&health),
-            notifications: self.notifications.lock().unwrap().clone(),
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let (views, requests) = mpsc::channel(1);

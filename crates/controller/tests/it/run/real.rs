@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::metrics::Metrics;
-use mooring_controller::notify::Notifications;
 use mooring_controller::run::{Api, Clock, Controller, Health, ViewRequest};
 use mooring_controller::{Settings, record};
 use mooring_kube::Times;
@@ -208,7 +207,6 @@ impl Fixture {
             times,
             metrics: Arc::new(Metrics::new()),
             health: Arc::clone(&health),
-            notifications: Notifications::default(),
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let (views, requests) = mpsc::channel(1);

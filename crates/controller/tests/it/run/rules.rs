@@ -14,7 +14,6 @@ pub(crate) fn rbac(namespace: &str) -> Vec<Value> {
         ("Role", "mooring-events", Some("default"), "events"),
         ("Role", "mooring", Some(namespace), "release"),
         ("Role", "mooring-page", Some(namespace), "page"),
-        ("Role", "mooring-upgrade", Some("kube-system"), "upgrade"),
     ] {
         let mut metadata = json!({"name": name});
         if let Some(fixture) = fixture {
@@ -37,7 +36,7 @@ pub(crate) fn rbac(namespace: &str) -> Vec<Value> {
 fn rbac_rules_allow_no_delete_and_no_secret() {
     let roles: Vec<Value> =
         rbac("mooring-system").into_iter().filter(|object| object.get("rules").is_some()).collect();
-    assert_eq!(roles.len(), 5);
+    assert_eq!(roles.len(), 4);
     for rule in roles.iter().flat_map(|role| role["rules"].as_array().unwrap()) {
         let values = |name: &str| -> Vec<&str> {
             rule[name].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()

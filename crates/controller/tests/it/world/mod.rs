@@ -285,7 +285,6 @@ impl World {
             Action::LogDiagnosis(_)
             | Action::ImageFails { .. }
             | Action::ImageRecovered { .. }
-            | Action::Alerts(_)
             | Action::NodeFinding(_) => Vec::new(),
         })
     }

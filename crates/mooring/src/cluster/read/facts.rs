@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_arm::ResourceId;
-use mooring_controller::LEGACY_NAMESPACE;
 use mooring_controller::record;
 use mooring_controller::record::counts;
 use mooring_controller::run::{Api, ApiError};
@@ -15,7 +14,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::karpenter::read_karpenter;
-use super::record::{legacy_warning, parse_counts, parse_record};
+use super::record::{parse_counts, parse_record};
 use crate::arguments::SourceArguments;
 use crate::cluster::azure::{ConnectedCluster, VmRequest};
 use crate::cluster::config;
@@ -98,11 +97,9 @@ pub(crate) async fn read_connected(
     let system = api.get("/api/v1/namespaces/kube-system");
     let version = api.get("/version");
     let karpenter = read_karpenter(&api);
-    let legacy_path = record::path(LEGACY_NAMESPACE);
-    let legacy = api.get(&legacy_path);
     let live = async { tokio::join!(claims, nodes, karpenter) };
-    let context = async { tokio::join!(system, version, legacy) };
-    let ((claims, nodes, (karpenter, unread)), controller_and_record, (system, version, legacy)) =
+    let context = async { tokio::join!(system, version) };
+    let ((claims, nodes, (karpenter, unread)), controller_and_record, (system, version)) =
         tokio::join!(live, controller_and_record, context);
     let (controller, record, counts, record_took) = controller_and_record;
     let took = started.elapsed();
@@ -123,8 +120,6 @@ pub(crate) async fn read_connected(
     let cluster_error = warnings.first().cloned();
     warnings.extend(unread);
     let (record, mut record_source) = parse_record(record, record_took, &controller, &mut warnings);
-    warnings
-        .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
     let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
     match parse_counts(counts) {
         Ok(counts) => inventory.counts = counts.map(Arc::new),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use mooring_controller::LEGACY_NAMESPACE;
 use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts;
 use mooring_controller::run::ApiError;
@@ -57,21 +56,4 @@ pub(super) fn parse_counts(
         Err(error) if error.status == Some(404) => Ok(None),
         Err(error) => Err(error.what),
     }
-}
-
-/// Warns about a failure record of an earlier version that no controller has adopted.
-pub(super) fn legacy_warning(
-    text: &str,
-    record: Option<&RecordDocument>,
-    controller: &ControllerState,
-) -> Option<String> {
-    let is_adopted = record.is_some_and(|record| record.taken_from.is_some());
-    if is_adopted || controller.namespace == LEGACY_NAMESPACE {
-        return None;
-    }
-    let failures = RecordDocument::from_config_map(&serde_json::from_str(text).ok()?).ok()?;
-    Some(format!(
-        "namespace {LEGACY_NAMESPACE} has a failure record of an earlier version ({} failures), which is not shown\nhint: `mooring controller` adopts it when it becomes leader; `--namespace {LEGACY_NAMESPACE}` shows it",
-        failures.entries().count()
-    ))
 }

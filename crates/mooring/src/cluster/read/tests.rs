@@ -1,17 +1,15 @@
 use std::time::Duration;
 
-use mooring_controller::LEGACY_NAMESPACE;
-use mooring_controller::record::RecordDocument;
 use mooring_controller::run::ApiError;
 use mooring_inventory::ControllerState;
 use mooring_kube::kubeconfig::Connection;
 use mooring_workflow::published::SourceState;
 
 use super::read_connected;
-use super::record::{legacy_warning, parse_counts, parse_record};
+use super::record::{parse_counts, parse_record};
 use crate::cluster::azure::ConnectedCluster;
 use crate::cluster::follow::Lists;
-use crate::fixtures::{Server, at, facts, source_arguments};
+use crate::fixtures::{Server, at, source_arguments};
 use crate::output::failure::CommandFailure;
 
 const NODES: &str = "/api/v1/nodes?limit=500";
@@ -138,21 +136,4 @@ fn counts_are_absent_or_unreadable() {
     assert_eq!(parse_counts(Err(absent())), Ok(None));
     assert_eq!(parse_counts(Err(denied())), Err("not allowed".to_owned()));
     assert!(parse_counts(Ok(r#"{"data": {"counts.json": "["}}"#.to_owned())).is_err());
-}
-
-#[test]
-fn record_of_an_earlier_version_is_a_warning_until_adopted() {
-    let controller = |namespace: &str| ControllerState::unknown(namespace.to_owned());
-    let record = facts([]).record.unwrap();
-    let legacy = failures("");
-    let warning = legacy_warning(&legacy, Some(&record), &controller("ops")).unwrap();
-    let text =
-        format!("namespace {LEGACY_NAMESPACE} has a failure record of an earlier version (0 ");
-    assert!(warning.starts_with(&text), "{warning}");
-    assert!(legacy_warning(&legacy, None, &controller("ops")).is_some());
-    assert_eq!(legacy_warning(&config_map("["), None, &controller("ops")), None);
-    assert_eq!(legacy_warning(&legacy, None, &controller(LEGACY_NAMESPACE)), None);
-    let adopted =
-        RecordDocument { taken_from: Some("x".to_owned()), ..RecordDocument::clone(&record) };
-    assert_eq!(legacy_warning(&legacy, Some(&adopted), &controller("ops")), None);
 }

@@ -1,4 +1,4 @@
-//! The controller, its failure record and its hooks.
+//! The controller and its failure record.
 
 use mooring_inventory::ClusterFacts;
 use mooring_workflow::published::{SourceName, SourceState};
@@ -45,13 +45,8 @@ pub(crate) async fn controller(cluster: &ConnectedCluster) -> Vec<DoctorCheck> {
         checks.push(DoctorCheck::new("controller", "version", CheckState::Warning, message));
     }
     checks.extend(record(facts));
-    if state.is_running()
-        && let Some(leader) = &state.leader
-    {
-        let (hooks, installed) =
-            tokio::join!(hooks(cluster, leader), installed::checks(&cluster.api, namespace));
-        checks.extend(hooks);
-        checks.extend(installed);
+    if state.is_running() {
+        checks.extend(installed::checks(&cluster.api, namespace).await);
     }
     checks
 }
@@ -78,38 +73,4 @@ pub(super) fn record(facts: &ClusterFacts) -> Option<DoctorCheck> {
     };
     let check = DoctorCheck::new("controller", "record", state, message);
     Some(check.used_by(&["status", "fleet", "why"]))
-}
-
-/// Reads deliveries of notifications from the metrics of the leader.
-async fn hooks(cluster: &ConnectedCluster, leader: &str) -> Vec<DoctorCheck> {
-    let namespace = &cluster.facts.controller.namespace;
-    let path = format!("/api/v1/namespaces/{namespace}/pods/{leader}:8080/proxy/metrics");
-    // Metrics are not JSON, so they are read as text.
-    match cluster.api.get(&path).await.map_err(|error| error.what) {
-        Ok(text) => undelivered(&text),
-        Err(why) => {
-            let message = format!("notification hooks were not read: {why}");
-            vec![DoctorCheck::new("controller", "hooks", CheckState::Skipped, message)]
-        }
-    }
-}
-
-pub(super) fn undelivered(metrics: &str) -> Vec<DoctorCheck> {
-    let label = |line: &str, name: &str| {
-        let (_, rest) = line.split_once(&format!("{name}=\""))?;
-        rest.split_once('"').map(|(value, _)| value.to_owned())
-    };
-    let lines = metrics.lines().filter(|line| line.starts_with("mooring_notifications_total{"));
-    let mut checks = Vec::new();
-    for line in lines {
-        let count: f64 = line.rsplit(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0);
-        let (hook, result) = (label(line, "hook"), label(line, "result"));
-        if let (Some(hook), Some("undelivered" | "failed"), true) =
-            (hook, result.as_deref(), count > 0.0)
-        {
-            let message = format!("hook {hook}: {count} notifications were not delivered");
-            checks.push(DoctorCheck::new("controller", "hooks", CheckState::Warning, message));
-        }
-    }
-    checks
 }

@@ -5,7 +5,7 @@ use mooring_inventory::ClusterFacts;
 use mooring_workflow::published::SourceState;
 
 use super::connection::clock;
-use super::controller::{controller, record, undelivered};
+use super::controller::{controller, record};
 use super::karpenter::karpenter;
 use super::permissions::{PERMISSIONS, grant, list, permissions};
 use crate::doctor::check::{CheckState, DoctorCheck};
@@ -91,7 +91,7 @@ async fn controller_has_its_state_version_and_record() {
     let (state, message, fix, names) = shown(&facts).await;
     assert_eq!((state, fix), (CheckState::Ok, None));
     assert_eq!(message, format!("{version}, 2 replicas in mooring-system, mooring-1 leads"));
-    assert_eq!(names, "running record hooks rules alerts");
+    assert_eq!(names, "running record rules alerts");
     facts.controller.version = Some("0.0.1".to_owned());
     facts.controller.state = "late";
     let (state, message, fix, names) = shown(&facts).await;
@@ -146,14 +146,6 @@ fn karpenter_is_optional_and_lost_nodes_are_failures() {
     assert!(shown(&facts).starts_with(text));
     facts.has_karpenter = false;
     assert_eq!(shown(&facts), "not installed: only AKS pools are shown");
-}
-
-#[test]
-fn hooks_that_do_not_deliver_are_warnings() {
-    let metrics = "# HELP x\nmooring_notifications_total{hook=\"idle\",result=\"failed\"} 0\nmooring_notifications_total{hook=\"ops\",result=\"delivered\"} 3\nmooring_notifications_total{hook=\"teams\",result=\"undelivered\"} 12\n";
-    let checks = undelivered(metrics);
-    assert_eq!(checks.len(), 1);
-    assert_eq!(checks[0].message, "hook teams: 12 notifications were not delivered");
 }
 
 #[test]

@@ -17,8 +17,8 @@ use crate::output::failure::CommandFailure;
 use crate::output::{AnswerFormat, PlanFormat};
 use crate::process::env_var;
 use crate::workflows::runs::{
-    Notices, ProgressOutput, Signals, confirm, confirm_protected, dry_run, print_once,
-    unfinished_result, write, write_screen,
+    ProgressOutput, Signals, confirm, confirm_protected, dry_run, print_once, unfinished_result,
+    write, write_screen,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +90,7 @@ impl FinalizerSession {
             return Ok(0);
         }
         let approval = self.approve(&plan, request)?;
-        let notices = Notices::new(self.subject()).await;
-        let mut progress = ProgressOutput::new(notices);
+        let mut progress = ProgressOutput::new();
         let watcher = Box::new(|run: &_, decision: &_, now| {
             progress.show_decision(run, decision, now, "end", change_text);
         });
@@ -105,9 +104,7 @@ impl FinalizerSession {
         };
         let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
         progress.end();
-        let done = exit::end(self, plan.hash.as_str(), ending, &request.output).await;
-        progress.notify_end(&done).await;
-        done
+        exit::end(self, plan.hash.as_str(), ending, &request.output).await
     }
 
     /// Returns true if an unfinished run is to be continued, or the result of the command.

@@ -16,7 +16,7 @@ use super::target::{self, Change, ensure_one_cluster};
 use crate::cluster::{connect, wait_for};
 use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
-use crate::workflows::runs::{ReadLimit, RunSubject, Signals, write_screen};
+use crate::workflows::runs::{ReadLimit, Signals, write_screen};
 
 const WAITING: &str = "waiting for the Kubernetes API";
 
@@ -70,16 +70,6 @@ impl FinalizerSession {
             uid,
         };
         (identity, vec![source])
-    }
-
-    pub(super) async fn subject(&self) -> RunSubject {
-        RunSubject {
-            cluster: self.identity(None).await.0,
-            workflow: "finalizers",
-            name: self.profile.clone(),
-            what: format!("Removal of {}", self.profile),
-            flags: self.flags.clone(),
-        }
     }
 
     /// Creates a plan from live state, with the expiry of the approval if given.

@@ -1,10 +1,9 @@
 //! Exit code and message of a command that ran.
 
 use jiff::Timestamp;
-use mooring_redact::{printable, shell_word};
+use mooring_redact::printable;
 use mooring_workflow::command::CommandResult;
 use mooring_workflow::lock::Lock;
-use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
 use super::messages::write;
@@ -44,17 +43,6 @@ pub(crate) fn exit_code<R, B>(
     }
 }
 
-/// Returns the flag that selects this journal; empty for the default.
-pub(crate) fn journal_flag(place: &JournalPlace) -> String {
-    match place {
-        JournalPlace::ConfigMap(namespace) if namespace == NAMESPACE => String::new(),
-        JournalPlace::ConfigMap(namespace) => {
-            format!(" --journal {}", shell_word(&format!("configmap/{namespace}")))
-        }
-        JournalPlace::File(path) => format!(" --journal {}", shell_word(path)),
-    }
-}
-
 pub(crate) fn format_lock(lock: &Lock) -> String {
     let expired = if lock.looks_expired(Timestamp::now()) { ", expired" } else { "" };
     let (host, pid) = (printable(&lock.owner.host), lock.owner.pid);
@@ -73,15 +61,6 @@ mod tests {
     use mooring_workflow::lock::LockOwner;
 
     use super::*;
-
-    #[test]
-    fn journal_is_named_unless_it_is_the_default() {
-        let flag = |place| journal_flag(&place);
-        assert_eq!(flag(JournalPlace::ConfigMap(NAMESPACE.to_owned())), "");
-        let other = flag(JournalPlace::ConfigMap("ops".to_owned()));
-        assert_eq!(other, " --journal configmap/ops");
-        assert_eq!(flag(JournalPlace::File("/a b".to_owned())), " --journal '/a b'");
-    }
 
     #[test]
     fn renewed_lock_blocks_a_new_run_and_a_stale_one_does_not() {

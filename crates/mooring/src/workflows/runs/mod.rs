@@ -5,7 +5,6 @@ mod confirm;
 pub(crate) mod dry_run;
 mod exit;
 mod messages;
-mod notify;
 mod progress;
 mod signals;
 mod status;
@@ -13,9 +12,8 @@ mod watch;
 
 pub(crate) use arguments::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
 pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
-pub(crate) use exit::{exit_code, format_lock, journal_flag, unfinished_result};
+pub(crate) use exit::{exit_code, format_lock, unfinished_result};
 pub(crate) use messages::{write, write_screen};
-pub(crate) use notify::{Hooks, Notices, RunSubject};
 pub(crate) use progress::{ProgressOutput, print_once, with_progress};
 pub(crate) use signals::Signals;
 pub(crate) use status::{RunsReading, is_wrong, run_status, watch_runs};

@@ -9,10 +9,8 @@ use mooring_workflow::{Decision, Phase, Run, Step as _};
 
 use super::arguments::ReadLimit;
 use super::messages::{write, write_raw};
-use super::notify::Notices;
 use crate::cluster::wait_for;
 use crate::output;
-use crate::output::failure::CommandFailure;
 
 /// Content of a line of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,13 +61,12 @@ pub(crate) struct ProgressOutput {
     is_live: bool,
     is_open: bool,
     last: String,
-    notices: Notices,
 }
 
 impl ProgressOutput {
-    pub(crate) fn new(notices: Notices) -> Self {
+    pub(crate) fn new() -> Self {
         let is_live = output::is_live(&std::io::stderr());
-        Self { is_live, is_open: false, last: String::new(), notices }
+        Self { is_live, is_open: false, last: String::new() }
     }
 
     fn show(&mut self, line: &ProgressLine<'_>) {
@@ -102,7 +99,7 @@ impl ProgressOutput {
         write_raw(&format!("{erase}{}\n", render(text, line.indent(), &style)));
     }
 
-    /// Shows a decision of a run, and notifies of its start. `change` describes effects and facts that are shown, `no_step`
+    /// Shows a decision of a run. `change` describes effects and facts that are shown, `no_step`
     /// a run that is at no step.
     pub(crate) fn show_decision<W: Describe>(
         &mut self,
@@ -112,7 +109,6 @@ impl ProgressOutput {
         no_step: &str,
         change: impl Fn(&Decision<W>) -> Option<String>,
     ) {
-        self.notices.start(&run.id);
         let (event, text) = match decision {
             Decision::Apply(_) | Decision::Record(_) => match change(decision) {
                 Some(text) => (ProgressEvent::Change, text),
@@ -133,11 +129,6 @@ impl ProgressOutput {
             expected_seconds: step.and_then(W::expected_seconds),
             text: &text,
         });
-    }
-
-    /// Notifies of the end of the run, if it has started.
-    pub(crate) async fn notify_end(&mut self, done: &Result<u8, CommandFailure>) {
-        self.notices.end(done).await;
     }
 
     pub(crate) fn end(&mut self) {

@@ -28,7 +28,6 @@ fn metrics_page() -> String {
     }
     metrics.not_registered(&failed("p".into()));
     metrics.image_fails("i", "c");
-    metrics.add_hook("ops");
     metrics.verdict(ConditionReason::CseFailed, 1.0);
     metrics.wrote(WriteLabel::Event);
     metrics.write_failed(WriteLabel::Event);

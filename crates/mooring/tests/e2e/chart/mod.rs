@@ -3,4 +3,5 @@
 mod accepted;
 mod helm;
 mod measured;
+mod messages;
 mod rendered;

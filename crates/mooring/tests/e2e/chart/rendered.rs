@@ -68,7 +68,8 @@ fn chart_grants_the_rules_of_the_controller_tests() {
     let tested = std::fs::read_to_string(chart().join("files/rules.yaml")).unwrap();
     let tested: Value = serde_saphyr::from_str(&tested).unwrap();
     let Some(rendered) = template(None, &[]) else { return };
-    let objects = objects(&rendered.unwrap());
+    let rendered = rendered.unwrap();
+    let objects = objects(&rendered);
     let mut granted = Vec::new();
     for object in &objects {
         let metadata = &object["metadata"];
@@ -89,7 +90,6 @@ fn chart_grants_the_rules_of_the_controller_tests() {
         (("mooring-events".into(), "default".into()), tested["events"].clone()),
         (("mooring".into(), NAMESPACE.into()), tested["release"].clone()),
         (("mooring-page".into(), NAMESPACE.into()), tested["page"].clone()),
-        (("mooring-upgrade".into(), "kube-system".into()), tested["upgrade"].clone()),
     ];
     assert_eq!(granted, expected);
     // The page reads; without it nothing is granted.
@@ -99,13 +99,7 @@ fn chart_grants_the_rules_of_the_controller_tests() {
     }
     let Some(without) = template(None, &["--set", "page.enabled=false"]) else { return };
     assert!(!without.unwrap().contains("mooring-page"));
-    // In kube-system, only two objects can be read and nothing can be changed.
-    for rule in tested["upgrade"].as_array().unwrap() {
-        assert_eq!(rule["verbs"], json!(["get"]));
-        assert_eq!(rule["resourceNames"].as_array().map(Vec::len), Some(1));
-    }
-    let Some(without) = template(None, &["--set", "rbac.upgrade=false"]) else { return };
-    assert!(!without.unwrap().contains("kube-system"));
+    assert!(!rendered.contains("kube-system"));
 }
 
 #[test]
@@ -149,11 +143,7 @@ fn binary_accepts_arguments_and_variables_of_the_chart() {
         let sources = environment_sources();
         for variable in container["env"].as_array().unwrap() {
             let variable = variable["name"].as_str().unwrap();
-            // Variables of hooks are numbered.
-            let is_read = match variable.trim_end_matches(|c: char| c.is_ascii_digit()) {
-                numbered if numbered != variable => sources.contains(numbered),
-                whole => sources.contains(&format!("\"{whole}\"")),
-            };
+            let is_read = sources.contains(&format!("\"{variable}\""));
             assert!(is_read, "{name}: {variable} is never read");
         }
     }
@@ -163,7 +153,6 @@ fn binary_accepts_arguments_and_variables_of_the_chart() {
 fn environment_sources() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let files = [
-        "controller/src/notify/hook.rs",
         "mooring/src/controller.rs",
         "mooring/src/cluster/connect.rs",
         "arm/src/cloud.rs",

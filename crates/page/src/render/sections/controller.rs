@@ -1,8 +1,7 @@
-//! The controller: leader, watches, Azure, record, hooks, version.
+//! The controller: leader, watches, Azure, record, version.
 
 use std::fmt::Write as _;
 
-use mooring_controller::notify::HookStatus;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
@@ -18,8 +17,6 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     rows.extend(source(SourceName::Cluster).map(|one| ("Cluster", cluster(model, one))));
     rows.push(("Azure", azure(model, source(SourceName::Azure))));
     rows.extend(source(SourceName::Record).map(|one| ("Record", record(model, one))));
-    let details = model.snapshot.details.as_ref().filter(|details| !details.hooks.is_empty());
-    rows.extend(details.map(|details| ("Hooks", hooks(model, &details.hooks))));
     if let Some(version) = model.facts.controller.version.as_deref() {
         let own = env!("CARGO_PKG_VERSION");
         let same = if version == own { " (the same as this page)" } else { "" };
@@ -111,25 +108,5 @@ fn record(model: &PageModel<'_>, source: &Source) -> State {
         SourceState::Stale => ("slow", format!("not current; {failures}{since}")),
         SourceState::Absent | SourceState::NotAsked => ("", "none".to_owned()),
         SourceState::Failed => ("failed", format!("cannot be read: {}", error(source))),
-    }
-}
-
-fn hooks(model: &PageModel<'_>, hooks: &[HookStatus]) -> State {
-    let failing: Vec<String> = hooks
-        .iter()
-        .filter_map(|hook| {
-            let since = hook.failing_since_at?;
-            Some(format!(
-                "<code>{}</code> fails since {}: {}",
-                escape(&hook.name),
-                clock(since, model.now),
-                escape(hook.error.as_deref().unwrap_or("unknown"))
-            ))
-        })
-        .collect();
-    if failing.is_empty() {
-        ("good", format!("{} configured, none fails", hooks.len()))
-    } else {
-        ("slow", failing.join("; "))
     }
 }

@@ -28,10 +28,7 @@ pub(crate) async fn abort(
             session.ask("abort --yes")?;
         }
     }
-    let what = "Rollback of the repair of";
     session
-        .drive(signals, what, output, async |operator, watcher, say| {
-            operator.abort(watcher, say).await
-        })
+        .drive(signals, output, async |operator, watcher, say| operator.abort(watcher, say).await)
         .await
 }

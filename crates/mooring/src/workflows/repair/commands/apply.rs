@@ -83,7 +83,7 @@ pub(crate) async fn apply(
     let run = async |operator: &mut Operator, watcher: Watcher<'_>, _: &mut dyn FnMut(&str)| {
         operator.apply(&plan, checks, approval, watcher).await
     };
-    session.drive(signals, "Repair of", output, run).await
+    session.drive(signals, output, run).await
 }
 
 /// Reports that nothing is done.

@@ -30,11 +30,13 @@ use crate::workflows::repair::formats::{PlanOutput, RunOutput};
 use crate::workflows::repair::leftover::{
     absence, ensure_no_temporary_pool, unfinished, warn_of_0_1,
 };
-use crate::workflows::repair::progress::{new_progress, watcher};
+use crate::workflows::repair::progress::watcher;
 use crate::workflows::repair::session::operator;
 use crate::workflows::repair::settings::{SIGNATURES, read_signatures};
 use crate::workflows::repair::show;
-use crate::workflows::runs::{Signals, dry_run, format_lock, print_once, with_progress, write};
+use crate::workflows::runs::{
+    ProgressOutput, Signals, dry_run, format_lock, print_once, with_progress, write,
+};
 
 /// Deadline of the step, including waits for permissions and for the lock.
 const STEP_DEADLINE: SignedDuration = SignedDuration::from_hours(1);
@@ -109,7 +111,7 @@ async fn step(
     let report = &examined.report;
     let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(STEP_DEADLINE);
     operator.allow(left_after(elapsed));
-    let mut progress = new_progress(operator, "Repair of").await;
+    let mut progress = ProgressOutput::new();
     let checks = &report.detection.checks;
     let resumed = unfinished.as_ref().zip(basis);
     let plan = match &resumed {
@@ -179,9 +181,7 @@ async fn step(
     };
     let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
     progress.end();
-    let done = print_result(operator, ending).await;
-    progress.notify_end(&done).await;
-    done
+    print_result(operator, ending).await
 }
 
 /// Prints the report of a run.

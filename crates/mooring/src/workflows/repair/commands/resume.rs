@@ -79,7 +79,7 @@ impl ResumeArguments {
         let fresh =
             fresh.as_ref().map(|(plan, report)| Fresh { plan, checks: &report.detection.checks });
         session
-            .drive(signals, "Continued repair of", &self.output, async |operator, watcher, say| {
+            .drive(signals, &self.output, async |operator, watcher, say| {
                 operator.resume(&consent, fresh, watcher, say).await
             })
             .await
