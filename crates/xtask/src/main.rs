@@ -9,6 +9,7 @@ mod fuzz;
 #[cfg(test)]
 mod imports;
 mod lab;
+mod lines;
 mod mutants;
 mod python;
 mod release;
@@ -49,6 +50,7 @@ Chores:
                reads, time to the condition and memory of the controller, under virtual time
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
+  lines        code lines of each crate, the product, the lab and the tests, without comments and blank lines
   chart        write the golden files of the rendered chart
   dist [--url URL]
                everything that is shipped, in target/dist: binaries, packages, pages, completions, sums
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         ["audit"] => audit::audit(),
         ["codes"] => codes::write(),
         ["chart"] => chart::write(),
+        ["lines"] => lines::lines(),
         ["dist", ref rest @ ..] => release::dist::dist(rest),
         ["targets"] => release::targets::targets(),
         ["bench", "agent"] => bench::agent(),
