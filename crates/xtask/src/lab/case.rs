@@ -35,6 +35,7 @@ enum CustomDataFormat {
     #[default]
     Boothook,
     CloudConfig,
+    Script,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -136,11 +137,24 @@ pub(super) fn read(text: &str) -> Result<Vec<Case>, Failed> {
 }
 
 impl Case {
-    pub(super) fn format(&self) -> CustomDataForm {
+    /// Returns the form in which custom data starts the agent; none if it starts the scripts of the image.
+    pub(super) fn form(&self) -> Option<CustomDataForm> {
         match self.format {
-            CustomDataFormat::Boothook => CustomDataForm::Boothook,
-            CustomDataFormat::CloudConfig => CustomDataForm::CloudConfig,
+            CustomDataFormat::Boothook => Some(CustomDataForm::Boothook),
+            CustomDataFormat::CloudConfig => Some(CustomDataForm::CloudConfig),
+            CustomDataFormat::Script => None,
         }
+    }
+
+    /// Custom data that starts the scripts of the image, as Karpenter's does.
+    pub(super) fn script(&self) -> String {
+        let registry = self.registry.as_deref().unwrap_or_default();
+        format!(
+            "#!/bin/bash\nset -o allexport\nBOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER={registry}\n\
+             USER_ASSIGNED_IDENTITY_ID={CLIENT}\nTENANT_ID={TENANT}\n\
+             mkdir -p /var/log/azure\n\
+             /usr/bin/nohup /bin/bash -c '/bin/bash /opt/azure/containers/provision_start.sh'\n"
+        )
     }
 
     pub(super) fn config(&self) -> String {

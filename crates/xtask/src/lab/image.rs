@@ -19,8 +19,9 @@ const ORAS_VERSION: &str = "1.2.0-1+b9";
 const ORAS_SHA256: &str = "5f138419f0e4bc128ee4717b06190dc5770cf120ab7e3a991e5b3e9158f3189e";
 
 /// Files of the lab and their places on a node.
-const FILES: [(&str, &str, u32); 4] = [
+const FILES: [(&str, &str, u32); 5] = [
     ("provision_start.sh", "opt/azure/containers/provision_start.sh", 0o755),
+    ("provision_source.sh", "opt/azure/containers/provision_source.sh", 0o644),
     ("provision.sh", "opt/azure/containers/provision.sh", 0o755),
     ("lab-extension.service", "etc/systemd/system/lab-extension.service", 0o644),
     ("lab.conf", "usr/lib/tmpfiles.d/lab.conf", 0o644),

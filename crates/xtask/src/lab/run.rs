@@ -91,15 +91,17 @@ fn one(lab: &Path, case: &Case, disk: &Disk) -> Result<Vec<Observed>, Failed> {
 
 /// Leaves custom data for cloud-init's data source `NoCloud`.
 fn seed(case: &Case, root: &Path) -> Result<(), Failed> {
-    let data = CustomData::render(
-        case.format(),
-        case.config().as_bytes(),
-        &Features::none(),
-        &Boundary::from_random([7; 30]),
-    )
-    .map_err(|error| Failed(error.to_string()))?;
+    let document = match case.form() {
+        None => case.script(),
+        Some(form) => {
+            let boundary = Boundary::from_random([7; 30]);
+            let config = case.config();
+            let data = CustomData::render(form, config.as_bytes(), &Features::none(), &boundary)
+                .map_err(|error| Failed(error.to_string()))?;
+            String::from_utf8_lossy(data.expose_raw()).into_owned()
+        }
+    };
     let seed = root.join("var/lib/cloud/seed/nocloud");
-    let document = String::from_utf8_lossy(data.expose_raw()).into_owned();
     leave(&seed.join("user-data"), &document)?;
     leave(&seed.join("meta-data"), "instance-id: node-1\nlocal-hostname: aks-pool-1\n")?;
     leave(&root.join("etc/resolv.conf"), "nameserver 10.224.0.1\n")
@@ -137,7 +139,8 @@ fn watch(
     let mut launcher = None;
     let ended = eventually(|| {
         launcher = launcher.or_else(|| closing_line(&machine));
-        (launcher.is_some() && machine.read("/run/lab/wait.code").is_some()) || !machine.runs()
+        let is_started = launcher.is_some() || case.form().is_none();
+        (is_started && machine.read("/run/lab/wait.code").is_some()) || !machine.runs()
     });
     let mut outputs = String::new();
     let mut add = |name: &str, text: &str| {

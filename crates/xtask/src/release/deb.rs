@@ -17,9 +17,10 @@ const UNIT: &str = "usr/lib/systemd/system/aks-node-controller.service";
 const DIVERTED: [&str; 3] = [AGENT, LAUNCHER, UNIT];
 
 /// Files of the project, their paths on a node and their modes, in addition to the agent.
-const FILES: [(&str, &str, u32); 4] = [
+const FILES: [(&str, &str, u32); 5] = [
     ("packaging/aks-node-controller-launcher.sh", LAUNCHER, 0o755),
     ("packaging/aks-node-controller.service", UNIT, 0o644),
+    ("packaging/cse/oras_preflight.sh", "opt/azure/containers/oras_preflight.sh", 0o644),
     ("docs/DIFFERENCES.md", "usr/share/doc/mooring-node-agent/DIFFERENCES.md", 0o644),
     ("LICENSE", "usr/share/doc/mooring-node-agent/copyright", 0o644),
 ];

@@ -40,10 +40,16 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     if options.quick || options.allow_skips {
         variables.push((ALLOW_SKIPS_VARIABLE.to_owned(), "1".into()));
     }
-    if is_installed("systemd-analyze") {
-        report.check("packaging/systemd", packaging::verify_unit);
-    } else {
-        report.skip("packaging/systemd", 1, "systemd-analyze is not installed");
+    report.check("packaging/cse", packaging::test_scripts);
+    for (name, tool, check) in [
+        ("packaging/systemd", "systemd-analyze", packaging::verify_unit as fn() -> _),
+        ("packaging/shellcheck", "shellcheck", packaging::check_scripts),
+    ] {
+        if is_installed(tool) {
+            report.check(name, check);
+        } else {
+            report.skip(name, 1, &format!("{tool} is not installed"));
+        }
     }
     let suites = build::build()?;
     variables.extend(no_proxy());

@@ -3,7 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use crate::step::{Failed, place, print, root};
+use crate::step::{Failed, output, place, print, root};
+
+const CSE: &str = "packaging/cse";
 
 /// Stages the unit as on an image and verifies it with systemd. Any output is a failure.
 pub(crate) fn verify_unit() -> Result<(), Failed> {
@@ -25,4 +27,21 @@ pub(crate) fn verify_unit() -> Result<(), Failed> {
     }
     print(&format!("packaging/{UNIT}: systemd-analyze verify: ok\n"));
     Ok(())
+}
+
+/// Tests what the scripts of an image source, with the shell of this host.
+pub(crate) fn test_scripts() -> Result<(), Failed> {
+    print(&output(Command::new("/bin/bash").arg(root().join(CSE).join("oras_preflight_test.sh")))?);
+    Ok(())
+}
+
+/// Any remark of `shellcheck` is a failure.
+pub(crate) fn check_scripts() -> Result<(), Failed> {
+    let scripts =
+        ["oras_preflight.sh", "oras_preflight_test.sh"].map(|name| root().join(CSE).join(name));
+    let verdict = Command::new("shellcheck").args(scripts).output()?;
+    if verdict.status.success() {
+        return Ok(());
+    }
+    Err(Failed(String::from_utf8_lossy(&verdict.stdout).into_owned()))
 }

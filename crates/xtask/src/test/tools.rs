@@ -22,11 +22,12 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 10] = [
+const TOOLS: [Tool; 11] = [
     Tool {
         name: "systemd-analyze",
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
     },
+    Tool { name: "shellcheck", install: || need("shellcheck", "shellcheck").map(|()| Vec::new()) },
     Tool { name: "groff", install: || need("groff", "groff-base").map(|()| Vec::new()) },
     Tool { name: "jq", install: || need("jq", "jq").map(|()| Vec::new()) },
     Tool {
