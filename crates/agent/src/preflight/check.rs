@@ -25,6 +25,14 @@ pub(super) enum CheckNeed {
 }
 
 impl PreflightCheck {
+    /// Returns who acts on a finding: the builder of an image, but on a node its operator.
+    pub(super) fn audience(&self, stage: PreflightStage) -> &'static str {
+        match (self.audience, stage) {
+            (Owner::Image, PreflightStage::Node) => Owner::Operator.as_str(),
+            (owner, _) => owner.as_str(),
+        }
+    }
+
     /// Runs the check, or returns the reason for skipping it.
     pub(super) fn run(
         &self,

@@ -28,7 +28,7 @@ pub(crate) fn preflight(
     }
     let exit_code = exit_code(flags.stage, &results);
     let text = match flags.format {
-        OutputFormat::Table => show::table(&results),
+        OutputFormat::Table => show::table(flags.stage, &results),
         OutputFormat::Json => show::json(flags.stage, exit_code, &results),
     };
     world.print(Stream::Out, text.as_bytes());

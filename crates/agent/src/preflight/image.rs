@@ -13,8 +13,11 @@ use crate::node::program::ProgramState;
 use crate::world::{EntryKind, World};
 
 pub(super) fn start_script(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
-    const ACTION: &str = "use another image version: this one lacks the bootstrap scripts";
     const SCRIPT_NAME: &[u8] = b"provision_start.sh";
+    let action = match facts.stage {
+        PreflightStage::Image => "add the bootstrap scripts to the image",
+        PreflightStage::Node => "use another image version: this one lacks the bootstrap scripts",
+    };
     // An NBC command brings its own way to start, which may be this one.
     if let ConfigState::Nbc { text, .. } = &facts.config
         && !text.windows(SCRIPT_NAME.len()).any(|window| window == SCRIPT_NAME)
@@ -27,16 +30,16 @@ pub(super) fn start_script(world: &mut dyn World, facts: &PreflightFacts<'_>) ->
         }
         // A FIFO would keep the shell waiting.
         PathTarget::There { .. } => {
-            PreflightFinding::fatal(format!("{START_SCRIPT} is not a regular file"), ACTION)
+            PreflightFinding::fatal(format!("{START_SCRIPT} is not a regular file"), action)
         }
         PathTarget::Missing => {
-            PreflightFinding::fatal(format!("{START_SCRIPT} is missing"), ACTION)
+            PreflightFinding::fatal(format!("{START_SCRIPT} is missing"), action)
         }
         PathTarget::Dangling(target) => {
             let target = target.display();
             PreflightFinding::fatal(
                 format!("{START_SCRIPT} is a broken link (to {target})"),
-                ACTION,
+                action,
             )
         }
     }
@@ -50,7 +53,14 @@ pub(super) fn components(world: &mut dyn World, facts: &PreflightFacts<'_>) -> P
         Ok(_) => PreflightFinding::pass(format!("{COMPONENTS} exists and can be read")),
         Err(error) => PreflightFinding::fatal(
             error,
-            "use another image version: this one lacks its component list",
+            match facts.stage {
+                PreflightStage::Image => {
+                    "add the list of the image's components, which its build writes"
+                }
+                PreflightStage::Node => {
+                    "use another image version: this one lacks its component list"
+                }
+            },
         ),
     }
 }

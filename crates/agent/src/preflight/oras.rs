@@ -1,6 +1,7 @@
 //! Check for oras. An image was published without it, and the node reported a network timeout.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,21 +10,29 @@ use mooring_redact::Secret;
 
 use super::check::PreflightVerdict;
 use super::program::{Candidate, at, in_path, search_path};
+use super::rooted_path::{PathTarget, resolve};
 use super::{ConfigState, PreflightFacts, PreflightFinding};
 use crate::VERSION;
 use crate::cli::PreflightStage;
-use crate::format::go_text::{child_error, os_error};
+use crate::format::go_text::{child_error, os_error, read_failure};
 use crate::node::agent::Agent;
 use crate::node::program::ProgramState;
 use crate::world::{ChildStatus, Tool, ToolEnd, World};
 
 const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];
 
+const OS_RELEASE: &str = "/etc/os-release";
+
 /// More than any release file has.
 const MAX_OS_RELEASE_BYTES: u64 = 64 * 1024;
 
 /// Timeout of `oras version`: milliseconds, except on the cold disk of a booting node.
 const START_LIMIT: Duration = Duration::from_secs(10);
+
+/// Timeout of a package manager: milliseconds, on a cold disk a second.
+const QUERY_LIMIT: Duration = Duration::from_secs(5);
+
+const NOT_AVAILABLE: &str = "not available";
 
 /// The check. A node that needs oras also starts it once: a file can be whole in length and still be broken.
 pub(super) fn oras(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
@@ -111,14 +120,17 @@ fn missing(
     let mut evidence = vec![format!("PATH is {}", search_path(world, facts.stage))];
     evidence
         .extend(places.iter().map(|place| format!("{}: {}", place.path.display(), place.state)));
-    evidence.push(os_release(world, facts));
+    evidence.extend(os_release(world, facts));
     // A package manager is slower than all other checks together.
     if verdict == PreflightVerdict::Fatal {
-        evidence.push(package(world, facts));
+        evidence.extend(MANAGERS.iter().map(|manager| manager.describe(world, facts)));
     }
     evidence.extend(image_version(VERSION));
-    let action = match verdict {
-        PreflightVerdict::Fatal => {
+    let action = match (verdict, facts.stage) {
+        (PreflightVerdict::Fatal, PreflightStage::Image) => {
+            "install oras for the architecture of the image, in a directory of this PATH, and run this check again"
+        }
+        (PreflightVerdict::Fatal, PreflightStage::Node) => {
             "use an image version that has oras; `az aks nodepool rollback` returns a pool to its last one"
         }
         _ => "nothing now: this node does not need oras; report it to the owner of the image",
@@ -148,44 +160,90 @@ fn summary(places: &[Candidate], stage: PreflightStage, registry: Option<&str>) 
     }
 }
 
-fn os_release(world: &mut dyn World, facts: &PreflightFacts<'_>) -> String {
-    let text = world.read(&facts.layout.at("/etc/os-release"), MAX_OS_RELEASE_BYTES);
-    let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
-    let value = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-        line.map(|value| mooring_redact::identifier(value.trim_matches('"')))
-    };
-    match (value("PRETTY_NAME"), value("VERSION_ID")) {
-        (Some(name), Some(version)) => format!("operating system: {name} ({version})"),
-        (Some(name), None) => format!("operating system: {name}"),
-        _ => "operating system: unknown (/etc/os-release)".to_owned(),
+/// Returns the whole file, which names the image.
+fn os_release(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Vec<String> {
+    match world.read(&facts.layout.at(OS_RELEASE), MAX_OS_RELEASE_BYTES) {
+        Ok(text) => {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let lines = text.lines().map(|line| format!("  {}", mooring_redact::printable(line)));
+            std::iter::once(format!("{OS_RELEASE}:")).chain(lines).collect()
+        }
+        Err(failure) => vec![read_failure(OS_RELEASE.as_ref(), &failure)],
     }
 }
 
-/// Returns the package manager's record, if it exists.
-fn package(world: &mut dyn World, facts: &PreflightFacts<'_>) -> String {
-    let root = facts.layout.root().filter(|_| facts.stage == PreflightStage::Image);
-    let rpm_root = root.map(|root| root.as_os_str().to_owned());
-    let dpkg_folder = root.map(|root| root.join("var/lib/dpkg").into_os_string());
-    let mut rpm: Vec<&OsStr> = Vec::new();
-    if let Some(root) = &rpm_root {
-        rpm.extend([OsStr::new("--root"), root]);
+/// A package manager: its query, and how it says that it knows no oras.
+struct PackageManager {
+    program: &'static str,
+    /// Option that names the database, and places of the database in an image.
+    database: (&'static str, &'static [&'static str]),
+    query: &'static [&'static str],
+    not_installed: &'static str,
+}
+
+const MANAGERS: [PackageManager; 2] = [
+    PackageManager {
+        program: "rpm",
+        database: ("--dbpath", &["/var/lib/rpm", "/usr/lib/sysimage/rpm"]),
+        query: &["-q", "oras"],
+        not_installed: "package oras is not installed",
+    },
+    PackageManager {
+        program: "dpkg-query",
+        database: ("--admindir", &["/var/lib/dpkg"]),
+        query: &["-W", "-f=${Package} ${Version}", "oras"],
+        not_installed: "dpkg-query: no packages found matching oras",
+    },
+];
+
+impl PackageManager {
+    fn describe(&self, world: &mut dyn World, facts: &PreflightFacts<'_>) -> String {
+        format!("package ({}): {}", self.program, self.ask(world, facts))
     }
-    rpm.extend(["-q", "oras"].map(OsStr::new));
-    let mut dpkg: Vec<&OsStr> = Vec::new();
-    if let Some(folder) = &dpkg_folder {
-        dpkg.extend([OsStr::new("--admindir"), folder]);
-    }
-    dpkg.extend(["-W", "-f=${Package} ${Version}", "oras"].map(OsStr::new));
-    for (program, arguments) in [("rpm", rpm), ("dpkg-query", dpkg)] {
-        let Ok(answer) = world.probe(program, &arguments) else { continue };
-        let answer = String::from_utf8_lossy(&answer).trim().to_owned();
-        if !answer.is_empty() && !answer.contains("not installed") {
-            return format!("package ({program}): {}", mooring_redact::identifier(&answer));
+
+    /// A manager that the image does not have has no record; one that fails has said nothing.
+    fn ask(&self, world: &mut dyn World, facts: &PreflightFacts<'_>) -> String {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let is_image = facts.stage == PreflightStage::Image && facts.layout.root().is_some();
+        if is_image {
+            let (option, places) = self.database;
+            let place = places.iter().find_map(|place| {
+                match resolve(world, facts.layout.root(), place.as_ref()) {
+                    PathTarget::There { path, .. } => Some(path),
+                    _ => None,
+                }
+            });
+            let Some(place) = place else { return NOT_AVAILABLE.to_owned() };
+            arguments.extend([option.into(), place.into_os_string()]);
         }
-        return format!("package ({program}): oras is not installed");
+        arguments.extend(self.query.iter().map(Into::into));
+        let ended = world.run_tool(&Tool {
+            program: self.program.as_ref(),
+            arguments,
+            variables: Vec::new(),
+            input: &Secret::from(""),
+            limit: QUERY_LIMIT,
+        });
+        let end = match ended {
+            Ok(end) => end,
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_image => {
+                return NOT_AVAILABLE.to_owned();
+            }
+            Err(error) => return format!("unknown ({} here: {})", self.program, os_error(&error)),
+        };
+        let text = mooring_redact::identifier(String::from_utf8_lossy(&end.output).trim());
+        match end.status {
+            Some(ChildStatus::Exited(0)) if !text.is_empty() => text,
+            Some(ChildStatus::Exited(1)) if text == self.not_installed => {
+                "oras is not installed".to_owned()
+            }
+            None => format!("unknown (no answer within {} s)", QUERY_LIMIT.as_secs()),
+            Some(status) => {
+                let status = child_error(status).unwrap_or_else(|| "no output".to_owned());
+                format!("unknown ({status}: {text})")
+            }
+        }
     }
-    "package: unknown (rpm and dpkg-query failed)".to_owned()
 }
 
 /// Images stamp the agent with their own version.

@@ -8,7 +8,7 @@ use crate::cli::PreflightStage;
 use crate::format::json::write_member;
 
 /// One line a check, and under those that are not well, what was seen and what to do.
-pub(super) fn table(results: &[Result]) -> String {
+pub(super) fn table(stage: PreflightStage, results: &[Result]) -> String {
     let mut lines = Vec::new();
     for (check, finding) in results {
         let code = match (finding.verdict, check.code) {
@@ -18,7 +18,7 @@ pub(super) fn table(results: &[Result]) -> String {
         let verdict = finding.verdict.as_str();
         lines.push(format!("{verdict:<8} {:<13} {code:<4} {}", check.name, finding.summary));
         if is_bad(finding) {
-            let who = check.audience.as_str();
+            let who = check.audience(stage);
             lines.extend(finding.evidence.iter().map(|line| format!("{:27} · {line}", "")));
             lines.push(format!("{:27} → {who}: {}", "", finding.action));
         }
@@ -52,7 +52,7 @@ pub(super) fn json(stage: PreflightStage, exit_code: u8, results: &[Result]) -> 
                 write_member(&mut json, "name", name);
             }
         }
-        write_member(&mut json, "audience", check.audience.as_str());
+        write_member(&mut json, "audience", check.audience(stage));
         write_member(&mut json, "summary", &finding.summary);
         json.name("evidence");
         json.open_array();
@@ -74,14 +74,14 @@ pub(crate) fn code_name(code: i32) -> Option<&'static str> {
     name.starts_with("ERR_").then_some(name)
 }
 
-/// Everything that was found, as the report of a failed bootstrap carries it.
+/// Everything that was found on a node, as the report of a failed bootstrap carries it.
 pub(crate) fn report(results: &[Result]) -> String {
     let mut lines = Vec::new();
     for (check, finding) in results.iter().filter(|(_, finding)| is_bad(finding)) {
         let PreflightFinding { verdict, summary, evidence, action } = finding;
         lines.push(format!("preflight {}: {}: {summary}", verdict.as_str(), check.name));
         lines.extend(evidence.iter().map(|line| format!("  {line}")));
-        lines.push(format!("  {}: {action}", check.audience.as_str()));
+        lines.push(format!("  {}: {action}", check.audience(PreflightStage::Node)));
     }
     lines.join("\n") + "\n"
 }

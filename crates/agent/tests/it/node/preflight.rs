@@ -79,8 +79,9 @@ fn a_missing_oras_is_never_reported_as_a_network_time_out() {
         "PATH is ",
         "/usr/local/bin/oras: missing",
         "/opt/bin/oras: missing",
-        "operating system: ",
-        "package",
+        "/etc/os-release",
+        "package (rpm): ",
+        "package (dpkg-query): ",
     ] {
         assert!(output_text.contains(part), "{part} in {output_text}");
     }
@@ -432,39 +433,123 @@ fn names_resolve_as_the_nodes_own_tools_resolve_them() {
     assert_eq!(api_server["verdict"], "pass", "{api_server}");
 }
 
+/// A package manager that prints to both streams and exits.
+fn write_manager(node: &Node, name: &str, [out, err]: [&str; 2], code: u8) {
+    let text = format!(
+        "#!/bin/sh\necho \"$*\" > \"$0.words\"\nprintf '{out}'\nprintf '{err}' >&2\nexit {code}\n"
+    );
+    write_program(&programs(node).join(name), text, 0o755);
+}
+
+/// Runs on a node with these package managers only, or checks its root as an image.
+fn oras_evidence(node: &Node, stage: &str) -> Vec<String> {
+    let config = node.write_typed("config.json", WITH_REGISTRY);
+    let words = ["preflight", "--stage", stage, "-o", "json", "--provision-config", &config];
+    let mut command = node.command(&words);
+    let output = end_of(command.env("PATH", programs(node)).spawn().unwrap());
+    let found = findings(&output);
+    let evidence = finding(&found, "oras")["evidence"].as_array().unwrap().iter();
+    evidence.map(|line| line.as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
-fn evidence_names_the_operating_system_and_the_package() {
-    for (release, printed, expected) in [
-        ("NAME=x\n", "", ["operating system: unknown (/etc/os-release)", "oras is not installed"]),
+fn evidence_has_the_whole_os_release() {
+    let node = Node::with_script("");
+    node.write(
+        "/etc/os-release",
+        "PRETTY_NAME=\"Azure Linux\"\nVERSION_ID=\"3.0\"\nBUILD=\x1b[2J7\n",
+    );
+    let evidence = oras_evidence(&node, "node");
+    let lines = [
+        "/etc/os-release:",
+        "  PRETTY_NAME=\"Azure Linux\"",
+        "  VERSION_ID=\"3.0\"",
+        "  BUILD=[2J7",
+    ];
+    assert!(evidence.windows(4).any(|window| window == lines), "{evidence:?}");
+    fs::remove_file(node.at("/etc/os-release")).unwrap();
+    let evidence = oras_evidence(&node, "node").join("\n");
+    assert!(evidence.contains("open /etc/os-release: no such file or directory"), "{evidence}");
+}
+
+#[test]
+fn package_manager_that_is_absent_or_fails_has_no_record() {
+    for (rpm, dpkg, expected) in [
+        (None, None, ["not available", "not available"]),
         (
-            "PRETTY_NAME=\"Azure Linux\"\n",
-            "package oras is not installed",
-            ["operating system: Azure Linux\"", "oras is not installed"],
+            Some((["package oras is not installed\n", ""], 1)),
+            None,
+            ["oras is not installed", "not available"],
+        ),
+        (Some((["oras-1.2.3", ""], 0)), None, ["oras-1.2.3", "not available"]),
+        (
+            None,
+            Some((["", "dpkg-query: no packages found matching oras\n"], 1)),
+            ["not available", "oras is not installed"],
         ),
         (
-            "PRETTY_NAME=\"Azure Linux\"\nVERSION_ID=\"3.0\"\n",
-            "oras-1.2.3",
-            ["operating system: Azure Linux (3.0)\"", "oras-1.2.3"],
+            Some((["package oras is not installed\n", "error: no database"], 1)),
+            Some((["", "dpkg-query: error"], 2)),
+            [
+                "unknown (exit status 1: package oras is not installed\\nerror: no database)",
+                "unknown (exit status 2: dpkg-query: error)",
+            ],
         ),
     ] {
         let node = Node::with_script("");
-        node.write("/etc/os-release", release);
-        let rpm = format!("#!/bin/sh\nprintf '%s' '{printed}'\necho \"$*\" > \"$0.words\"\n");
-        write_program(&programs(&node).join("rpm"), rpm, 0o755);
+        for (name, manager) in [("rpm", rpm), ("dpkg-query", dpkg)] {
+            if let Some((printed, code)) = manager {
+                write_manager(&node, name, printed, code);
+            }
+        }
+        let evidence = oras_evidence(&node, "node");
+        let packages: Vec<&str> =
+            evidence.iter().filter_map(|line| line.strip_prefix("package (")).collect();
+        let [rpm, dpkg] = expected;
+        assert_eq!(packages, [format!("rpm): {rpm}"), format!("dpkg-query): {dpkg}")]);
+    }
+}
+
+#[test]
+fn packages_of_an_image_are_those_of_its_databases() {
+    let image = Node::with_script("");
+    write_manager(&image, "rpm", ["oras-1.2.3", ""], 0);
+    let packages = |image: &Node| oras_evidence(image, "image").join("\n");
+    assert!(
+        packages(&image).contains("package (rpm): not available"),
+        "this host has rpm, the image has not"
+    );
+    image.write("/usr/lib/sysimage/rpm/rpmdb.sqlite", "");
+    assert!(packages(&image).contains("package (rpm): oras-1.2.3"), "{}", packages(&image));
+    let words = fs::read_to_string(programs(&image).join("rpm.words")).unwrap();
+    assert_eq!(
+        words,
+        format!("--dbpath {}/usr/lib/sysimage/rpm -q oras\n", image.root().display())
+    );
+    image.write("/var/lib/dpkg/status", "");
+    assert!(
+        packages(&image).contains("package (dpkg-query): unknown (dpkg-query here: "),
+        "{}",
+        packages(&image)
+    );
+}
+
+#[test]
+fn advice_is_for_operators_on_a_node_and_for_builders_in_an_image() {
+    for (stage, audience, advice) in
+        [("node", "operator", "use an image version that has"), ("image", "image", "install oras")]
+    {
+        let node = Node::new();
         let config = node.write_typed("config.json", WITH_REGISTRY);
-        let words = ["preflight", "-o", "json", "--provision-config", &config];
+        let words = ["preflight", "--stage", stage, "-o", "json", "--provision-config", &config];
         let found = findings(&run(&node, &words));
-        let evidence = &finding(&found, "oras")["evidence"];
-        let words = fs::read_to_string(programs(&node).join("rpm.words")).unwrap();
-        assert_eq!(words, "-q oras\n", "the packages of this node, whatever the root");
-        let action = finding(&found, "oras")["action"].as_str().unwrap();
-        assert!(action.starts_with("use an image version that has oras"), "{action}");
-        // The search path, three usual places, the system and the package.
-        assert_eq!(evidence.as_array().unwrap().len(), 6, "{evidence}");
-        let evidence = evidence.to_string();
-        let [system, package] = expected;
-        assert!(evidence.replace("\\\"", "\"").contains(system), "{evidence}");
-        assert!(evidence.contains(&format!("package (rpm): {package}\"")), "{evidence}");
+        for check in ["oras", "start-script", "components"] {
+            let finding = finding(&found, check);
+            assert_eq!(finding["audience"], audience, "{check} {stage}");
+            let action = finding["action"].as_str().unwrap();
+            assert_eq!(action.starts_with("use "), stage == "node", "{action}");
+            assert!(check != "oras" || action.starts_with(advice), "{action}");
+        }
     }
 }
 
