@@ -30,12 +30,22 @@ start_kubelet() {
     date '+%a %F %T %Z' >"$node/run/kubelet-start"
 }
 
+oras_login() {
+    sleep "$1"
+    [ -z "$BOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER" ] ||
+        oras_login_with_kubelet_identity "$BOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER" client tenant
+}
+
 set -x
+. "$node/opt/azure/containers/provision_source.sh"
 while read -r name seconds code words; do
     case "$name $code" in
     # As on real images, this one is never told in an event.
     "outboundProbe ") work "$seconds" ;;
     *" "?*) logs_to_events "AKS.CSE.$name" fail "$seconds" "$code" "$words" ;;
+    "orasLogin.oras_login_with_kubelet_identity ")
+        logs_to_events "AKS.CSE.$name" oras_login "$seconds" || exit $?
+        ;;
     "ensureKubelet ") logs_to_events "AKS.CSE.$name" start_kubelet "$seconds" ;;
     *) logs_to_events "AKS.CSE.$name" work "$seconds" ;;
     esac

@@ -1,5 +1,6 @@
 //! Everything that a scenario needs: the simulated clouds, the VMs, the controller, and an observer.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,7 +8,6 @@ use std::time::Duration;
 use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter;
 use mooring_simulator::random::Random;
-use mooring_simulator::scenario::Bootstrap;
 use mooring_simulator::sim::{self, Simulation};
 use tokio::process::Child;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -20,7 +20,7 @@ use crate::kubectl::Kubectl;
 use crate::observer::Observer;
 use crate::present::output::{DemoMark, Output, seconds};
 use crate::present::result::ScenarioResult;
-use crate::scenario::Scenario;
+use crate::scenario::{ImageDefinition, Scenario};
 use crate::vm::vms::{VmEvent, VmHost};
 
 /// Timeout for the controller to acquire its Lease.
@@ -43,6 +43,7 @@ pub(crate) struct DemoEnvironment<'v> {
     /// Time of the wedge, for the timeline of the repair.
     pub(crate) struck: Option<Instant>,
     pub(crate) registry: Option<String>,
+    pub(crate) images: BTreeMap<String, ImageDefinition>,
     _room: JoinSet<()>,
     _controller: Child,
 }
@@ -130,6 +131,7 @@ impl<'v> DemoEnvironment<'v> {
             random: Random::new(options.seed).fork("demo"),
             struck: None,
             registry: scenario.registry.clone(),
+            images: scenario.images.clone(),
             _room: machines,
             _controller: controller,
         })
@@ -158,15 +160,8 @@ impl<'v> DemoEnvironment<'v> {
 
 /// Options of Karpenter for the images: VMs that are actually booted finish by themselves.
 fn karpenter_options(scenario: &Scenario) -> karpenter::KarpenterOptions {
-    let bootstraps = scenario.images.iter().map(|(version, image)| {
-        let cse = match &image.modelled {
-            None => Cse { seconds: None, ..Cse::default() },
-            Some(Bootstrap::Succeeds) => Cse::default(),
-            Some(Bootstrap::OrasMissing) => Cse::oras_missing(),
-            Some(Bootstrap::Custom(cse)) => cse.clone(),
-        };
-        (version.clone(), cse)
-    });
+    let unfinished = Cse { seconds: None, ..Cse::default() };
+    let bootstraps = scenario.images.keys().map(|version| (version.clone(), unfinished.clone()));
     karpenter::KarpenterOptions {
         // The scenario needs a failing extension, which the default mode does not have.
         mode: karpenter::ProvisionMode::Vm,

@@ -39,8 +39,19 @@ pub struct ImageDefinition {
     pub fails: Option<Failing>,
     /// Its kubelet starts and never registers.
     pub silent: bool,
-    /// Bootstrap of nodes that are only modeled, not booted: as an image without this agent behaves.
-    pub modelled: Option<cluster::Bootstrap>,
+    /// What starts the bootstrap of its nodes.
+    pub starter: NodeStarter,
+    /// True if its scripts check oras (`packaging/cse/oras_preflight.sh`).
+    pub preflight: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeStarter {
+    #[default]
+    Agent,
+    /// `provision_start.sh`, without the agent.
+    Scripts,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -33,9 +33,12 @@ const PROGRAMS: &[(&str, &str)] = &[
 
 /// Commands of this host that the scripts need; a node sees no others.
 pub(crate) const BORROWED: &[&str] = &[
-    "base64", "basename", "bash", "cat", "chmod", "date", "dirname", "mkdir", "nohup", "sed",
-    "sleep", "tail", "tee", "timeout", "touch", "tr",
+    "base64", "basename", "bash", "cat", "chmod", "date", "dirname", "env", "mkdir", "nohup", "od",
+    "readlink", "sed", "sleep", "stat", "tail", "tee", "timeout", "touch", "tr", "uname",
 ];
+
+const ORAS_PREFLIGHT: &str = include_str!("../../../../packaging/cse/oras_preflight.sh");
+const SOURCE_ORAS_PREFLIGHT: &str = ". \"$AKS_NODE_ROOT/opt/azure/containers/oras_preflight.sh\"\n";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ImageFile {
@@ -83,8 +86,16 @@ pub(crate) fn files(version: &str, image: &ImageDefinition, speed: f64) -> Vec<I
         ),
         ImageFile::program(containers("provision.sh"), include_str!("../../image/provision.sh")),
         ImageFile::plain(containers("steps"), steps(image, speed)),
+        ImageFile::plain(containers("oras_preflight.sh"), ORAS_PREFLIGHT),
+        ImageFile::plain(containers("provision_source.sh"), helpers(image)),
     ]);
     files
+}
+
+/// Returns the helpers of the scripts, which check oras if the image has that check.
+fn helpers(image: &ImageDefinition) -> String {
+    let check = if image.preflight { SOURCE_ORAS_PREFLIGHT } else { "" };
+    format!("{}{check}", include_str!("../../image/provision_source.sh"))
 }
 
 fn os_release(version: &str) -> String {

@@ -13,7 +13,6 @@ const BUILT_IN: &[(&str, &str)] = scenarios![
     "first-five-minutes",
     "healthy-boot",
     "oras-missing",
-    "old-agent",
     "blocked-outbound",
     "slow-network",
     "never-registers",

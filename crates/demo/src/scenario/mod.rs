@@ -6,7 +6,7 @@ pub(crate) mod image;
 mod lookup;
 mod steps;
 
-pub use definition::{Failing, ImageDefinition, Scenario, ScenarioStage};
+pub use definition::{Failing, ImageDefinition, NodeStarter, Scenario, ScenarioStage};
 pub use lookup::ScenarioError;
 pub use steps::{
     ApplyStep, BootStep, DeleteStep, DescribeStep, DetectStep, FaultStep, FleetStep, NodeEnd,

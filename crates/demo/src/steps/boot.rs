@@ -11,7 +11,7 @@ use crate::error::{DemoError, expect};
 use crate::observer::{CONDITION, ObservedClaim, condition};
 use crate::present::output::{DemoMark, seconds};
 use crate::present::result::NodeResult;
-use crate::scenario::{BootStep, NodeEnd};
+use crate::scenario::{BootStep, NodeEnd, NodeStarter};
 use crate::vm::vms::{FinishedVm, VmEvent};
 
 #[derive(Default)]
@@ -27,9 +27,15 @@ impl DemoEnvironment<'_> {
         let isolated = self.registry.as_ref().map_or_else(String::new, |registry| {
             format!("; these nodes fetch everything from {registry} with oras")
         });
+        let image = self.images.get(&boot.image);
+        let starts = match image.map(|image| (image.starter, image.preflight)) {
+            None | Some((NodeStarter::Agent, _)) => "the agent",
+            Some((NodeStarter::Scripts, false)) => "the scripts of the image",
+            Some((NodeStarter::Scripts, true)) => "the scripts of the image, which check oras",
+        };
+        let vms = if boot.nodes == 1 { "a VM".to_owned() } else { format!("{} VMs", boot.nodes) };
         let text = format!(
-            "Pods pending; Karpenter launches {} VMs, each a directory with the agent{isolated}",
-            boot.nodes
+            "Pods pending; Karpenter launches {vms}, each a directory that starts {starts}{isolated}"
         );
         self.output.print(DemoMark::Note, &text);
         let mut nodes: BTreeMap<String, BootProgress> =
@@ -99,7 +105,7 @@ impl DemoEnvironment<'_> {
         while let Ok(news) = self.news.try_recv() {
             match news {
                 VmEvent::Boots(vm) => {
-                    self.output.now(&format!("{} runs, its agent starts", vm.name));
+                    self.output.now(&format!("{} boots", vm.name));
                 }
                 VmEvent::Ended(machine) => {
                     if let Some(node) = nodes.get_mut(&machine.vm.claim) {

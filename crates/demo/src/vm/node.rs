@@ -78,18 +78,32 @@ impl DemoNode {
         let _group = processes::ProcessGroup::of(&boothook);
         boothook.wait().await.map_err(failed)?;
         // The same command that the extension is given, below the root.
-        let agent = self.at("opt/azure/containers/aks-node-controller");
-        let mut wait = self.command(&agent);
-        wait.arg("provision-wait").stdout(Stdio::piped()).stderr(Stdio::piped());
-        let wait =
-            processes::spawn(&mut wait).map_err(|error| BootError::Io(agent.clone(), error))?;
-        let _waiting = processes::ProcessGroup::of(&wait);
-        let ended = processes::ended(wait, began, COMMAND_TIMEOUT)
-            .await
-            .map_err(|error| BootError::Io(agent, error))?
-            .ok_or(BootError::Late)?;
+        let mut wait = self.command(&self.at("opt/azure/containers/aks-node-controller"));
+        let ended = self.extension(wait.arg("provision-wait"), began).await?;
         self.agent_ended().await;
         Ok(ended)
+    }
+
+    /// Boots without the agent: the extension runs the scripts of the image.
+    pub(crate) async fn boot_scripts(&self, registry: &str) -> Result<EndedProcess, BootError> {
+        let mut scripts = self.command(Path::new("/bin/bash"));
+        scripts.arg(self.at("opt/azure/containers/provision_start.sh"));
+        scripts.env("BOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER", registry);
+        self.extension(&mut scripts, Instant::now()).await
+    }
+
+    async fn extension(
+        &self,
+        command: &mut Command,
+        began: Instant,
+    ) -> Result<EndedProcess, BootError> {
+        let program = PathBuf::from(command.as_std().get_program());
+        let failed = |error| BootError::Io(program.clone(), error);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let process = processes::spawn(command).map_err(failed)?;
+        let _group = processes::ProcessGroup::of(&process);
+        let ended = processes::ended(process, began, COMMAND_TIMEOUT).await.map_err(failed)?;
+        ended.ok_or(BootError::Late)
     }
 
     /// Waits until the agent's `provision` exits, a moment after its result.

@@ -17,8 +17,7 @@ use tokio::time::Instant;
 
 use super::node::DemoNode;
 use crate::host::processes::EndedProcess;
-use crate::scenario::ImageDefinition;
-use crate::scenario::image;
+use crate::scenario::{ImageDefinition, NodeStarter, image};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -42,7 +41,7 @@ pub(crate) struct FinishedVm {
     pub(crate) vm: Vm,
     pub(crate) root: PathBuf,
     pub(crate) code: i32,
-    /// Cause reported by the node.
+    /// What the node reported: error, cause or output.
     pub(crate) cause: String,
     /// Time after which its node is overdue, if none is expected.
     pub(crate) overdue: Option<Instant>,
@@ -87,9 +86,11 @@ impl VmHost {
             Ok(custom_data) => custom_data,
             Err(why) => return drop(news.send(VmEvent::Broken { vm: vm.name, why })),
         };
-        let ended = match node.install(&files, &vm.name, world.now()) {
-            Ok(()) => node.boot(&custom_data.expose_base64()).await,
-            Err(error) => Err(error),
+        let registry = self.registry.as_deref().unwrap_or_default();
+        let ended = match (node.install(&files, &vm.name, world.now()), image.starter) {
+            (Ok(()), NodeStarter::Agent) => node.boot(&custom_data.expose_base64()).await,
+            (Ok(()), NodeStarter::Scripts) => node.boot_scripts(registry).await,
+            (Err(error), _) => Err(error),
         };
         let ended = match ended {
             Ok(ended) => ended,
@@ -102,7 +103,8 @@ impl VmHost {
         let code = cse.exit_code;
         world.with(|world, now| world.azure_mut().end_bootstrap(&vm.name, cse, now));
         let report = CseStatus::read(ended.stdout.trim_end().as_bytes()).unwrap_or_default();
-        let cause = if report.error.is_empty() { report.diagnosis } else { report.error };
+        let texts = [report.error, report.diagnosis, report.output];
+        let cause = texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
         let _ = news.send(VmEvent::Ended(FinishedVm {
             vm,
             root: node.root,

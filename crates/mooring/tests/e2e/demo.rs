@@ -129,10 +129,9 @@ fn default_scenario_passes_and_leaves_only_a_report() {
 }
 
 /// Scenarios except the first and what each shows at the end.
-const SCENARIOS: [(&str, &str); 9] = [
+const SCENARIOS: [(&str, &str); 8] = [
     ("healthy-boot", "has joined demo and is ready"),
     ("oras-missing", "image 202601.27.0: 4 failed"),
-    ("old-agent", "211 ERR_ORAS_PULL_NETWORK_TIMEOUT"),
     ("blocked-outbound", "50 ERR_OUTBOUND_CONN_FAIL"),
     ("slow-network", "image 202601.13.0: 3 joined"),
     ("never-registers", "No Node registered"),
@@ -153,12 +152,12 @@ fn assert_scenarios_pass(scenarios: &[(&str, &str)]) {
 
 #[test]
 fn node_scenarios_pass() {
-    assert_scenarios_pass(&SCENARIOS[..6]);
+    assert_scenarios_pass(&SCENARIOS[..5]);
 }
 
 #[test]
 fn repair_scenarios_pass() {
-    assert_scenarios_pass(&SCENARIOS[6..]);
+    assert_scenarios_pass(&SCENARIOS[5..]);
 }
 
 #[test]
