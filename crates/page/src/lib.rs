@@ -23,7 +23,9 @@ mod snapshot;
 mod view;
 
 pub use render::{render, render_loading};
-pub use server::{Connect, Connecting, Live, MAX_STREAMS, PageAccess, serve, serve_forwarded};
+pub use server::{
+    Connect, Connecting, Live, MAX_STREAMS, PageAccess, PageKey, serve, serve_forwarded,
+};
 pub use snapshot::{ControllerDetails, PageMode, Snapshot};
 pub use view::{PageView, Route, TimeRange};
 

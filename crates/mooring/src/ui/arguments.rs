@@ -8,8 +8,8 @@ use crate::arguments::SourceArguments;
 pub(crate) const HELP: &str = "\
 Shows findings, failures over time, images and causes, nodes that are joining,
 pools and the controller, and follows the cluster without a reload. The page is
-served on the loopback interface to browsers that know the key of its address.
-It changes nothing.
+served on the loopback interface. The key in its address works once, for the
+browser that opens it first. It changes nothing.
 
 Examples:
   mooring ui

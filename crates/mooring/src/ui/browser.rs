@@ -1,22 +1,37 @@
 //! Opens an address in the user's browser.
 
 use std::ffi::OsString;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
+
+use tempfile::NamedTempFile;
 
 #[cfg(target_os = "macos")]
 const OPENER: &str = "open";
 #[cfg(not(target_os = "macos"))]
 const OPENER: &str = "xdg-open";
 
-/// Returns true if a browser was started.
-pub(super) fn open(url: &str) -> bool {
-    if !is_expected(std::io::stdout().is_terminal(), |name| std::env::var_os(name)) {
-        return false;
+/// Starts a browser with a file that opens the address: every local user can read the arguments of a process. Returns the
+/// file, which exists until it is dropped; none without a browser.
+pub(super) fn open(url: &str) -> Option<NamedTempFile> {
+    if !is_expected(io::stdout().is_terminal(), |name| std::env::var_os(name)) {
+        return None;
     }
+    let file = redirect_file(url).ok()?;
     let silent = || Stdio::null();
     let mut command = Command::new(OPENER);
-    command.arg(url).stdin(silent()).stdout(silent()).stderr(silent()).spawn().is_ok()
+    command.arg(file.path()).stdin(silent()).stdout(silent()).stderr(silent());
+    command.spawn().is_ok().then_some(file)
+}
+
+/// Writes a file with mode 0600.
+fn redirect_file(url: &str) -> io::Result<NamedTempFile> {
+    let mut file = tempfile::Builder::new().prefix("mooring-").suffix(".html").tempfile()?;
+    write!(
+        file,
+        "<!doctype html>\n<meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<title>Mooring</title>\n<a href=\"{url}\">Open the page</a>\n"
+    )?;
+    Ok(file)
 }
 
 /// Returns true if the user is at a terminal with a display.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use futures::future::LocalBoxFuture;
+use mooring_controller::run::Api;
 use mooring_kube::kubeconfig::Connection;
-use mooring_page::{Live, PageAccess};
+use mooring_page::{Live, PageAccess, PageKey};
 use mooring_terminal::{Mark, Screen, Text};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::net::TcpListener;
@@ -28,11 +29,12 @@ pub(crate) fn ui(arguments: UiArguments) -> Result<(), CommandFailure> {
 async fn run(arguments: UiArguments) -> Result<(), CommandFailure> {
     let stop = stop_signal()?;
     let connection = connect::connect_cluster(&arguments.sources.cluster).await?;
+    ensure_answers(&connection).await?;
     let listener = listen(arguments.port).await?;
     let address = listener.local_addr()?;
     let key = new_key()?;
     let url = format!("http://{address}/?key={key}");
-    let access = PageAccess::Key { key, port: address.port() };
+    let access = PageAccess::Key(PageKey::new(key, &new_key()?, address.port()));
     let user = connection.context.clone().unwrap_or_else(|| connection.server.clone());
     let leader = if arguments.local { None } else { find_leader(&arguments, &connection).await };
     let screen = screen(&user, leader.as_ref());
@@ -47,8 +49,9 @@ async fn run(arguments: UiArguments) -> Result<(), CommandFailure> {
             tokio::join!(page, follow);
         })
     };
-    let is_opened = !no_browser && browser::open(&url);
-    let note = if is_opened { "opened in your browser; Ctrl-C ends it" } else { "Ctrl-C ends it" };
+    let opened = if no_browser { None } else { browser::open(&url) };
+    let note =
+        if opened.is_some() { "opened in your browser; Ctrl-C ends it" } else { "Ctrl-C ends it" };
     let mut all = Screen::default();
     all.line(Text::marked(Mark::Good, format!("{url}  ({note})")));
     all.append(screen);
@@ -58,6 +61,16 @@ async fn run(arguments: UiArguments) -> Result<(), CommandFailure> {
         () = page => return Err(CommandFailure::io("the page ended".to_owned())),
     }
     Ok(())
+}
+
+/// Fails if the API server cannot be reached, or rejects the credentials: no page could be shown.
+async fn ensure_answers(connection: &Connection) -> Result<(), CommandFailure> {
+    match Api::new(connection.client.clone()).get("/api/v1/nodes?limit=1").await {
+        Err(error) if matches!(error.status, None | Some(401)) => {
+            Err(connect::unreadable(connection, &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the leader of the controller; without one the page shows the user's own reads.

@@ -12,7 +12,7 @@ use crate::common::controller::{
     wait_until_listening,
 };
 use crate::common::schema::assert_valid;
-use crate::common::{Sim, Terminal, text};
+use crate::common::{Sim, Terminal, result, text, wait};
 
 /// Opens a connection, and sends a request.
 fn send(host: &str, path: &str, cookie: &str) -> TcpStream {
@@ -32,6 +32,16 @@ fn get(host: &str, path: &str, cookie: &str) -> String {
     response
 }
 
+/// Opens the address with the key, and returns the cookie.
+fn open(host: &str, key: &str) -> String {
+    let opened = get(host, &format!("/?key={key}"), "");
+    assert!(opened.starts_with("HTTP/1.1 200 ") && opened.contains("refresh: 0; url=/\r\n"));
+    let cookie = opened.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
+    assert!(!cookie.contains(key), "{cookie}");
+    cookie.split(';').next().unwrap().to_owned()
+}
+
 /// A page: its host, and the cookie of its key.
 struct Page {
     host: String,
@@ -45,8 +55,8 @@ impl Page {
         command.args(["ui", "--local", "--no-browser"]);
         let (process, address) = start_until(&mut command, "http://");
         let (host, key) = address.split_once("/?key=").unwrap();
-        let port = host.rsplit(':').next().unwrap();
-        (process, Self { host: host.to_owned(), cookie: format!("mooring-{port}={key}") })
+        let cookie = open(host, key);
+        (process, Self { host: host.to_owned(), cookie })
     }
 
     /// Returns a document, which fits its published schema; none if nothing is read yet.
@@ -124,11 +134,9 @@ fn page_without_a_controller_shows_own_reads() {
     assert!(host.starts_with("127.0.0.1:") && key.len() == 32, "{address}");
 
     assert!(get(host, "/", "").starts_with("HTTP/1.1 403 "));
-    let opened = get(host, &format!("/?key={key}"), "");
-    assert!(opened.starts_with("HTTP/1.1 303 ") && opened.contains("location: /\r\n"), "{opened}");
-    let cookie = opened.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
-    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
-    let cookie = cookie.split(';').next().unwrap();
+    let cookie = &open(host, key);
+    let again = get(host, &format!("/?key={key}"), "");
+    assert!(again.starts_with("HTTP/1.1 403 "), "{again}");
     let status = loop {
         let status = get(host, "/api/v1/status", cookie);
         // Nothing is read yet.
@@ -146,6 +154,22 @@ fn page_without_a_controller_shows_own_reads() {
     assert!(messages.starts_with(expected), "{messages}");
 }
 
+#[test]
+fn page_of_a_cluster_that_rejects_the_credentials_is_an_error() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path());
+    let file = sim.variable("KUBECONFIG");
+    let mut config: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    config["users"][0]["user"] = serde_json::json!({"token": "expired"});
+    std::fs::write(&file, config.to_string()).unwrap();
+    let mut command = sourced(&sim);
+    command.args(["ui", "--no-browser"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let (code, out, err) = result(&wait(child, Duration::from_mins(1)));
+    assert_eq!((code, out.as_str()), (3, ""), "{err}");
+    assert!(err.contains("rejected the credentials") && err.contains("az login"), "{err}");
+}
+
 #[cfg(not(target_os = "macos"))]
 #[test]
 fn browser_is_started_from_a_terminal_with_a_display_only() {
@@ -153,7 +177,10 @@ fn browser_is_started_from_a_terminal_with_a_display_only() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(&state.path().join("sim"));
     let opener = state.path().join("xdg-open");
-    std::fs::write(&opener, "#!/bin/sh\necho \"$1\" >> \"$0.opened\"\n").unwrap();
+    // The file is gone when the command has ended.
+    let script =
+        "#!/bin/sh\n/bin/ls -l \"$1\" >> \"$0.opened\"\n/bin/cat \"$1\" >> \"$0.opened\"\n";
+    std::fs::write(&opener, script).unwrap();
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
     let log = state.path().join("xdg-open.opened");
     let ui = |display: &str| {
@@ -166,10 +193,13 @@ fn browser_is_started_from_a_terminal_with_a_display_only() {
     let mut terminal = Terminal::start(&mut ui(":0"), 120);
     terminal.wait_for("  (opened in your browser; Ctrl-C ends it)");
     let urls = wait_for("the browser", || {
-        std::fs::read_to_string(&log).ok().filter(|urls| urls.ends_with('\n'))
+        std::fs::read_to_string(&log).ok().filter(|urls| urls.ends_with("</a>\n"))
     });
-    assert_eq!(urls.lines().count(), 1, "{urls}");
-    assert!(terminal.shown().contains(urls.trim()), "{urls}");
+    // Not in its arguments, and readable for the user only.
+    assert!(urls.starts_with("-rw------- ") && urls.matches(".html\n").count() == 1, "{urls}");
+    assert_eq!(urls.lines().next().unwrap().matches("key=").count(), 0, "{urls}");
+    let url = urls.split("url=").nth(1).unwrap().split('"').next().unwrap();
+    assert!(url.starts_with("http://127.0.0.1:") && terminal.shown().contains(url), "{urls}");
 }
 
 mod slow {

@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 
-use super::connections::accept;
+use super::connections::{accept, streams};
 use super::guard::{self, PageAccess};
 use super::response::{Body, TEXT, text};
 
@@ -23,7 +23,7 @@ pub type Connect = Arc<dyn Fn() -> Connecting + Send + Sync>;
 
 /// Serves the page of another server, with a connection for each request. Never ends.
 pub async fn serve_forwarded(listener: TcpListener, access: PageAccess, connect: Connect) {
-    accept(listener, move |request: Request<hyper::body::Incoming>| {
+    accept(streams(listener), move |request: Request<hyper::body::Incoming>| {
         let (access, connect) = (access.clone(), Arc::clone(&connect));
         async move { respond(&access, &connect, &request).await }
     })
@@ -80,6 +80,7 @@ fn end_on_error(body: hyper::body::Incoming) -> Body {
 mod tests {
     use super::*;
     use crate::fixture::morning;
+    use crate::server::guard::PageKey;
     use crate::server::handler::PageHandler;
     use crate::server::live::Live;
     use crate::server::response::CSP;
@@ -112,17 +113,17 @@ mod tests {
 
     #[tokio::test]
     async fn page_of_the_controller_is_forwarded_to_clients_with_the_key() {
-        let access = PageAccess::Key { key: "k".to_owned(), port: 41873 };
+        let access = PageAccess::Key(PageKey::new("k".to_owned(), "s", 41873));
         let connect = page();
         let response =
-            respond(&access, &connect, &request("/failures?since=7d", "mooring-41873=k")).await;
+            respond(&access, &connect, &request("/failures?since=7d", "mooring-41873=s")).await;
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-security-policy"], CSP);
         let html = response.into_body().collect().await.unwrap().to_bytes();
         assert!(String::from_utf8_lossy(&html).contains("Failures in the last 7 days"));
         assert_eq!(respond(&access, &connect, &request("/", "")).await.status(), 403);
         let mut events =
-            respond(&access, &connect, &request("/api/v1/events", "mooring-41873=k")).await;
+            respond(&access, &connect, &request("/api/v1/events", "mooring-41873=s")).await;
         assert_eq!(events.headers()["content-type"], "text/event-stream");
         assert!(events.body_mut().frame().await.is_some(), "the stream is not collected first");
     }

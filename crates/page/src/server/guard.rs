@@ -1,17 +1,48 @@
 //! Requests that are refused: other methods, other hosts, other sites, a missing key.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use http::header::{COOKIE, HOST};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 
-use super::response::{Body, TEXT, add_headers, empty, redirect, text};
+use super::response::{Body, TEXT, add_headers, empty, text, welcome};
 
 /// Who may read the page, apart from being on the loopback interface.
 #[derive(Clone)]
 pub enum PageAccess {
     /// Everyone who reaches the port, which a port-forward of the API server guards.
     Port,
-    /// Clients that know a key. The cookie has the name of the port: cookies are shared by all ports of a host.
-    Key { key: String, port: u16 },
+    /// The browser that used the key first.
+    Key(PageKey),
+}
+
+/// A key that works once. A browser that brings it gets a cookie with another secret, so that nothing that shows the
+/// address later, such as a history or a screen, opens the page.
+#[derive(Clone)]
+pub struct PageKey {
+    /// None after its use.
+    key: Arc<Mutex<Option<String>>>,
+    /// `NAME=SECRET`. The name has the port: cookies are shared by all ports of a host.
+    cookie: String,
+}
+
+impl PageKey {
+    pub fn new(key: String, secret: &str, port: u16) -> Self {
+        let key = Arc::new(Mutex::new(Some(key)));
+        Self { key, cookie: format!("mooring-{port}={secret}") }
+    }
+
+    /// Returns true, once, for the key.
+    fn take(&self, given: &str) -> bool {
+        let mut key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        key.take_if(|key| is_same(given, key)).is_some()
+    }
+
+    fn is_in(&self, headers: &HeaderMap) -> bool {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
+        pairs.any(|pair| is_same(pair, &self.cookie))
+    }
 }
 
 enum Decision {
@@ -29,7 +60,7 @@ pub(super) async fn respond<B>(
 ) -> Response<Body> {
     let mut response = match decide(access, request) {
         Decision::Refuse(status, why) => text(status, TEXT, format!("{why}\n")),
-        Decision::SetCookie(cookie, location) => redirect(&cookie, &location),
+        Decision::SetCookie(cookie, location) => welcome(&cookie, &location),
         Decision::Allow => answer.await,
     };
     if request.method() == Method::HEAD {
@@ -49,20 +80,24 @@ fn decide<B>(access: &PageAccess, request: &Request<B>) -> Decision {
     if !is_loopback(host) {
         return Decision::Refuse(StatusCode::FORBIDDEN, "the host is not a loopback address");
     }
+    let key = match access {
+        PageAccess::Port => None,
+        PageAccess::Key(key) => Some(key),
+    };
+    if let Some((key, given)) = key.zip(key_of(request.uri().query())) {
+        // A file that opens the page is another site; it knows the key.
+        if !key.is_in(headers) && !key.take(given) {
+            let why = "the key is wrong or was used before; run `mooring ui` again";
+            return Decision::Refuse(StatusCode::FORBIDDEN, why);
+        }
+        let cookie = format!("{}; HttpOnly; SameSite=Strict; Path=/", key.cookie);
+        return Decision::SetCookie(cookie, without_key(request.uri()));
+    }
     let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
     if site == Some("cross-site") {
         return Decision::Refuse(StatusCode::FORBIDDEN, "requests of other sites are refused");
     }
-    let PageAccess::Key { key, port } = access else { return Decision::Allow };
-    let name = format!("mooring-{port}");
-    if let Some(given) = key_of(request.uri().query()) {
-        if !is_same(given, key) {
-            return Decision::Refuse(StatusCode::FORBIDDEN, "wrong key");
-        }
-        let cookie = format!("{name}={key}; HttpOnly; SameSite=Strict; Path=/");
-        return Decision::SetCookie(cookie, without_key(request.uri()));
-    }
-    if cookie(headers, &name).is_some_and(|given| is_same(given, key)) {
+    if key.is_none_or(|key| key.is_in(headers)) {
         return Decision::Allow;
     }
     Decision::Refuse(StatusCode::FORBIDDEN, "open the address that `mooring ui` printed")
@@ -87,12 +122,6 @@ fn without_key(uri: &http::Uri) -> String {
     // A path that begins with two slashes would name another host.
     let path = format!("/{}", uri.path().trim_start_matches('/'));
     if kept.is_empty() { path } else { format!("{path}?{}", kept.join("&")) }
-}
-
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
-    pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }
 
 /// Compares without a shortcut, so that the time does not show how much of a key is right.

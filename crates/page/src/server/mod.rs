@@ -8,10 +8,11 @@ mod guard;
 mod handler;
 mod live;
 mod response;
+mod write_limit;
 
 pub use connections::serve;
 pub use forward::{Connect, Connecting, serve_forwarded};
-pub use guard::PageAccess;
+pub use guard::{PageAccess, PageKey};
 pub use live::{Live, MAX_STREAMS};
 
 #[cfg(test)]

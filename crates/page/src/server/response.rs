@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, SET_COOKIE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, REFRESH, SET_COOKIE};
 use http::{Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -25,10 +25,12 @@ pub(super) fn text(status: StatusCode, kind: &'static str, text: String) -> Resp
     response
 }
 
-/// Sets the cookie of the key, and removes the key from the address.
-pub(super) fn redirect(cookie: &str, location: &str) -> Response<Body> {
-    let mut response = text(StatusCode::SEE_OTHER, TEXT, String::new());
-    for (name, value) in [(SET_COOKIE, cookie), (LOCATION, location)] {
+/// Sets the cookie of the key, and has the browser open the address without the key. A redirect would not do: it would
+/// still be a request of the file that opened the page, and have no cookie.
+pub(super) fn welcome(cookie: &str, location: &str) -> Response<Body> {
+    let mut response = text(StatusCode::OK, TEXT, "Opening the page.\n".to_owned());
+    let refresh = format!("0; url={location}");
+    for (name, value) in [(SET_COOKIE, cookie), (REFRESH, refresh.as_str())] {
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().insert(name, value);
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::handler::PageHandler;
 use super::response::{Body, CSP};
-use super::{Live, MAX_STREAMS, PageAccess};
+use super::{Live, MAX_STREAMS, PageAccess, PageKey};
 use crate::fixture::{BAD, failed, healthy, hostile, local, morning};
 use crate::snapshot::{ControllerDetails, Snapshot};
 
@@ -79,19 +79,27 @@ async fn writes_other_hosts_and_other_sites_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn key_is_needed_once_and_then_a_cookie() {
-    let handler = handler(PageAccess::Key { key: "9f2c".to_owned(), port: 41873 });
+async fn key_works_once_and_becomes_a_cookie() {
+    let handler = handler(PageAccess::Key(PageKey::new("9f2c".to_owned(), "77aa", 41873)));
     for address in ["/", "/api/v1/status", "/page.js", "/?key=9f2d", "/?key="] {
         assert_eq!(get(&handler, address, &[]).await.0, 403, "{address}");
     }
-    let response = handler.respond(&request("GET", "//x/failures?since=1h&key=9f2c", &[])).await;
-    assert_eq!(response.status(), 303);
-    assert_eq!(response.headers()["location"], "/x/failures?since=1h");
+    // The file that opens the page in a browser is another site.
+    let opened = "//x/failures?since=1h&key=9f2c";
+    let from_file = request("GET", opened, &[("sec-fetch-site", "cross-site")]);
+    let response = handler.respond(&from_file).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["refresh"], "0; url=/x/failures?since=1h");
     let cookie = response.headers()["set-cookie"].to_str().unwrap();
-    assert_eq!(cookie, "mooring-41873=9f2c; HttpOnly; SameSite=Strict; Path=/");
-    let headers = [("cookie", "a=b; mooring-41873=9f2c")];
+    assert_eq!(cookie, "mooring-41873=77aa; HttpOnly; SameSite=Strict; Path=/");
+    let (status, why) = get(&handler, opened, &[]).await;
+    assert!(status == 403 && why.contains("was used before"), "{why}");
+    let headers = [("cookie", "a=b; mooring-41873=77aa")];
     assert_eq!(get(&handler, "/", &headers).await.0, 200);
-    assert_eq!(get(&handler, "/", &[("cookie", "mooring-1=9f2c")]).await.0, 403);
+    assert_eq!(get(&handler, opened, &headers).await.0, 200, "the same browser");
+    for other in ["mooring-1=77aa", "mooring-41873=9f2c", "mooring-41873="] {
+        assert_eq!(get(&handler, "/", &[("cookie", other)]).await.0, 403, "{other}");
+    }
 }
 
 /// Addresses of documents that every cluster has.
