@@ -1,6 +1,6 @@
 //! Files that were read, within limits.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use mooring_redact::{identifier, printable};
 use mooring_trace::TraceFile;
@@ -87,18 +87,39 @@ impl TraceInput {
         }
     }
 
-    /// Adds a file, or its end; of a file that cannot be read completely, the part that can.
-    pub(super) fn add(&mut self, path: String, mut source: impl Read, size: u64) {
+    /// Adds an entry of an archive, or its end: what precedes it is read, because a stream cannot be sought.
+    pub(super) fn add(&mut self, path: String, source: impl Read, size: u64) {
+        self.add_end(path, source, size, |source, bytes| {
+            io::copy(&mut source.take(bytes), &mut io::sink()).map(drop)
+        });
+    }
+
+    /// Adds a file of a disk, or its end.
+    pub(super) fn add_file(&mut self, path: String, file: impl Read + Seek, size: u64) {
+        self.add_end(path, file, size, |file, bytes| file.seek(SeekFrom::Start(bytes)).map(drop));
+    }
+
+    /// Adds the end of a source; of one that cannot be read completely, the part that can.
+    fn add_end<S: Read>(
+        &mut self,
+        path: String,
+        mut source: S,
+        size: u64,
+        skip: impl FnOnce(&mut S, u64) -> io::Result<()>,
+    ) {
         let room = MAX_FILE.min(MAX_KEPT.saturating_sub(self.bytes));
-        let skipped =
-            io::copy(&mut source.by_ref().take(size.saturating_sub(room)), &mut io::sink());
         let mut bytes = Vec::new();
-        let read = skipped.and_then(|_| source.take(room).read_to_end(&mut bytes));
+        let skipped = if size > room { skip(&mut source, size - room) } else { Ok(()) };
+        let read = skipped.and_then(|()| source.take(room).read_to_end(&mut bytes));
         if let Err(error) = read {
             self.note(format!("`{}`: read failed: {error}", identifier(&path)));
         }
         if size > room {
-            self.note(last_part(&path, room));
+            self.note(format!(
+                "`{}`: only the last {} KiB are read",
+                identifier(&path),
+                room >> 10
+            ));
         }
         bytes.shrink_to_fit();
         self.bytes += (bytes.len() + path.len()) as u64;
@@ -108,8 +129,4 @@ impl TraceInput {
 
 pub(super) fn is_manifest(path: &str) -> bool {
     path == archive::MANIFEST || path == format!("{}/{}", archive::DIRECTORY, archive::MANIFEST)
-}
-
-pub(super) fn last_part(name: &str, bytes: u64) -> String {
-    format!("`{}`: only the last {} KiB are read", identifier(name), bytes >> 10)
 }

@@ -8,7 +8,7 @@ use mooring_redact::identifier;
 use mooring_trace::is_wanted;
 
 use super::archive::{MAX_UNPACKED, fill, is_tar};
-use super::files::{MAX_FILE, MAX_NAMES, TraceInput, is_manifest, last_part};
+use super::files::{MAX_NAMES, TraceInput, is_manifest};
 use crate::output::failure::CommandFailure;
 
 pub(super) const MAX_DEPTH: usize = 24;
@@ -66,7 +66,7 @@ impl TraceInput {
                         path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
                     if is_wanted(&name) || is_manifest(&name) {
                         let file = fs::File::open(&path)?;
-                        self.add(name, file, meta.len());
+                        self.add_file(name, file, meta.len());
                     }
                 }
             }
@@ -92,11 +92,7 @@ impl TraceInput {
             ));
         }
         let size = file.metadata()?.len();
-        if size > MAX_FILE {
-            file.seek(SeekFrom::End(-i64::try_from(MAX_FILE).unwrap_or(0)))?;
-            self.note(last_part(&name, MAX_FILE));
-        }
-        self.add(name, file, size.min(MAX_FILE));
+        self.add_file(name, file, size);
         Ok(())
     }
 }

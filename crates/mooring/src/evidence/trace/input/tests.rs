@@ -56,6 +56,39 @@ fn manifest_of_a_bundle_names_what_a_timeline_lacks() {
     assert_eq!(read("x/manifest.json", manifest.to_string()), (1, Vec::new()));
 }
 
+/// A file that must not be read before its end.
+struct Huge {
+    at: u64,
+    size: u64,
+}
+
+impl Read for Huge {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        assert!(self.at >= self.size - MAX_FILE, "read at {}", self.at);
+        let length = buffer.len().min(usize::try_from(self.size - self.at).unwrap());
+        buffer[..length].fill(b' ');
+        self.at += length as u64;
+        Ok(length)
+    }
+}
+
+impl io::Seek for Huge {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Start(at) = to else { panic!("{to:?}") };
+        self.at = at;
+        Ok(at)
+    }
+}
+
+#[test]
+fn only_the_end_of_a_large_log_is_read() {
+    let size = 50 << 30;
+    let mut input = TraceInput::default();
+    input.add_file("a.log".to_owned(), Huge { at: 0, size }, size);
+    assert_eq!(input.files[0].bytes.len() as u64, MAX_FILE);
+    assert_eq!(input.notes, ["`a.log`: only the last 8192 KiB are read"]);
+}
+
 #[test]
 fn file_of_the_maximum_size_is_not_truncated() {
     for (size, notes) in [(MAX_FILE, 0), (MAX_FILE + 1, 1)] {
