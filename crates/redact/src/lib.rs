@@ -35,5 +35,5 @@ pub use redactor::{ForeignStream, MIN_VALUE, Redactor, Stream};
 pub use secret::{MASK, ProxyUrl, Secret};
 pub use text::{
     Limit, Lines, foreign, identifier, is_hidden, lossy, one_line, printable, printable_lines,
-    truncated,
+    truncated, without_middle,
 };

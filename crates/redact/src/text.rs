@@ -90,6 +90,19 @@ pub fn truncated(text: &str, max: Limit) -> Cow<'_, str> {
     Cow::Owned(format!("{kept}{ELLIPSIS}"))
 }
 
+/// Returns `text`, cut in its middle to at most `max` bytes: a line says what it is about at its start, and often what
+/// is wrong at its end.
+pub fn without_middle(text: &str, max: usize) -> Cow<'_, str> {
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let space = max.saturating_sub(ELLIPSIS.len_utf8());
+    let head = whole_words(text, space / 2);
+    let tail = &text[text.ceil_char_boundary(text.len() - space.div_ceil(2))..];
+    let tail = tail.split_once(' ').map_or(tail, |(_, words)| words);
+    Cow::Owned(format!("{head}{ELLIPSIS}{tail}"))
+}
+
 fn whole_words(text: &str, max: usize) -> &str {
     let end = text.floor_char_boundary(max);
     let mut kept = &text[..end];
@@ -188,6 +201,11 @@ mod tests {
         assert_eq!(truncated("ééé", Limit::Chars(3)), "ééé");
         assert_eq!(truncated("éééé", Limit::Chars(3)), "ééé…");
         assert_eq!(truncated("one two", Limit::Chars(5)), "one t…");
+        assert_eq!(without_middle("one two", 7), "one two");
+        assert_eq!(without_middle("one two three four", 17), "one two…four");
+        for max in 3..20 {
+            assert!(without_middle("ééééé üüüüü ééééé", max).len() <= max, "{max}");
+        }
     }
 
     #[test]

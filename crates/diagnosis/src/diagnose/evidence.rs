@@ -7,10 +7,15 @@ use mooring_redact::mask_line_around;
 use crate::decode::decoded_message::DecodedMessage;
 use crate::diagnosis::Evidence;
 
-pub const MAX_LINE_CHARS: usize = 200;
+/// No message of Azure about a quota is longer.
+pub const MAX_LINE_CHARS: usize = 1000;
 
-/// Bytes read around a hit before secrets are redacted and the line is cut.
-const WINDOW: usize = 2048;
+/// Start, middle and end of a longer line.
+const PART: usize = (MAX_LINE_CHARS - 2 * GAP.len()) / 3;
+const GAP: &str = " … ";
+
+/// Bytes read before and after a hit, if the line is that long, before secrets are redacted.
+const WINDOW: usize = 16 << 10;
 /// A longer word may be cut.
 const MAX_WORD: usize = 32;
 
@@ -63,13 +68,16 @@ fn value_around(line: &[u8], at: usize, in_report: bool) -> Range<usize> {
     let start = starts.max();
     match (start, value_end(line, start.unwrap_or(0))) {
         (Some(start), end) if end.is_none_or(|end| at <= end) => start..end.unwrap_or(line.len()),
-        (None, Some(end)) if in_report && at <= end && !has_name(&line[..end]) => 0..end,
+        (None, Some(end)) if in_report && at <= end && is_outside(&line[..end]) => 0..end,
         _ => 0..line.len(),
     }
 }
 
-fn has_name(text: &[u8]) -> bool {
-    [b"\":".as_slice(), b"':"].iter().any(|end| memchr::memmem::find(text, end).is_some())
+/// Returns true if a quote after the text is not part of it: the text has no member, and no open quote.
+fn is_outside(text: &[u8]) -> bool {
+    let has_name = |end: &[u8]| memchr::memmem::find(text, end).is_some();
+    let is_open = |quote| memchr::memchr_iter(quote, text).count() % 2 == 1;
+    !has_name(b"\":") && !has_name(b"':") && !is_open(b'"')
 }
 
 fn count_blanks(text: &[u8]) -> usize {
@@ -105,24 +113,29 @@ fn printable(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Cuts a line to the words around `focus`.
+/// Shortens a long line to its start, the words around `focus` and its end, where the reason often is.
 fn cut(line: &str, focus: usize) -> String {
-    if line.chars().count() <= MAX_LINE_CHARS {
+    let chars: Vec<char> = line.chars().collect();
+    if chars.len() <= MAX_LINE_CHARS {
         return line.to_owned();
     }
     let focus = line[..line.floor_char_boundary(focus)].chars().count();
-    let skip = focus.saturating_sub(MAX_LINE_CHARS / 3);
-    let skip = if skip < 2 { 0 } else { skip };
-    let skip = skip + blank(line.chars().skip(skip));
-    let start = if skip > 0 { "…" } else { "" };
-    let room = MAX_LINE_CHARS - start.chars().count();
-    let rest: Vec<char> = line.chars().skip(skip).collect();
-    if rest.len() <= room {
-        return format!("{start}{}", rest.iter().collect::<String>());
+    let last = chars.len() - PART;
+    let middle = focus.saturating_sub(PART / 3).clamp(PART, last - PART);
+    let starts = [0, middle, last];
+    let mut shown = String::new();
+    for (at, start) in starts.into_iter().enumerate() {
+        let (mut from, mut to) = (start, start + PART);
+        if at > 0 && start > starts[at - 1] + PART {
+            from += blank(chars[from..].iter().copied());
+            shown.push_str(GAP);
+        }
+        if starts.get(at + 1).is_some_and(|next| *next > to) {
+            to -= blank(chars[..to].iter().rev().copied());
+        }
+        shown.extend(&chars[from..to]);
     }
-    let kept = &rest[..room - 1];
-    let kept = &kept[..kept.len() - blank(kept.iter().rev().copied())];
-    format!("{start}{}…", kept.iter().collect::<String>().trim_end())
+    shown
 }
 
 /// Returns the number of characters up to a blank; 0 if it is too far away.
@@ -132,7 +145,7 @@ fn blank(mut chars: impl Iterator<Item = char>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, printable, value_around};
+    use super::{GAP, PART, cut, printable, value_around};
 
     #[test]
     fn quoted_text_of_a_report_is_the_value() {
@@ -149,6 +162,8 @@ mod tests {
             (r#"+ exit 50", "Error": "", "ExecDuration": "60"}"#, "+ exit", "+ exit 50"),
             (r#"flag: --x {"ExitCode": "215"}"#, "flag", r#"flag: --x {"ExitCode": "215"}"#),
             ("plain: text 'a', 'b'", "text", "plain: text 'a', 'b'"),
+            (r#"unknown field "x""#, "field", r#"unknown field "x""#),
+            (r#"unknown field "x"", "Error": """#, "field", r#"unknown field "x""#),
         ];
         for (line, hit, expected) in cases {
             let at = line.find(hit).unwrap();
@@ -158,33 +173,36 @@ mod tests {
     }
 
     #[test]
-    fn long_line_is_cut_between_words() {
-        let line = "word ".repeat(100);
-        let shown = cut(line.trim(), 250);
-        assert!(shown.starts_with("…word ") && shown.ends_with(" word…"), "{shown}");
-        assert!(shown.chars().count() <= 200, "{shown}");
+    fn long_line_keeps_both_ends_and_the_words_around_the_hit() {
+        let words = "word ".repeat(300);
+        let line = format!("start {words}HIT {words}unknown field \"x\"");
+        let shown = cut(&line, line.find("HIT").unwrap());
+        assert!(shown.starts_with("start word") && shown.ends_with(" unknown field \"x\""));
+        assert!(shown.contains(" word HIT word ") && shown.contains("word … word"), "{shown}");
+        let long = format!("{}HIT{}", "a".repeat(5000), "b".repeat(5000));
+        let shown = cut(&long, 5000);
+        assert_eq!((shown.chars().count(), shown.matches(GAP).count()), (3 * PART + 6, 2));
+        assert!(shown.contains("HIT"), "{shown}");
+        for focus in [0, 9999, 10_003] {
+            let shown = cut(&long, focus);
+            assert_eq!((shown.chars().count(), shown.matches(GAP).count()), (3 * PART + 3, 1));
+        }
     }
 
     #[test]
-    fn long_line_is_cut_around_the_hit() {
-        let long = format!("{}HIT{}", "a".repeat(500), "b".repeat(500));
-        let shown = cut(&long, 500);
-        assert_eq!(shown.chars().count(), 200);
-        assert!(shown.contains("HIT"));
+    fn line_up_to_the_limit_is_whole() {
+        let quota = "Operation could not be completed as it results in exceeding approved standardDSv3Family Cores quota. Additional details - Deployment Model: Resource Manager, Location: westeurope, Current Limit: 10, Current Usage: 8, Additional Required: 4, (Minimum) New Limit Required: 12. Setup Alerts when Quota reaches threshold. Submit a request for Quota increase by specifying parameters listed in the 'Details' section for deployment to succeed.";
+        let settings = "Nov 15 kubelet[1]: E1115 run.go:74] \"command failed\" err=\"failed to load kubelet config file, path: /etc/default/kubeletconfig.json, error: failed to decode, strict decoding error: unknown field \\\"cpuManagerPolicyy\\\"\"";
+        for (line, end) in [
+            (quota.to_owned(), "deployment to succeed."),
+            (format!("{{\"message\":\"{quota}\"}}"), "deployment to succeed."),
+            (settings.to_owned(), "unknown field \"cpuManagerPolicyy\"\""),
+        ] {
+            let found = crate::diagnose(line.as_bytes(), crate::Hints::default());
+            let evidence = &found[0].evidence[0].line;
+            assert!(evidence.ends_with(end) && !evidence.contains('…'), "{evidence}");
+        }
         assert_eq!(cut("short", 0), "short");
-    }
-
-    #[test]
-    fn cut_line_has_an_ellipsis_at_each_cut_end() {
-        let line: String = ('a'..='z').cycle().take(400).collect();
-        let part = |from: usize, to: usize| line[from..to].to_owned();
-        assert_eq!(cut(&line[..200], 150), part(0, 200));
-        assert_eq!(cut(&line[..201], 0), format!("{}…", part(0, 199)));
-        // A third of the line is before the hit, and a cut of one character is not worth an ellipsis.
-        assert_eq!(cut(&line[..201], 67), format!("{}…", part(0, 199)));
-        assert_eq!(cut(&line[..201], 68), format!("…{}", part(2, 201)));
-        assert_eq!(cut(&line[..202], 68), format!("…{}…", part(2, 200)));
-        assert_eq!(cut(&line, 400), format!("…{}", part(334, 400)));
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Failures, from a diagnosis or without one.
 
 use mooring_diagnosis::Diagnosis;
+use mooring_redact::without_middle;
 
 use crate::text::{bounded, safe};
 use crate::verdict::failure::{Failure, FailureSource};
+
+/// Bytes of a line in the failure record.
+const MAX_EVIDENCE: usize = 480;
 
 pub(crate) fn failure(diagnosis: &Diagnosis, source: FailureSource) -> Failure {
     let Diagnosis { reported, effective, .. } = diagnosis;
@@ -21,7 +25,9 @@ pub(crate) fn failure(diagnosis: &Diagnosis, source: FailureSource) -> Failure {
         action: clause(diagnosis.actions.first().map_or("", String::as_str), 320),
         owner: diagnosis.owner.as_str(),
         confidence: diagnosis.confidence.as_str(),
-        evidence: diagnosis.evidence.first().map(|evidence| safe(&evidence.line, 240)),
+        evidence: diagnosis.evidence.first().map(|evidence| {
+            without_middle(&safe(&evidence.line, usize::MAX), MAX_EVIDENCE).into_owned()
+        }),
         source,
     }
 }

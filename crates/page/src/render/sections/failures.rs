@@ -79,7 +79,7 @@ fn row(model: &PageModel<'_>, node: &Node) -> String {
         "<tr><td data-l=\"At\">{at}</td><th scope=\"row\">{}</th><td data-l=\"Cause\">{}{codes}{confirmed}<br><code class=\"ev\">{}</code></td><td data-l=\"Image\"><code>{}</code></td><td class=\"num\" data-l=\"After\">{after}</td></tr>",
         node_link(model.view, node.name()),
         cause_link(model.view, &failure.cause),
-        escape(&mooring_redact::truncated(evidence, mooring_redact::Limit::Chars(300))),
+        escape(&mooring_redact::without_middle(evidence, 600)),
         escape(version)
     )
 }
