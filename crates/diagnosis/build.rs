@@ -82,6 +82,8 @@ struct Rule {
     without: Vec<String>,
     #[serde(default)]
     in_one_line: bool,
+    #[serde(default)]
+    alone: bool,
     effective: Option<Effective>,
     #[serde(default = "Confidence::medium")]
     confidence: Confidence,
@@ -289,7 +291,7 @@ impl File {
             rule.clues.iter().map(|clues| group(clues)).collect();
         let clues = clues.map_err(error)?.join(", ");
         let without = group(&rule.without).map_err(error)?;
-        let Rule { name, outcome, seconds, steps, in_one_line, confidence, .. } = rule;
+        let Rule { name, outcome, seconds, steps, in_one_line, alone, confidence, .. } = rule;
         let codes = rule.codes.items(&self.codes).map_err(error)?;
         let cause = self.cause(&rule.cause).map_err(error)?;
         let os = match rule.os {
@@ -306,8 +308,8 @@ impl File {
             "Rule {{ name: {name:?}, cause: &CAUSES[{cause}], codes: &{codes:?}, os: {os}, \
              situation: {situation}, outcome: BootstrapOutcome::{outcome:?}, images: {images}, \
              seconds: {seconds:?}, steps: &{steps:?}, error: {}, clues: &[{clues}], \
-             without: {without}, in_one_line: {in_one_line}, effective: {effective}, \
-             confidence: Confidence::{confidence:?} }},\n",
+             without: {without}, in_one_line: {in_one_line}, alone: {alone}, \
+             effective: {effective}, confidence: Confidence::{confidence:?} }},\n",
             rule.error
         ))
     }

@@ -36,6 +36,7 @@ pub use cause::confidence::Confidence;
 pub use cause::stage::Stage;
 pub use decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
 pub use decode::messages::decode;
+pub use diagnose::alone::code_alone;
 pub use diagnose::evidence::MAX_LINE_CHARS;
 pub use diagnose::failures::{ANOTHER_IMAGE, diagnose, diagnose_code};
 pub use diagnose::pages::{CausePage, cause_page, cause_pages, find_codes, retry, rule_names};

@@ -48,14 +48,15 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
         .collect();
     if !each.iter().any(|(message, _)| message.decoded.outcome != BootstrapOutcome::Succeeded) {
         let in_lines = without_message(&text, &others, hints);
-        each.extend(in_lines.or_else(|| {
-            if !others.is_empty() {
-                return None;
-            }
-            let joined = text.in_one_line();
-            let in_one_line = joined.and_then(|joined| without_message(&joined, &[], hints));
-            in_one_line.or_else(|| alone(&text, hints))
-        }));
+        let found = in_lines.or_else(|| {
+            let joined = text.in_one_line().filter(|_| others.is_empty());
+            joined.and_then(|joined| without_message(&joined, &[], hints))
+        });
+        match found {
+            Some(found) => each.push(found),
+            None if others.is_empty() => each.extend(alone(&text, hints)),
+            None => {}
+        }
     }
     each
 }

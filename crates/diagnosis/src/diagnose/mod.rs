@@ -1,6 +1,6 @@
 //! Diagnoses of decoded messages and wordings.
 
-mod alone;
+pub(crate) mod alone;
 pub(crate) mod evidence;
 pub(crate) mod failures;
 mod found_clues;

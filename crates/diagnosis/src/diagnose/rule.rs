@@ -36,6 +36,8 @@ pub(crate) struct Rule {
     pub(crate) without: &'static [Clue],
     /// Requires all clues in one line.
     pub(crate) in_one_line: bool,
+    /// A clue alone has this cause, although other rules have the clue as well.
+    pub(crate) alone: bool,
     /// Correct code of the cause, if different.
     pub(crate) effective: Option<(i32, &'static str)>,
     /// Reduced by the caller without evidence.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image};
 use mooring_diagnosis::{
-    Diagnosis, Hints, Situation, StreamDiagnoses, cause_page, diagnose, diagnose_code, find_codes,
-    recognize,
+    Diagnosis, Hints, Situation, StreamDiagnoses, cause_page, code_alone, diagnose, diagnose_code,
+    find_codes, recognize,
 };
 use mooring_redact::identifier;
 
@@ -25,7 +25,8 @@ pub(super) fn explain_argument(
     format: AnswerFormat,
     hints: Hints,
 ) -> Result<Option<Explanation>, CommandFailure> {
-    if let Some(code) = parse_code(what) {
+    let is_known = |code: &i32| !likely_meanings(*code, hints.os, hints.image_date).is_empty();
+    if let Some(code) = parse_code(what).or_else(|| code_alone(what).filter(is_known)) {
         let codes = likely_meanings(code, hints.os, hints.image_date);
         if codes.is_empty() {
             return Err(unknown_code(what));
@@ -142,4 +143,79 @@ fn named_diagnoses(named: Meanings, hints: Hints) -> Vec<Diagnosis> {
         diagnoses.extend(found.into_iter().filter(has_name));
     }
     diagnoses
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_diagnosis::{CausePage, cause_pages};
+
+    use super::*;
+
+    /// Returns quoted texts and exit codes. An address alone is no failure.
+    fn phrases(line: &str, quote: char) -> Vec<String> {
+        let mut phrases: Vec<String> =
+            line.split(quote).skip(1).step_by(2).map(str::to_owned).collect();
+        let plain: String = line.split(quote).step_by(2).collect();
+        let words = plain
+            .split([' ', ','])
+            .filter(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_digit()));
+        // Numbers of minutes are no codes.
+        let codes = words.filter(|word| !plain.contains(&format!("{word} minutes")));
+        phrases.extend(codes.map(str::to_owned));
+        phrases
+    }
+
+    /// Returns the symptoms that the runbook, the list of codes and the pages of causes name.
+    fn symptoms() -> Vec<String> {
+        let runbook = include_str!("../../../../docs/RUNBOOK.md");
+        let lines = runbook.lines().filter_map(|line| line.strip_prefix("- **Symptoms**: "));
+        let mut all: Vec<String> = lines.flat_map(|line| phrases(line, '`')).collect();
+        assert!(all.len() > 15, "{all:?}");
+        let codes = include_str!("../../../../docs/CODES.md");
+        let rows = codes.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | `ERR_"));
+        for (number, rest) in rows {
+            all.push(format!("ExitCode: {number}"));
+            all.push(format!("ERR_{}", rest.split('`').next().unwrap()));
+        }
+        let of_page = |page: &CausePage| {
+            let codes = page.codes.iter().map(ToString::to_string);
+            let known = page.known_by.iter().filter(|signs| signs.len() == 1).flatten().cloned();
+            phrases(&page.symptom, '"').into_iter().chain(known).chain(codes).collect::<Vec<_>>()
+        };
+        all.extend(cause_pages().iter().flat_map(of_page));
+        all
+    }
+
+    #[test]
+    fn every_symptom_of_the_documents_is_recognized_alone() {
+        let listed = symptoms();
+        let own = [
+            "ExitCode: 211",
+            "exit status 50",
+            "CSE exited 211",
+            " 211 ",
+            "no such host",
+            "curl: (6) Could not resolve host: mcr.microsoft.com",
+        ];
+        let missed: Vec<&str> = listed
+            .iter()
+            .map(String::as_str)
+            .chain(own)
+            .filter(|text| {
+                let as_argument = explain_argument(text, AnswerFormat::Json, Hints::default());
+                let is_argument = as_argument.is_ok_and(|found| {
+                    found.is_some_and(|one| !one.diagnoses.is_empty() || !one.codes.is_empty())
+                });
+                let is_input =
+                    own.contains(text) && diagnose(text.as_bytes(), Hints::default()).is_empty();
+                !is_argument || is_input
+            })
+            .collect();
+        assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), listed.len());
+        for text in own {
+            for found in diagnose(text.as_bytes(), Hints::default()) {
+                assert_eq!(found.confidence.as_str(), "low", "{text}");
+            }
+        }
+    }
 }
