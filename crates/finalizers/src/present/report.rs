@@ -4,9 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::removal::step::Step;
-use crate::removal::workflow::{
-    FinalizerRemoval, Finish, Leftover, Record, RemovalRun as _, Session,
-};
+use crate::removal::workflow::{FinalizerRemoval, Finish, Leftover, Record, RemovalRun as _};
 use mooring_workflow::Phase;
 use mooring_workflow::journal::JournalError;
 use mooring_workflow::report::{RunHistory, StepReport};
@@ -90,7 +88,7 @@ impl RunReport {
             Phase::Finished(Finish::Clean) => RemovalVerdict::Clean,
             Phase::Running | Phase::Aborting => RemovalVerdict::Interrupted,
         };
-        let Session { profile, plan_hash, .. } = &run.session;
+        let session = &run.session;
         let effects = history.effects.iter().map(|(at, effect, result)| {
             let EffectStatus { what, removed, error, .. } =
                 FinalizerRemoval::effect(effect, result.as_ref());
@@ -103,7 +101,7 @@ impl RunReport {
             steps: history.steps,
             effects: effects.collect(),
             left: run.left.clone(),
-            ..Self::without_run(&profile.name, plan_hash.as_str(), result, history.stopped)
+            ..Self::without_run(&session.profile.name, &session.token(), result, history.stopped)
         }))
     }
 }

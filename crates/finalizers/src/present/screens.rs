@@ -7,7 +7,7 @@ use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::Step as _;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
-use mooring_workflow::screens::{self, duration, short_hash, short_id, time_of_day};
+use mooring_workflow::screens::{self, duration, short_id, time_of_day};
 use mooring_workflow::status::RunStatus;
 
 use super::documents::checks;
@@ -59,11 +59,9 @@ pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen 
     let rest = (more > 0).then(|| format!("and {more} more (-o wide)"));
     screen.label("Kept", kept.into_iter().take(most).chain(rest).map(Text::new));
     screen.label("Notes", plan.notes.iter().map(Text::new));
-    let approval = plan.approval.to_string();
-    let hash = if is_wide { approval.as_str() } else { short_hash(&approval) };
     let until = time_of_day(plan.approval.expires);
-    let about = format!(", for {cluster} only, until {until} UTC");
-    screen.label("Plan", [Text::default().bold(hash).plain(about)]);
+    let about = format!("for {cluster} only, until {until} UTC");
+    screens::plan_hash(&mut screen, &plan.approval.to_string(), &about);
     screens::next(&mut screen, "Next", next);
     screen
 }

@@ -13,7 +13,7 @@ impl Describe for FinalizerRemoval {
     }
 
     fn plan_hash(run: &Run) -> String {
-        run.session.plan_hash.to_string()
+        run.session.token()
     }
 
     /// The durations depend on the number of objects.

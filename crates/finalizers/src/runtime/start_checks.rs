@@ -136,6 +136,7 @@ fn session(
     approve(plan, approval, now)?;
     Ok(Box::new(Session {
         plan_hash: plan.hash.clone(),
+        plan_expires: Some(plan.approval.expires),
         approval: approval.clone(),
         cluster: plan.cluster.clone(),
         profile: Box::new(plan.profile.clone()),

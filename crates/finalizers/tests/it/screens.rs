@@ -182,6 +182,7 @@ fn start() -> (i64, Entry) {
     let session = Session {
         approval: Approval::Token(plan.approval.clone()),
         plan_hash: plan.hash,
+        plan_expires: Some(plan.approval.expires),
         cluster: "uid".to_owned(),
         profile: Box::new(plan.profile),
         owner: LockOwner { host: "h".into(), pid: 1, holder: "x".into() },

@@ -100,6 +100,7 @@ fn uninstalled_operator_is_planned_approved_and_removed() {
     let (code, report) = sim.json(&["apply", "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!((code, &report["result"]), (0, &Value::from("acted")), "{report:#}");
     assert_eq!(report["runs"][0]["remaining"], Value::Array(Vec::new()));
+    assert_eq!(report["planHash"], hash, "as `plan` printed it");
     let (code, report) = sim.json(&["apply", "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!((code, &report["result"]), (0, &Value::from("clean")), "{report:#}");
     let (code, status) = sim.json(&["status", "-o", "json"]);

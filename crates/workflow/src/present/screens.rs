@@ -36,10 +36,12 @@ pub fn time_of_day(at: Timestamp) -> String {
     at.strftime("%H:%M").to_string()
 }
 
-/// Returns the recognizable digits of a hash: of `20261115T113000Z.7363d57d69b8…`, or of a hash alone.
-pub fn short_hash(hash: &str) -> &str {
-    let digits = hash.rsplit('.').next().unwrap_or(hash);
-    digits.get(..12).unwrap_or(digits)
+/// Adds the value of `--plan-hash`, which is whole on every screen and never wrapped, and what it approves.
+pub fn plan_hash(screen: &mut Screen, token: &str, about: &str) {
+    screen.commands("Plan", [(token, "")]);
+    if !about.is_empty() {
+        screen.label("", [Text::new(about)]);
+    }
 }
 
 impl CheckState {
@@ -254,6 +256,9 @@ pub fn details(screen: &mut Screen, run: &RunStatus) {
     if let Some(stopped) = &run.stopped {
         screen.label("Stopped", [Text::new(stopped)]);
     }
+    if !run.plan_hash.is_empty() {
+        plan_hash(screen, &run.plan_hash, "");
+    }
 }
 
 impl std::fmt::Display for crate::present::status::Remaining {
@@ -278,10 +283,8 @@ mod tests {
     }
 
     #[test]
-    fn hash_is_known_by_its_first_digits() {
-        assert_eq!(short_hash("20261115T113000Z.7363d57d69b8aaaa"), "7363d57d69b8");
-        assert_eq!(short_hash("7363d57d69b8aaaa"), "7363d57d69b8");
-        assert_eq!((short_hash(""), short_id("c696c392-1"), short_id("r")), ("", "c696c392", "r"));
+    fn id_is_known_by_its_first_digits() {
+        assert_eq!((short_id("c696c392-1"), short_id("r")), ("c696c392", "r"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::store::lock::Lock;
 pub trait Describe: Workflow {
     /// Returns what a run changes.
     fn subject(run: &Run<Self>) -> Subject;
+    /// Returns the value of `--plan-hash`.
     fn plan_hash(run: &Run<Self>) -> String;
     /// Returns the usual duration of a step.
     fn expected_seconds(step: Self::Step) -> Option<u32>;

@@ -85,8 +85,8 @@ impl FinalizerSession {
             return self.rehearse(&plan, request).await;
         }
         if plan.nothing_to_do && !unfinished {
-            let hash = plan.hash.as_str();
-            show::without_run(self, hash, RemovalVerdict::Clean, None, &request.output).await?;
+            let token = plan.approval.to_string();
+            show::without_run(self, &token, RemovalVerdict::Clean, None, &request.output).await?;
             return Ok(0);
         }
         let approval = self.approve(&plan, request)?;
@@ -104,7 +104,7 @@ impl FinalizerSession {
         };
         let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
         progress.end();
-        exit::end(self, plan.hash.as_str(), ending, &request.output).await
+        exit::end(self, &plan.approval.to_string(), ending, &request.output).await
     }
 
     /// Returns true if an unfinished run is to be continued, or the result of the command.

@@ -49,7 +49,7 @@ impl RunReport {
             run: run.id.clone(),
             cluster: run.session.plan.cluster.clone(),
             pool: run.pool().to_owned(),
-            plan_hash: run.session.plan.hash().to_string(),
+            plan_hash: run.session.plan.token().to_string(),
             started: run.started,
             last: history.last,
             finish: match run.phase {

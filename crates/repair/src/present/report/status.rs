@@ -13,7 +13,7 @@ impl Describe for PoolRepair {
     }
 
     fn plan_hash(run: &Run) -> String {
-        run.session.plan.hash().to_string()
+        run.session.plan.token().to_string()
     }
 
     fn expected_seconds(step: Step) -> Option<u32> {

@@ -3,7 +3,7 @@
 use mooring_terminal::{Column, Screen, Table, Text};
 use mooring_workflow::Step as _;
 use mooring_workflow::published::Next;
-use mooring_workflow::screens::{self, clock, short_hash, time_of_day};
+use mooring_workflow::screens::{self, clock, time_of_day};
 
 use super::detection::{sentence, signs};
 use crate::checks::verdict::WedgeVerdict;
@@ -36,14 +36,9 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool)
     let also = report.operation.iter().map(ToString::to_string);
     let also = also.chain(plan.left_temporary_pool.iter().map(ToString::to_string));
     screen.label("Also", also.map(Text::new));
-    let hash = if is_wide { plan.hash.as_str() } else { short_hash(&plan.hash) };
     let until = time_of_day(plan.expires);
-    screen.label(
-        "Plan",
-        [Text::default()
-            .bold(hash)
-            .plain(format!(", for {} and this pool only, until {until} UTC", report.cluster))],
-    );
+    let about = format!("for {} and this pool only, until {until} UTC", report.cluster);
+    screens::plan_hash(&mut screen, &plan.hash, &about);
     if is_wide {
         bodies(&mut screen, plan);
     }

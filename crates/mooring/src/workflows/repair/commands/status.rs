@@ -72,7 +72,7 @@ impl StatusArguments {
             if self.pool().is_some()
                 && let Some(pools) = operator.other_pools().await
             {
-                return Err(leftover::unknown_pool(operator, &pools, "status"));
+                return Err(leftover::unknown_pool(operator, &pools, "status").await);
             }
         }
         leftover::warn_of_0_1(operator).await;
@@ -147,9 +147,12 @@ impl StatusArguments {
             screens::runs(&snapshot.runs, cluster, Timestamp::now(), is_wide, &|pool| {
                 self.target.repeated(pool)
             });
-        if self.pool().is_some() || is_wide {
-            for run in &snapshot.runs {
+        for run in &snapshot.runs {
+            if self.pool().is_some() || is_wide {
                 screen.append(run_screen(run, cluster));
+            } else if run.is_running() || run.is_stopped() {
+                let about = format!("of pool {}", run.subject.name());
+                mooring_workflow::screens::plan_hash(&mut screen, &run.plan_hash, &about);
             }
         }
         if !snapshot.earlier.is_empty() {
