@@ -17,7 +17,8 @@ pub use tracing::Level;
 /// target are written.
 const OWN: &str = "mooring";
 
-/// Returns a subscriber that writes one JSON object per line.
+/// Returns a subscriber that writes one JSON object per line. A line that cannot be written is lost: `tracing` would
+/// report that on stderr, and panic where stderr is closed.
 pub fn subscriber<W>(writer: W, level: Level) -> impl Subscriber + Send + Sync
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -31,6 +32,7 @@ where
         .with_target(false)
         .with_max_level(level)
         .with_writer(writer)
+        .log_internal_errors(false)
         .finish()
         .with(Targets::new().with_target(OWN, level))
 }
@@ -46,6 +48,7 @@ where
         .with_ansi(false)
         .with_max_level(level)
         .with_writer(writer)
+        .log_internal_errors(false)
         .finish()
         .with(Targets::new().with_target(OWN, level))
 }
@@ -75,6 +78,7 @@ where
         .with_ansi(false)
         .with_max_level(Level::DEBUG)
         .with_writer(writer)
+        .log_internal_errors(false)
         .finish()
         .with(requests)
 }

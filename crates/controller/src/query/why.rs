@@ -51,8 +51,12 @@ pub enum QueryError {
     #[error("Azure request failed: {0}")]
     Azure(#[from] Error),
     #[error(
-        "cannot read VM {0}: {1}\nhint: `mooring why` requires the Reader role on the node resource group"
+        "cannot read VM {0}: access denied\nhint: `mooring why` requires the Reader role on the node resource group"
     )]
+    VmDenied(String),
+    #[error("cannot read VM {0}: Azure is throttling requests\nhint: try again in a few minutes")]
+    VmThrottled(String),
+    #[error("cannot read VM {0}: {1}")]
     VmUnreadable(String, &'static str),
     #[error("Run Command on {node} failed: {why}\nhint: {hint}")]
     Command { node: String, why: String, hint: &'static str },
@@ -300,12 +304,15 @@ impl NodeQuery {
         claim: &Claim,
         observation: &Observation,
     ) -> Result<NodeReport, QueryError> {
-        let unread = |what| Err(QueryError::VmUnreadable(claim.node_name(), what));
         let verdict = match (evaluate(claim, observation, self.now).verdict(), observation) {
-            (_, Observation::Denied { .. }) => return unread("access denied"),
+            (_, Observation::Denied { .. }) => return Err(QueryError::VmDenied(claim.node_name())),
             (Some(verdict), _) => verdict,
-            (None, Observation::Throttled { .. }) => return unread("Azure is throttling requests"),
-            (None, Observation::Unreadable { what }) => return unread(what),
+            (None, Observation::Throttled { .. }) => {
+                return Err(QueryError::VmThrottled(claim.node_name()));
+            }
+            (None, Observation::Unreadable { what }) => {
+                return Err(QueryError::VmUnreadable(claim.node_name(), what));
+            }
             (None, _) => Verdict::plain(
                 ConditionReason::CseRunning,
                 "The VM is not ready for its bootstrap yet.",

@@ -1,5 +1,6 @@
 //! Single requests to the API server: sent once, with a timeout, errors distinguished by status.
 
+use std::error::Error;
 use std::time::Duration;
 
 use http::Method;
@@ -33,6 +34,8 @@ pub struct ApiError {
     pub status: Option<u16>,
     /// Message of the API server, or the reason of the failed request.
     pub what: String,
+    /// True if the certificate of the server is not trusted, or not valid.
+    pub is_untrusted: bool,
 }
 
 /// Returns the version of an object as it was read.
@@ -74,8 +77,11 @@ impl Api {
     /// Reads a list, which takes longer than an object.
     pub async fn get_list(&self, path: &str) -> Result<String, ApiError> {
         let text = self.get_as(LIST_TIMEOUT, path, "application/json").await?;
-        String::from_utf8(text)
-            .map_err(|_| ApiError { status: None, what: "the list is not text".to_owned() })
+        String::from_utf8(text).map_err(|_| ApiError {
+            status: None,
+            what: "the list is not text".to_owned(),
+            is_untrusted: false,
+        })
     }
 
     /// Reads a list in the server's binary format, or as JSON if it does not have it.
@@ -151,7 +157,23 @@ impl Api {
 }
 
 fn invalid_path() -> ApiError {
-    ApiError { status: None, what: "invalid request path".to_owned() }
+    ApiError { status: None, what: "invalid request path".to_owned(), is_untrusted: false }
+}
+
+/// Returns true if TLS ended because of the server's certificate.
+fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
+            return true;
+        }
+        // The source of an I/O error is that of the error in it.
+        cause = match error.downcast_ref::<std::io::Error>() {
+            Some(wrapper) => wrapper.get_ref().map(|inner| inner as &(dyn Error + 'static)),
+            None => error.source(),
+        };
+    }
+    false
 }
 
 /// Waits for the response to a request, and logs it.
@@ -166,13 +188,15 @@ async fn answer<T>(
     let is_ok = matches!(response, Ok(Ok(_)));
     let milliseconds = started.elapsed().as_millis();
     tracing::debug!(%method, path, is_ok, milliseconds, "request sent to Kubernetes");
-    let unanswered = |what| ApiError { status: None, what };
-    response.map_err(|_| unanswered("request timed out".to_owned()))?.map_err(|error| match error {
+    let unanswered = |what, is_untrusted| ApiError { status: None, what, is_untrusted };
+    let response = response.map_err(|_| unanswered("request timed out".to_owned(), false))?;
+    response.map_err(|error| match error {
         kube::Error::Api(status) => ApiError {
             status: Some(status.code),
             what: foreign(&status.message, Limit::Bytes(512)),
+            is_untrusted: false,
         },
-        other => unanswered(safe(&redacted_message(&other), 512)),
+        other => unanswered(safe(&redacted_message(&other), 512), is_untrusted(&other)),
     })
 }
 
@@ -199,7 +223,8 @@ mod tests {
         assert_eq!(found.get_binary_list("/x").await.as_deref(), Ok(&b"text"[..]));
         assert_eq!(found.get_metadata_list("/x").await.as_deref(), Ok(&b"text"[..]));
         let body = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no list","code":403}"#;
-        let expected = ApiError { status: Some(403), what: "no list".to_owned() };
+        let expected =
+            ApiError { status: Some(403), what: "no list".to_owned(), is_untrusted: false };
         assert_eq!(api(403, body).get_list("/x").await, Err(expected.clone()));
         assert_eq!(api(403, body).get_metadata_list("/x").await, Err(expected.clone()));
         assert_eq!(api(403, body).get_binary_list("/x").await, Err(expected));

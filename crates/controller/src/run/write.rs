@@ -299,7 +299,7 @@ enum WriteError {
 }
 
 impl From<ApiError> for WriteError {
-    fn from(ApiError { status, what }: ApiError) -> Self {
+    fn from(ApiError { status, what, .. }: ApiError) -> Self {
         match status {
             Some(400 | 401 | 403 | 413 | 422) => Self::Permanent(what),
             _ => Self::Later(what),

@@ -61,7 +61,7 @@ pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen 
     screen.label("Notes", plan.notes.iter().map(Text::new));
     let until = time_of_day(plan.approval.expires);
     let about = format!("for {cluster} only, until {until} UTC");
-    screens::plan_hash(&mut screen, &plan.approval.to_string(), &about);
+    screens::plan_hash(&mut screen, &about, &plan.approval.to_string());
     screens::next(&mut screen, "Next", next);
     screen
 }

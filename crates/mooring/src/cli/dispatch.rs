@@ -55,7 +55,6 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Codes(arguments) => codes::codes(&arguments),
         Command::Controller(arguments) => controller::controller(&arguments),
-        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Bundle(arguments) => bundle::bundle(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Ui(arguments) => ui::ui(arguments),
@@ -78,6 +77,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Fleet(arguments) => return end(answers::fleet(&arguments)),
         Command::Doctor(arguments) => return end(doctor::doctor(arguments)),
         Command::Why(arguments) => return end(answers::why(&arguments)),
+        Command::Trace(arguments) => return end(trace::trace(&arguments)),
         Command::Agent { arguments } => {
             // Simulated nodes run the agent with this binary.
             let mut host = mooring_agent::world::Host::of_own_process();

@@ -134,6 +134,9 @@ pub(crate) fn unreadable(connection: &Connection, error: &ApiError) -> CommandFa
         Some(_) => format!(
             "cannot read nodes: {why}\nhint: `kubectl {flag}auth can-i list nodes` shows your permissions"
         ),
+        None if error.is_untrusted => format!(
+            "cannot reach {place}: {why}\nhint: the server's certificate is not of the CA in the kubeconfig: `az aks get-credentials` writes the current one; a firewall that inspects TLS needs its own CA there"
+        ),
         None => format!(
             "cannot reach {place}: {why}\nhint: check the address, and the VPN if the cluster is private; `kubectl {flag}get --raw /readyz` shows if it responds"
         ),
@@ -243,7 +246,7 @@ mod tests {
             server: "https://two:443".to_owned(),
         };
         let text = |status: Option<u16>| {
-            let error = ApiError { status, what: "why".to_owned() };
+            let error = ApiError { status, what: "why".to_owned(), is_untrusted: false };
             unreadable(&connection, &error).text().to_owned()
         };
         let refused = text(None);

@@ -116,7 +116,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<VersionedList<NodeIte
 }
 
 fn invalid(what: &str) -> ApiError {
-    ApiError { status: None, what: what.to_owned() }
+    ApiError { status: None, what: what.to_owned(), is_untrusted: false }
 }
 
 fn json_page(response: &[u8]) -> Option<NodePage> {

@@ -170,7 +170,7 @@ mod tests {
         let runbook = include_str!("../../../../docs/RUNBOOK.md");
         let lines = runbook.lines().filter_map(|line| line.strip_prefix("- **Symptoms**: "));
         let mut all: Vec<String> = lines.flat_map(|line| phrases(line, '`')).collect();
-        assert!(all.len() > 15, "{all:?}");
+        assert!(all.len() >= 15, "{all:?}");
         let codes = include_str!("../../../../docs/CODES.md");
         let rows = codes.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | `ERR_"));
         for (number, rest) in rows {

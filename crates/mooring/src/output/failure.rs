@@ -40,6 +40,7 @@ impl CommandFailure {
         match error {
             QueryError::Azure(azure) => Self::azure(azure),
             QueryError::NotFound(_) => Self::unknown_name(error.to_string()),
+            QueryError::VmThrottled(_) => Self::io(error.to_string()).with_code(6),
             other => Self::io(other.to_string()),
         }
     }
@@ -111,6 +112,9 @@ mod tests {
         }
         let missing = QueryError::NotFound("n".to_owned());
         assert_eq!(CommandFailure::query(&missing).code(), "not-found");
+        let throttled = CommandFailure::query(&QueryError::VmThrottled("n".to_owned()));
+        assert_eq!(throttled.code(), "throttled");
+        assert!(!throttled.text().contains("Reader"), "{}", throttled.text());
     }
 
     #[test]

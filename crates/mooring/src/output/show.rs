@@ -87,10 +87,9 @@ pub(crate) fn message(text: &str) -> String {
     wrap_message(&with_commands(&printable_lines(text)), &message_style())
 }
 
-/// Prints a message to stderr.
-#[expect(clippy::print_stderr, reason = "messages go to stderr")]
+/// Prints a message to stderr. Nobody is left to be told of a closed one.
 pub(crate) fn print_note(text: &str) {
-    eprintln!("{}", message(text));
+    let _ = writeln!(io::stderr(), "{}", message(text));
 }
 
 pub(crate) fn print_warning(text: &str) {

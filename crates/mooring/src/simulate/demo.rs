@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use mooring_demo::{DemoError, DemoOptions, DemoStyle, Output, Scenario};
+use mooring_demo::{DemoError, DemoOptions, DemoStyle, Output, Scenario, ScenarioError};
 
 use crate::output::failure::CommandFailure;
 use crate::output::show::print;
 use crate::process::{build_server_runtime, stop_signal};
-use crate::simulate::scenarios::print_scenarios;
+use crate::simulate::scenarios::{self, print_scenarios};
 
 pub(crate) const DEMO_HELP: &str = "\
 Examples:
@@ -57,7 +57,12 @@ pub(crate) fn demo(arguments: DemoArguments) -> Result<ExitCode, CommandFailure>
         print_scenarios(Scenario::list())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let usage = |error: mooring_demo::ScenarioError| CommandFailure::usage(error.to_string());
+    let usage = |error: ScenarioError| match &error {
+        ScenarioError::Unknown(name) => {
+            scenarios::unknown(name, Scenario::list().map(|(known, _)| known), "demo", &error)
+        }
+        _ => CommandFailure::usage(error.to_string()),
+    };
     if let Some(name) = &arguments.show {
         print(Scenario::text_of(name).map_err(usage)?.as_bytes())?;
         return Ok(ExitCode::SUCCESS);

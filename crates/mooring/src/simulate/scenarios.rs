@@ -2,8 +2,23 @@
 
 use mooring_terminal::{Column, Screen, Table, Text};
 
+use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
 use crate::output::print_screen;
+
+/// Returns the error of a name of no scenario, with similar names.
+pub(super) fn unknown<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+    command: &str,
+    error: &impl std::fmt::Display,
+) -> CommandFailure {
+    let hint = suggest::hint(name, known, &format!("mooring {command} --scenario"));
+    CommandFailure::unknown_name(match hint {
+        Some(hint) => format!("{error}\n{hint}"),
+        None => error.to_string(),
+    })
+}
 
 /// Prints names with their descriptions.
 pub(super) fn print_scenarios<'a>(

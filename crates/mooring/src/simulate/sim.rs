@@ -9,9 +9,8 @@ use mooring_simulator::scenario::Scenario;
 use mooring_simulator::sim::{self, Simulation, SimulationSettings};
 use rustix::process::{Pid, test_kill_process};
 
-use super::scenarios::print_scenarios;
+use super::scenarios::{self, print_scenarios};
 use super::speed::parse_speed;
-use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
 use crate::output::show::print;
 use crate::process::{build_server_runtime, stop_signal};
@@ -99,11 +98,7 @@ fn list() -> Result<(), CommandFailure> {
 }
 
 fn unknown(name: &str, error: &impl std::fmt::Display) -> CommandFailure {
-    let hint = suggest::hint(name, Scenario::names(), "mooring sim --scenario");
-    CommandFailure::unknown_name(match hint {
-        Some(hint) => format!("{error}\n{hint}"),
-        None => error.to_string(),
-    })
+    scenarios::unknown(name, Scenario::names(), "sim", error)
 }
 
 /// Returns an error if another simulator uses the directory: its clients would trust the wrong certificate.

@@ -347,6 +347,13 @@ mod slow {
                 assert!(!shown.contains("can-i"), "{shown}");
             }
         }
+        let mut untrusted = config.clone();
+        let cluster = untrusted["clusters"][0]["cluster"].as_object_mut().unwrap();
+        cluster.retain(|name, _| !name.starts_with("certificate-authority"));
+        let (code, text) = shown(&untrusted, &["status"]);
+        assert_eq!(code, Some(3), "{text}");
+        assert!(text.contains("UnknownIssuer") && !text.contains("VPN"), "{text}");
+        assert!(text.contains("hint: the server's certificate is not of the CA"), "{text}");
         let mut rejected = config.clone();
         rejected["users"][0]["user"] = serde_json::json!({"token": "wrong"});
         let (code, text) = shown(&rejected, &["status"]);

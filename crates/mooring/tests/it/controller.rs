@@ -110,6 +110,25 @@ fn cluster_of_the_controller_is_found_from_its_nodes() {
     json.wait_for("\"message\":\"starting controller\"");
 }
 
+#[test]
+fn closed_stderr_ends_no_command() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path());
+    let mut process = Process(controller(&sim, "off").stderr(Stdio::piped()).spawn().unwrap());
+    let mut log = BufReader::new(process.0.stderr.take().unwrap());
+    log.read_line(&mut String::new()).unwrap();
+    drop(log);
+    let ended = Command::new("kill").arg(process.0.id().to_string()).status().unwrap();
+    assert!(ended.success());
+    let status = wait_for("end", || process.0.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0), "it logs until its end");
+
+    let mut child = sourced(&sim).args(["explain", "NoSuchCause"]).stderr(Stdio::piped()).spawn();
+    let child = child.as_mut().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}
+
 mod slow {
     use super::*;
 

@@ -251,13 +251,18 @@ mod slow {
     #[test]
     fn failed_nodes() {
         let fixture = Fixture::start("oras-missing");
-        let wrong: &[&[&str]] = &[&["status"], &["fleet"], &["why"], &["why", "default-bad1"]];
+        let wrong: &[&[&str]] = &[
+            &["status"],
+            &["fleet"],
+            &["why"],
+            &["why", "default-bad1"],
+            &["trace", "default-bad1"],
+        ];
         fixture.check(1, wrong);
         for words in wrong {
             fixture.check(0, &[&[words, &["--exit-zero"][..]].concat()]);
         }
-        // These commands have no verdict.
-        fixture.check(0, &[&["trace", "default-bad1"], &["why", "default-good1"]]);
+        fixture.check(0, &[&["why", "default-good1"], &["trace", "default-good1"]]);
         let silent = [("AZURE_CLIENT_SECRET", "wrong")];
         fixture.check_with(0, &silent, &[&["why", "default-bad1"]]);
         for (variables, state) in [(&[][..], "read"), (&silent, "failed")] {

@@ -157,8 +157,37 @@ fn status_of_an_unknown_pool_is_a_usage_error() {
     fixture.run(0, &["status", "--pool", "user"]);
 }
 
+#[test]
+fn node_pool_of_karpenter_is_named_as_one() {
+    let fixture = Fixture::start("oras-missing");
+    for command in ["plan", "detect", "status"] {
+        let (out, err) = fixture.run(2, &[command, "--pool", "default"]);
+        assert_eq!(out, "", "{command}");
+        let expected = "error: `default` is a NodePool of Karpenter, which replaces nodes itself; ";
+        assert!(err.starts_with(expected), "{command}: {err}");
+        assert!(err.contains("`mooring why default`"), "{command}: {err}");
+    }
+}
+
 mod slow {
     use super::*;
+
+    #[test]
+    fn plan_hash_is_whole_and_the_same_on_every_screen() {
+        let fixture = Fixture::start("wedged-system-pool");
+        let (plan, _) = fixture.run(0, &["plan"]);
+        // A line of its own, so that it can be copied.
+        let token = plan.lines().skip_while(|line| !line.starts_with("Plan ")).nth(1).unwrap();
+        let approved = ["--yes", "--plan-hash", token];
+        fixture.interrupt(&[&["apply"], &approved[..]].concat(), "put pool systmp");
+        assert_eq!(fixture.json(1, &["status"])["runs"][0]["planHash"], token);
+        let mut screens = vec![fixture.run(1, &["status"]).0];
+        screens.push(fixture.run(0, &[&["resume"], &approved[..]].concat()).0);
+        screens.push(fixture.run(0, &["status", "--pool", "system"]).0);
+        for screen in screens {
+            assert!(screen.contains(&format!("\n{token}\n")), "{screen}");
+        }
+    }
 
     #[test]
     fn interrupted_run_is_previewed_and_rolled_back() {

@@ -59,7 +59,7 @@ const RECORDED: &[Case<'static>] = &[
     ("why-joined", &["why", "default-good1"], 0),
     ("why-unknown", &["why", "defalt"], 2),
     ("explain-cluster", &["explain", "OrasBinaryMissing"], 0),
-    ("trace", &["trace", "default-bad1"], 0),
+    ("trace", &["trace", "default-bad1"], 1),
     ("bundle", &["bundle", "default-bad1", "--out", "OUT"], 0),
 ];
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Sim, send_with};
+use crate::common::{Sim, mooring, result, send_with};
 
 fn send(sim: &Sim, state: &Path, head: &str, body: &str) -> String {
     send_with(sim, state, head, &format!("Host: 127.0.0.1:{}", sim.port), body)
@@ -54,6 +54,20 @@ fn sign_in(sim: &Sim, state: &Path, credential: &str) -> String {
         "grant_type=client_credentials&client_id=00000000-0000-0000-0000-00000000000c&{credential}&scope=x/.default"
     );
     send(sim, state, "POST /00000000-0000-0000-0000-00000000000a/oauth2/v2.0/token", &form)
+}
+
+#[test]
+fn typo_of_a_scenario_has_a_suggestion() {
+    for (command, option) in
+        [("sim", "--scenario"), ("sim", "--show"), ("demo", "--scenario"), ("demo", "--show")]
+    {
+        let output = mooring().args([command, option, "oras-mising"]).output().unwrap();
+        let (code, _, err) = result(&output);
+        let hint = format!(
+            "hint: did you mean `oras-missing`?   mooring {command} --scenario oras-missing\n"
+        );
+        assert!(code == 2 && err.ends_with(&hint), "{command} {option}: {err}");
+    }
 }
 
 /// Another local user can connect and knows all constants of the binary, but cannot read the files.

@@ -18,7 +18,9 @@ fn trace(path: &Path, args: &[&str]) -> Output {
 }
 
 fn text(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    // A node may have failed.
+    let code = output.status.code();
+    assert!(matches!(code, Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -174,7 +176,7 @@ fn trace_within(kib: u32, path: &Path) -> String {
         Command::new("sh").args(["-c", &script, mooring]).arg(path).stdin(Stdio::null()).output();
     let output = output.unwrap();
     let shown = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{shown}");
     shown
 }
 

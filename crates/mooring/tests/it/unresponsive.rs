@@ -120,7 +120,7 @@ mod slow {
         let silent = Some(fixture.url.as_str());
         for variable in ["AZURE_AUTHORITY_HOST", "AZURE_RESOURCE_MANAGER_ENDPOINT"] {
             let (code, out, err) = fixture.run(&[(variable, silent)], &["trace", "default-bad1"]);
-            assert_eq!(code, 0, "{err}");
+            assert_eq!(code, 3, "{err}");
             assert!(
                 err.lines().any(|line| line.ends_with(", continuing without it after 4s")),
                 "{err}"

@@ -197,6 +197,15 @@ impl Operator {
         other_pools(view.pools.as_ref()?.known()?, &self.settings.target.pool)
     }
 
+    /// Returns true if Karpenter has a NodePool with the name of the pool.
+    pub async fn is_node_pool(&mut self) -> bool {
+        let pool = self.settings.target.pool.clone();
+        match self.kube().await {
+            Ok(kube) => matches!(kube.node_pool(&pool).await, Reading::Known(())),
+            Err(_) => false,
+        }
+    }
+
     /// Returns the temporary pool of an unfinished run, regardless of its journal.
     pub async fn temporary_pool(&mut self) -> Option<TemporaryPool> {
         let mut view = ClusterView::default();

@@ -20,6 +20,11 @@ impl ClusterApi {
         read(&self.0, "/api/v1/namespaces/kube-system", uid).await
     }
 
+    /// Reads if Karpenter has a NodePool of this name, which is one of a pool.
+    pub(crate) async fn node_pool(&self, name: &str) -> Reading<()> {
+        read(&self.0, &format!("/apis/karpenter.sh/v1/nodepools/{name}"), |_| Some(())).await
+    }
+
     /// Reads the names of the pools that have a journal in a namespace.
     pub(crate) async fn journals(&self, namespace: &str) -> Reading<Vec<String>> {
         let path = format!("/api/v1/namespaces/{namespace}/configmaps");

@@ -36,12 +36,10 @@ pub fn time_of_day(at: Timestamp) -> String {
     at.strftime("%H:%M").to_string()
 }
 
-/// Adds the value of `--plan-hash`, which is whole on every screen and never wrapped, and what it approves.
-pub fn plan_hash(screen: &mut Screen, token: &str, about: &str) {
-    screen.commands("Plan", [(token, "")]);
-    if !about.is_empty() {
-        screen.label("", [Text::new(about)]);
-    }
+/// Adds what a plan is for, and the value of `--plan-hash`, which is whole on a line of its own.
+pub fn plan_hash(screen: &mut Screen, about: &str, token: &str) {
+    screen.label("Plan", [Text::new(format!("{about}:"))]);
+    screen.line(Text::default().bold(token));
 }
 
 impl CheckState {
@@ -257,7 +255,7 @@ pub fn details(screen: &mut Screen, run: &RunStatus) {
         screen.label("Stopped", [Text::new(stopped)]);
     }
     if !run.plan_hash.is_empty() {
-        plan_hash(screen, &run.plan_hash, "");
+        plan_hash(screen, "value of `--plan-hash`", &run.plan_hash);
     }
 }
 

@@ -249,6 +249,8 @@ Overridden  pdb: ticket 7
 Remaining   pool systmp: not deleted
             2 pods
 Stopped     interrupted
+Plan        value of `--plan-hash`:
+7363d57d69b8aaaa
 ";
     assert_eq!(text(&screen), expected);
     let narrow = screen.render(&Style { width: Some(30), ..Style::PIPE });

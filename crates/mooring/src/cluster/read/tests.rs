@@ -72,11 +72,11 @@ async fn objects_that_may_not_be_read_are_warnings() {
 }
 
 fn denied() -> ApiError {
-    ApiError { status: Some(403), what: "not allowed".to_owned() }
+    ApiError { status: Some(403), what: "not allowed".to_owned(), is_untrusted: false }
 }
 
 fn absent() -> ApiError {
-    ApiError { status: Some(404), what: "not found".to_owned() }
+    ApiError { status: Some(404), what: "not found".to_owned(), is_untrusted: false }
 }
 
 #[test]

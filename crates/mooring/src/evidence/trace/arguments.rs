@@ -36,8 +36,8 @@ Examples:
     curl -H 'content-type: application/json' --data @- \\
       http://collector:4318/v1/traces
 
-Exits with 0 even if the node failed, with 2 if nothing has the name, and with 3
-if PATH cannot be read or has no bootstrap logs.";
+Exits with 1 if a node failed, with 2 if nothing has the name, and with 3 if a
+source, or PATH, cannot be read or has no bootstrap logs.";
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArguments {
@@ -53,6 +53,9 @@ pub(crate) struct TraceArguments {
     /// Read report and events from the VM of NODE with Run Command (needs write permission)
     #[arg(long)]
     pub(crate) run_command: bool,
+    /// Exit with 0 even if a problem was found
+    #[arg(long)]
+    pub(crate) exit_zero: bool,
     #[command(flatten)]
     pub(crate) node: SourceArguments,
 }

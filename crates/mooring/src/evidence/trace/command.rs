@@ -1,8 +1,12 @@
 //! The command: it reads the files of nodes, and prints their timelines.
 
+use std::process::ExitCode;
+
 use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
-use mooring_trace::{Timeline, chrome, html, json, otlp, table};
+use mooring_trace::life::LifeState;
+use mooring_trace::{Timeline, TimelineOutcome, chrome, html, json, otlp, table};
+use mooring_workflow::published::SourceState;
 
 use super::arguments::{TraceArguments, TraceFormat};
 use super::input::{self, TraceInput};
@@ -16,7 +20,7 @@ use crate::output::outfile;
 use crate::output::published::document;
 use crate::output::show;
 
-pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), CommandFailure> {
+pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode, CommandFailure> {
     let what = arguments.what.to_string_lossy();
     let source = if arguments.what.exists() || is_path(&what) {
         ensure_node(arguments.run_command, &what)?;
@@ -53,8 +57,24 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), CommandFailure> {
         TraceFormat::Otlp => show::escape_hidden(&otlp::to_json(&timelines)),
     };
     match &arguments.out {
-        Some(path) => outfile::write(path, text.as_bytes()),
-        None => show::print_raw(text.as_bytes()),
+        Some(path) => outfile::write(path, text.as_bytes())?,
+        None => show::print_raw(text.as_bytes())?,
+    }
+    Ok(ExitCode::from(if arguments.exit_zero { 0 } else { exit_code(&timelines, &source) }))
+}
+
+/// Returns 1 if a node failed, else 3 if a source was not read, as `why` does.
+fn exit_code(timelines: &[Timeline], source: &NodeFiles) -> u8 {
+    let has_failed = |timeline: &Timeline| match &timeline.life {
+        Some(life) => life.state == LifeState::Failed,
+        None => timeline.outcome == TimelineOutcome::Failed,
+    };
+    if timelines.iter().any(has_failed) {
+        1
+    } else if source.sources.iter().any(|one| one.state == SourceState::Failed) {
+        3
+    } else {
+        0
     }
 }
 

@@ -14,8 +14,8 @@ use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 
-/// Causes that a table names.
-const MAX_NAMED: usize = 6;
+/// Shorter words are in too many others.
+const MIN_PART: usize = 3;
 /// A typo in a shorter word matches too much.
 const MIN_TYPO: usize = 4;
 
@@ -39,6 +39,8 @@ struct Subject {
     names: Vec<String>,
     /// Words of all texts, in lowercase and sorted.
     words: Vec<String>,
+    /// All texts, in lowercase: an address or a path is several words.
+    text: String,
     numbers: Vec<i32>,
 }
 
@@ -60,12 +62,11 @@ impl Subject {
         numbers: Vec<i32>,
     ) -> Self {
         let names: Vec<String> = names.into_iter().map(normalize).collect();
-        let words = texts.into_iter().flat_map(|text| {
-            let parts = text.split(|letter: char| !letter.is_alphanumeric());
-            parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect::<Vec<_>>()
-        });
-        let words: BTreeSet<String> = words.collect();
-        Self { names, words: words.into_iter().collect(), numbers }
+        let text = texts.into_iter().collect::<Vec<_>>().join("\n").to_lowercase();
+        let words = text.split(|letter: char| !letter.is_alphanumeric());
+        let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
+        let words = words.into_iter().map(str::to_owned).collect();
+        Self { names, words, text, numbers }
     }
 
     fn of_code(code: &ExitCode) -> Self {
@@ -98,7 +99,7 @@ impl Subject {
         }
         if self.names.iter().any(|name| name.contains(&word.normal)) {
             Some(Match::Name)
-        } else if self.has_prefix(&word.text) {
+        } else if self.has_prefix(&word.text) || self.contains(&word.text) {
             Some(Match::Text)
         } else if self.names.iter().any(|name| word.is_near(name)) {
             Some(Match::SimilarName)
@@ -111,6 +112,10 @@ impl Subject {
     fn has_prefix(&self, prefix: &str) -> bool {
         let first = self.words.partition_point(|word| word.as_str() < prefix);
         self.words.get(first).is_some_and(|word| word.starts_with(prefix))
+    }
+
+    fn contains(&self, part: &str) -> bool {
+        part.len() >= MIN_PART && self.text.contains(part)
     }
 
     fn has_typo(&self, word: &str) -> bool {
@@ -129,7 +134,8 @@ struct Word {
 impl Word {
     fn new(word: &str) -> Self {
         let text = word.to_lowercase();
-        Self { normal: normalize(&text), number: parse_code(&text), text }
+        let is_code = |number: &i32| all().any(|code| code.number == *number);
+        Self { normal: normalize(&text), number: parse_code(&text).filter(is_code), text }
     }
 
     /// Returns true for a normalized name with at most two other letters.
@@ -223,8 +229,9 @@ pub(super) fn print(
             format == AnswerFormat::Yaml,
         ),
         AnswerFormat::Markdown => {
-            let text = table::markdown(&found.codes) + "\n" + &summary(found, usize::MAX) + "\n";
-            show::print(text.as_bytes())
+            let causes = table::markdown_of_causes(&found.causes);
+            let tables = table::markdown(&found.codes) + "\n" + &causes;
+            show::print((tables + "\n" + &summary(found) + "\n").as_bytes())
         }
         AnswerFormat::Name => {
             let codes = found.codes.iter().map(|code| code.name);
@@ -244,25 +251,17 @@ fn print_table(query: &str, found: &Found, format: AnswerFormat) -> Result<(), C
     if !found.codes.is_empty() {
         screen.table(table::table(&found.codes, is_wide));
     }
-    let named = if is_wide { usize::MAX } else { MAX_NAMED };
-    screen.prose(0, Text::new(summary(found, named)));
+    if !found.causes.is_empty() {
+        screen.table(table::causes(&found.causes));
+    }
+    screen.prose(0, Text::new(summary(found)));
     print_screen(&screen)
 }
 
-/// Returns `3 of 306 codes and 2 causes (OrasBinaryMissing, RegistryUnreachable)`.
-fn summary(found: &Found, max: usize) -> String {
-    let codes = format!("{} of {} codes", found.codes.len(), all().count());
-    let names: Vec<&str> = found.causes.iter().map(|page| page.reason).collect();
-    let more = match names.len().saturating_sub(max) {
-        0 => String::new(),
-        more => format!(" and {more} more; -o wide lists all"),
-    };
-    let shown = names[..names.len().min(max)].join(", ");
-    match names.len() {
-        0 => format!("{codes} and no cause"),
-        1 => format!("{codes} and 1 cause ({shown})"),
-        count => format!("{codes} and {count} causes ({shown}{more})"),
-    }
+/// Returns `3 of 306 codes and 2 of 78 causes`.
+fn summary(found: &Found) -> String {
+    let (codes, causes) = (found.codes.len(), found.causes.len());
+    format!("{codes} of {} codes and {causes} of {} causes", all().count(), cause_pages().len())
 }
 
 #[cfg(test)]
@@ -292,6 +291,10 @@ mod tests {
         assert_eq!(find("211").codes[0].number, 211);
         assert!(causes("211").contains(&"OrasBinaryMissing"), "by code");
         assert!(!find("oras").is_similar && !find("mcr").is_similar);
+        assert!(numbers("168.63.129.16").contains(&53), "an address");
+        assert!(causes("169.254.169.254").contains(&"ImdsUnreachable"), "an address");
+        assert!(numbers("300 seconds").contains(&31), "a number that is no code");
+        assert!(causes("reachable").contains(&"EgressBlocked"), "a part of a word");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use mooring_codes::ExitCode;
+use mooring_diagnosis::CausePage;
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Screen, Table, Text};
 
@@ -49,6 +50,28 @@ pub(super) fn markdown(codes: &[&ExitCode]) -> String {
         let (number, os, owner) = (code.number, code.os, code.owner);
         let name = code.name;
         let _ = writeln!(text, "| {number} | {os} | `{name}` | {owner} | {meaning} |");
+    }
+    text
+}
+
+pub(super) fn causes(causes: &[CausePage]) -> Table {
+    let mut table = Table::new([
+        Column::left("CAUSE"),
+        Column::left("OWNER"),
+        Column::left("MEANING").shortened(MIN_MEANING),
+    ]);
+    for cause in causes {
+        let owner = Text::new(cause.owner.as_str());
+        table.row([Text::new(cause.reason), owner, Text::new(first_sentence(cause.summary))]);
+    }
+    table
+}
+
+pub(super) fn markdown_of_causes(causes: &[CausePage]) -> String {
+    let mut text = "| cause | owner | meaning |\n|---|---|---|\n".to_owned();
+    for cause in causes {
+        let meaning = escape(first_sentence(cause.summary));
+        let _ = writeln!(text, "| `{}` | {} | {meaning} |", cause.reason, cause.owner);
     }
     text
 }

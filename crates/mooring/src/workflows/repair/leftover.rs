@@ -36,27 +36,38 @@ pub(crate) async fn ensure_exists(operator: &mut Operator) -> Result<(), Command
 }
 
 /// Fails if the cluster or the pool does not exist.
-pub(crate) fn ensure_found(
+pub(crate) async fn ensure_found(
     report: &DetectionReport,
-    operator: &Operator,
+    operator: &mut Operator,
 ) -> Result<(), CommandFailure> {
     if report.greenfield {
         return Err(not_found(operator));
     }
     match &report.other_pools {
-        Some(pools) => Err(unknown_pool(operator, pools, "detect")),
+        Some(pools) => Err(unknown_pool(operator, pools, "detect").await),
         None => Ok(()),
     }
 }
 
 /// Returns the error of a pool that is none of these. `command` is that of the hint.
-pub(crate) fn unknown_pool(operator: &Operator, pools: &[String], command: &str) -> CommandFailure {
+pub(crate) async fn unknown_pool(
+    operator: &mut Operator,
+    pools: &[String],
+    command: &str,
+) -> CommandFailure {
+    let is_node_pool = operator.is_node_pool().await;
     let target = &operator.settings().target;
     let names = pools.iter().map(String::as_str);
     let hint = suggest::hint(&target.pool, names, &format!("mooring repair {command} --pool"))
         .unwrap_or_else(|| format!("hint: pools: {}", pools.join(", ")));
     let [cluster, pool] =
         [&target.cluster, &target.pool].map(|name| mooring_redact::identifier(name));
+    if is_node_pool {
+        return CommandFailure::unknown_name(format!(
+            "`{pool}` is a NodePool of Karpenter, which replaces nodes itself; `repair` rebuilds AKS node pools\nhint: `mooring why {pool}` shows its failed nodes; AKS node pools: {}",
+            pools.join(", ")
+        ));
+    }
     CommandFailure::unknown_name(format!("cluster {cluster} has no pool `{pool}`\n{hint}"))
 }
 

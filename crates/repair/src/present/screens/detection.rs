@@ -5,7 +5,7 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 use mooring_workflow::{CheckResult, Outcome, screens};
 
-use crate::checks::verdict::WedgeVerdict;
+use crate::checks::verdict::{SIGNS, WedgeVerdict};
 use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, OTHER_POOLS, POOL_STATE};
 use crate::present::report::{DetectionReport, SkippedPool};
 
@@ -76,10 +76,25 @@ pub(super) fn sentence(report: &DetectionReport) -> (Mark, String) {
     let checks = &report.detection.checks;
     let count = |outcome| checks.iter().filter(|check| check.outcome == outcome).count();
     let (yes, unknown) = (count(Outcome::Pass), count(Outcome::Unknown));
+    let is_absent = |check: &&CheckResult| {
+        check.outcome == Outcome::Fail && SIGNS.contains(&check.name.as_str())
+    };
+    let absent: Vec<&str> =
+        checks.iter().filter(is_absent).map(|check| statement(&check.name)).collect();
     let all = counted(checks.len(), "sign");
     let pool = format!("Pool {} of {}", report.pool, report.cluster);
     match report.detection.verdict {
         WedgeVerdict::Confirmed => (Mark::Bad, format!("{pool} is wedged: all {all} are present.")),
+        // A wedge shows all signs, so one that is absent rules it out.
+        WedgeVerdict::Suspect | WedgeVerdict::Unknown if !absent.is_empty() => {
+            let rest = if unknown == 0 {
+                format!("{yes} of {all} are present")
+            } else {
+                format!("{unknown} of {all} could not be determined")
+            };
+            let absent = absent.join(", ");
+            (Mark::Warning, format!("{pool} is not wedged: {rest}; absent: {absent}."))
+        }
         WedgeVerdict::Suspect => {
             (Mark::Warning, format!("{pool} may be wedged: {yes} of {all} are present."))
         }

@@ -38,7 +38,7 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool)
     screen.label("Also", also.map(Text::new));
     let until = time_of_day(plan.expires);
     let about = format!("for {} and this pool only, until {until} UTC", report.cluster);
-    screens::plan_hash(&mut screen, &plan.hash, &about);
+    screens::plan_hash(&mut screen, &about, &plan.hash);
     if is_wide {
         bodies(&mut screen, plan);
     }

@@ -93,11 +93,14 @@ async fn read_vm(azure: &Azure, id: &ResourceId) -> Result<Value, String> {
             azure.arm.vm(id).await.map(|raw| raw.text().to_owned())
         }
     };
-    match azure.read(text).await? {
-        Ok(text) => parse(&text),
-        Err(error) if error.is_not_found() => Err("the VM was deleted".to_owned()),
-        Err(error) => Err(reason::of_azure(&error)),
-    }
+    let why = match azure.read(text).await {
+        Ok(Ok(text)) => return parse(&text),
+        Ok(Err(error)) if error.is_not_found() => return Err("the VM was deleted".to_owned()),
+        Ok(Err(error)) => reason::of_azure(&error),
+        Err(why) => why,
+    };
+    let _ = azure.failed.set(why.clone());
+    Err(why)
 }
 
 fn parse(text: &str) -> Result<Value, String> {

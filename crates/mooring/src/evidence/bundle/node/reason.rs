@@ -41,7 +41,8 @@ mod tests {
         let token = "not permitted: Azure does not accept the token";
         assert_eq!(azure(ErrorKind::Unauthorized(refusal())), token);
         assert!(azure(ErrorKind::BudgetFull).starts_with("Azure was not read: "));
-        let cluster = |status| of_cluster(&ApiError { status, what: "x".to_owned() });
+        let error = |status| ApiError { status, what: "x".to_owned(), is_untrusted: false };
+        let cluster = |status| of_cluster(&error(status));
         assert_eq!(cluster(Some(403)), "not permitted");
         assert_eq!(cluster(Some(404)), "not found");
         assert_eq!(cluster(Some(500)), "the Kubernetes API was not read: x");

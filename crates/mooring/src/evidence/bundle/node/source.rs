@@ -1,5 +1,7 @@
 //! The sources of a bundle: the cluster with its failure record, and Azure.
 
+use std::sync::OnceLock;
+
 use jiff::Timestamp;
 use mooring_arm::{BudgetLimits, Client, ResourceId};
 use mooring_controller::Scope;
@@ -22,6 +24,8 @@ pub(super) struct Azure {
     pub(super) scope: Scope,
     /// ARM id of the cluster, if it is known.
     pub(super) cluster: Option<String>,
+    /// Why a VM was not read.
+    pub(super) failed: OnceLock<String>,
     /// Limit of all files together; each has that of `arm`.
     limit: AzureLimit,
 }
@@ -112,6 +116,9 @@ impl<'a> Sources<'a> {
             |one: &&mut Source| one.name == SourceName::Azure && one.state == SourceState::NotAsked;
         if let Some(azure) = sources.iter_mut().find(is_unasked) {
             match &self.azure {
+                Ok(read) if let Some(why) = read.failed.get() => {
+                    (azure.state, azure.error) = (SourceState::Failed, Some(why.clone()));
+                }
                 Ok(_) => (azure.state, azure.at) = (SourceState::Read, Some(self.now)),
                 Err(_) if self.arguments.azure == AzureMode::Never => {}
                 Err(why) => {
@@ -136,7 +143,7 @@ impl<'a> Sources<'a> {
         let named = || connect::named_cluster(&cluster.name, None).id();
         let cluster = found.or_else(|| named().map(|id| id.as_str().to_owned()));
         let limit = AzureLimit::start_optional(self.arguments.timeout);
-        Ok(Azure { arm, scope, cluster, limit })
+        Ok(Azure { arm, scope, cluster, failed: OnceLock::new(), limit })
     }
 
     /// Returns the failures of nodes with the name, and of the named nodes.

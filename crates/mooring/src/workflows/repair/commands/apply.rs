@@ -24,7 +24,7 @@ pub(crate) async fn plan(
     let operator = &mut session.operator;
     let examined = with_progress(session.limit, operator.examine(None, None)).await;
     let report = &examined.report;
-    leftover::ensure_found(report, operator)?;
+    leftover::ensure_found(report, operator).await?;
     let plan = match examined.plan {
         Ok(plan) => plan,
         Err(error) => {
@@ -50,7 +50,7 @@ pub(crate) async fn apply(
     let expires = token.map(|token| token.expires);
     let examined = with_progress(None, operator.examine(expires, None)).await;
     let report = &examined.report;
-    leftover::ensure_found(report, operator)?;
+    leftover::ensure_found(report, operator).await?;
     let overridden = report.detection.checks.iter().any(|check| check.overridden.is_some());
     show::verdict(report);
     if report.detection.verdict == WedgeVerdict::Healthy && !overridden {

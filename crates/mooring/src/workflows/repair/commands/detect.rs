@@ -27,7 +27,7 @@ pub(crate) async fn detect(
         }
     };
     for report in &reports {
-        leftover::ensure_found(report, operator)?;
+        leftover::ensure_found(report, operator).await?;
     }
     show::detection(session, (&reports, &skipped), output).await?;
     let verdict = WedgeVerdict::worst(reports.iter().map(|report| report.detection.verdict));

@@ -152,7 +152,7 @@ impl StatusArguments {
                 screen.append(run_screen(run, cluster));
             } else if run.is_running() || run.is_stopped() {
                 let about = format!("of pool {}", run.subject.name());
-                mooring_workflow::screens::plan_hash(&mut screen, &run.plan_hash, &about);
+                mooring_workflow::screens::plan_hash(&mut screen, &about, &run.plan_hash);
             }
         }
         if !snapshot.earlier.is_empty() {
