@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use mooring_codes::all;
+
 use crate::cause::confidence::Confidence;
 use crate::decode::decoded::BootstrapOutcome;
 use crate::decode::decoded_message::DecodedMessage;
@@ -52,8 +54,15 @@ const CODE_WORDS: [&str; 16] = [
     "with",
 ];
 
-/// Returns the exit code of a text that has no other words: `ExitCode: 211`, `exit status 50`, `CSE exited 211`, `211`.
+/// Returns the exit code of a text that has no other words: `ExitCode: 211`, `exit status 50`, `CSE exited 211`, `211`, or
+/// the code with its name.
 pub fn code_alone(text: &str) -> Option<i32> {
+    if let Some((number, name)) = text.trim().split_once(' ')
+        && let Ok(code) = number.parse()
+        && all().any(|row| row.number == code && row.name.eq_ignore_ascii_case(name.trim()))
+    {
+        return Some(code);
+    }
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-';
     let mut code = None;
     for word in text.split(is_end).filter(|word| !word.is_empty()) {
