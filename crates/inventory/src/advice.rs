@@ -356,6 +356,7 @@ mod tests {
             lost: Vec::new(),
             controller: ControllerState::unknown("mooring-system".to_owned()),
             record: None,
+            runs: Vec::new(),
             sources: Vec::new(),
             warnings: Vec::new(),
             now: "2026-11-17T09:14:00Z".parse().unwrap(),

@@ -1,5 +1,7 @@
 //! Pools of AKS.
 
+use crate::count::Count;
+
 /// An AKS pool as Azure shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AksPool {
@@ -12,8 +14,19 @@ pub struct AksPool {
 
 impl AksPool {
     /// Returns true if its last operation failed, or if it has ended and nodes are missing.
-    pub(crate) fn is_degraded(&self, nodes: usize) -> bool {
-        let lacks_nodes = self.wanted.is_some_and(|wanted| nodes < wanted);
-        self.state == "Failed" || (self.state == "Succeeded" && lacks_nodes)
+    pub(crate) fn is_degraded(&self, nodes: Count) -> bool {
+        self.state == "Failed" || (self.state == "Succeeded" && self.lacks_nodes(nodes))
+    }
+
+    /// Returns true if it is known that nodes are missing.
+    pub(crate) fn lacks_nodes(&self, nodes: Count) -> bool {
+        let lacking = |nodes: usize| self.wanted.is_some_and(|wanted| nodes < wanted);
+        nodes.exact().is_some_and(lacking)
+    }
+
+    /// Returns true if it is known that no node is missing.
+    pub(crate) fn is_whole(&self, nodes: Count) -> bool {
+        let has_all = |nodes: usize| self.wanted.is_some_and(|wanted| nodes >= wanted);
+        nodes.found().is_some_and(has_all)
     }
 }

@@ -6,14 +6,20 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::observation::node::Node as LostNode;
 use mooring_controller::record;
 use mooring_controller::record::counts::half_hour_start;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::{
     ClusterIdentity, PublishedDocument, Source, SourceName, SourceState,
 };
+use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::karpenter::Karpenter;
 use crate::merge::Inventory;
+use crate::node::PoolKind;
+use crate::reads::Reads;
+use crate::usual::JoinTimes;
 
 /// A leader renews its Lease every two seconds.
 const MAX_RENEWAL_AGE: SignedDuration = SignedDuration::from_secs(30);
@@ -32,6 +38,8 @@ pub struct ClusterFacts {
     pub controller: ControllerState,
     /// None if the cluster has no record, or it cannot be read.
     pub record: Option<Arc<record::RecordDocument>>,
+    /// The last run of each pool that has a journal of `mooring repair`; `inventory.reads` has whether they were read.
+    pub runs: Vec<RunStatus>,
     pub sources: Vec<Source>,
     pub warnings: Vec<String>,
     pub now: Timestamp,
@@ -43,22 +51,83 @@ impl ClusterFacts {
         source.map_or(SourceState::NotAsked, |source| source.state)
     }
 
-    /// Returns a sentence for each source that failed, with what is not known without it.
-    pub fn unread(&self, joining: usize) -> impl Iterator<Item = &'static str> {
-        let text = move |name| match name {
-            SourceName::Cluster => {
-                Some("The cluster was not read completely, so nodes and failures may be missing.")
-            }
-            SourceName::Record => {
-                Some("The failure record was not read, so failures of deleted nodes are not known.")
-            }
-            SourceName::Azure if joining > 0 => {
-                Some("Azure was not read, so joining nodes may have failed.")
-            }
-            SourceName::Azure | SourceName::Controller => None,
-        };
-        let failed = self.sources.iter().filter(|source| source.state == SourceState::Failed);
-        failed.filter_map(move |source| text(source.name))
+    /// Returns a sentence for each read that failed, with what is not known without it.
+    pub fn unread(&self) -> Vec<&'static str> {
+        self.unread_of(&self.inventory, None)
+    }
+
+    /// Returns the same for some nodes, and for pools of one kind.
+    pub fn unread_of(&self, inventory: &Inventory, kind: Option<PoolKind>) -> Vec<&'static str> {
+        let Reads { claims, nodes, record, aks_pools, runs } = &inventory.reads;
+        let (is_node_pool, is_aks_pool) =
+            (kind != Some(PoolKind::AksPool), kind != Some(PoolKind::NodePool));
+        let azure = undecided(inventory, Reading::has_failed) > 0;
+        let texts = [
+            (
+                is_node_pool && claims.has_failed(),
+                "NodeClaims were not read, so joining and failed nodes are not known.",
+            ),
+            (nodes.has_failed(), "Nodes were not read, so it is not known which are ready."),
+            (
+                is_node_pool && record.has_failed(),
+                "The failure record was not read, so failures of deleted nodes are not known.",
+            ),
+            (
+                is_aks_pool && aks_pools.has_failed(),
+                "AKS pools were not read, so their missing nodes are not known.",
+            ),
+            (azure, "Azure was not read, so joining nodes may have failed."),
+            (runs.has_failed(), "Repairs were not read, so stopped ones are not known."),
+        ];
+        texts.into_iter().filter_map(|(is_unread, text)| is_unread.then_some(text)).collect()
+    }
+
+    /// Returns a sentence for everything that Azure was not asked about.
+    pub fn unasked(&self) -> Vec<String> {
+        self.unasked_of(&self.inventory, None)
+    }
+
+    /// Returns the same for some nodes, and for pools of one kind.
+    pub fn unasked_of(&self, inventory: &Inventory, kind: Option<PoolKind>) -> Vec<String> {
+        let mut all = Vec::new();
+        let joining = undecided(inventory, |azure| *azure == Reading::NotAsked);
+        if joining > 0 {
+            let are = if joining == 1 { "is" } else { "are" };
+            let nodes = counted(joining, "node");
+            all.push(format!("{nodes} {are} joining, and Azure was not asked about them."));
+        }
+        let is_aks_pool = kind != Some(PoolKind::NodePool);
+        if is_aks_pool && inventory.reads.aks_pools == Reading::NotAsked {
+            all.push("AKS pools are not checked: Azure was not asked.".to_owned());
+        }
+        all
+    }
+
+    /// Sets the runs of `mooring repair`, and whether all were read.
+    pub fn set_runs(&mut self, runs: Vec<RunStatus>, read: Reading<()>) {
+        self.inventory.reads.runs = read;
+        self.runs = runs;
+    }
+
+    /// Returns true if a source that was asked could not be read.
+    pub fn is_partial(&self) -> bool {
+        self.sources.iter().any(|source| source.state == SourceState::Failed)
+            || !self.unread().is_empty()
+            || self.controller.state == "unknown"
+    }
+
+    /// Returns the exit code of an answer: 1 if something is wrong, else 3 if a source could not be read.
+    pub fn exit_code(&self, is_wrong: bool) -> u8 {
+        match (is_wrong, self.is_partial()) {
+            (true, _) => 1,
+            (false, true) => 3,
+            (false, false) => 0,
+        }
+    }
+
+    /// Returns the usual times of pools, from all nodes.
+    pub fn join_times(&self) -> JoinTimes {
+        JoinTimes::of(&self.inventory.nodes, self.now)
     }
 
     /// Returns the name of the cluster, or of its server.
@@ -90,6 +159,11 @@ impl ClusterFacts {
     ) -> PublishedDocument<'_, T> {
         PublishedDocument::new(schema, self.now, &self.identity, &self.sources, content)
     }
+}
+
+/// Counts nodes that may have failed, by what Azure said.
+fn undecided(inventory: &Inventory, is_wanted: impl Fn(&Reading<()>) -> bool) -> usize {
+    inventory.nodes.iter().filter(|node| node.is_undecided() && is_wanted(&node.azure)).count()
 }
 
 /// The controller as the cluster shows it. Unknown members are null.

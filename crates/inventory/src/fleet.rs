@@ -9,6 +9,7 @@ use mooring_controller::verdict::registration::RegistrationCause;
 use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
 use serde::Serialize;
 
+use crate::count::Count;
 use crate::merge::Inventory;
 use crate::node::{JoinState, Node};
 
@@ -64,16 +65,16 @@ pub struct FleetRow {
 #[serde(rename_all = "camelCase")]
 pub struct Fleet {
     pub since: Option<Timestamp>,
-    pub ready: usize,
-    pub not_ready: usize,
-    pub joining: usize,
-    pub failed: usize,
+    pub ready: Count,
+    pub not_ready: Count,
+    pub joining: Count,
+    pub failed: Count,
     /// Failed nodes that still exist.
-    pub failed_existing: usize,
+    pub failed_existing: Count,
     /// Failures that only events report; not counted in rows.
-    pub unconfirmed: usize,
-    /// Failures that did not fit into the record.
-    pub dropped: u64,
+    pub unconfirmed: Count,
+    /// Failures that did not fit into the record; none if it was not read.
+    pub dropped: Option<u64>,
     pub rows: Vec<FleetRow>,
 }
 
@@ -84,15 +85,19 @@ impl Fleet {
             |node: &&Node| node.failure.as_ref().is_some_and(|failure| !failure.is_confirmed);
         let unlisted = inventory.unlisted_failures().filter(|one| !one.is_confirmed);
         let unlisted_unconfirmed = unlisted.map(|one| one.count as usize);
+        let existing = inventory.nodes.iter().filter(is_existing).count();
+        let unconfirmed = inventory.nodes.iter().filter(is_unconfirmed).count()
+            + unlisted_unconfirmed.sum::<usize>();
+        let failed = inventory.failed();
+        let is_complete = failed.exact().is_some();
         Self {
             since,
             ready: inventory.count(JoinState::Ready),
             not_ready: inventory.count(JoinState::NotReady),
             joining: inventory.count(JoinState::Joining),
-            failed: inventory.failed(),
-            failed_existing: inventory.nodes.iter().filter(is_existing).count(),
-            unconfirmed: inventory.nodes.iter().filter(is_unconfirmed).count()
-                + unlisted_unconfirmed.sum::<usize>(),
+            failed,
+            failed_existing: Count::of(existing, inventory.has_all_outcomes()),
+            unconfirmed: Count::of(unconfirmed, is_complete),
             dropped: inventory.dropped,
             rows: rows(inventory),
         }

@@ -13,13 +13,18 @@
 //! | `pool` | [`Pool`]: counts by pool |
 //! | `karpenter` | [`Karpenter`]: NodePools and AKSNodeClasses, and the mitigations that are in effect |
 //! | `advice` | [`Adviser`]: next steps that this cluster can follow |
+//! | `reads` | [`Reads`]: which sources were read |
+//! | `count` | [`Count`]: a number that may be incomplete |
+//! | `usual` | [`JoinTimes`]: usual times to join, and nodes that are late |
 //! | `facts` | [`ClusterFacts`]: everything that was read, and the state of the controller |
 //! | `status` | content of the documents of `status` and `fleet` |
 //!
-//! Nothing here reads a cluster. Facts that were not read are `None`, never zero.
+//! Nothing here reads a cluster. A fact that was not read is a [`Reading`](mooring_workflow::Reading) or a [`Count`] without a
+//! value, never zero: a pool is healthy only if everything that could deny it was read.
 
 mod advice;
 mod aks_pool;
+mod count;
 mod facts;
 mod failure;
 mod fleet;
@@ -31,11 +36,14 @@ mod node_list;
 mod nodes;
 mod object;
 mod pool;
+mod reads;
 pub mod status;
 mod unlisted;
+mod usual;
 
 pub use advice::{Advice, Adviser};
 pub use aks_pool::AksPool;
+pub use count::Count;
 pub use facts::{ClusterFacts, ControllerState};
 pub use failure::{Code, Evidence, NodeFailure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
@@ -48,4 +56,6 @@ pub use node_list::NodePage;
 pub use nodes::Nodes;
 pub use object::{ClaimItem, LaunchError, NodeItem};
 pub use pool::{Pool, PoolState, pools};
+pub use reads::Reads;
 pub use unlisted::Unlisted;
+pub use usual::{JoinTimes, Usual};

@@ -13,14 +13,17 @@ use mooring_controller::record::{FailureRecord, RecordDocument};
 use mooring_controller::verdict::registration::{
     AzureReading, ClusterState, NodeState, RegistrationCause, overdue,
 };
-use mooring_controller::{Claim, ConditionStatus, Verdict};
+use mooring_controller::{Claim, ConditionReason, ConditionStatus, Verdict};
 use mooring_diagnosis::Stage;
+use mooring_workflow::Reading;
 
 use crate::aks_pool::AksPool;
+use crate::count::Count;
 use crate::failure::NodeFailure;
 use crate::node::{Filter, JoinState, Node, PoolKind};
 use crate::nodes::Nodes;
 use crate::object::{ClaimItem, NodeItem};
+use crate::reads::Reads;
 use crate::unlisted::{Unlisted, unlisted};
 
 const AKS_POOL: &str = "kubernetes.azure.com/agentpool";
@@ -32,28 +35,42 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 /// A new Node that is not ready after this time has a problem.
 const READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
+/// Azure has no result of a VM that is younger.
+const MIN_AGE: SignedDuration = SignedDuration::from_secs(30);
+
 /// All nodes of a cluster, and failures of deleted ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inventory {
     pub nodes: Nodes,
-    /// Failures that did not fit into the record.
-    pub dropped: u64,
+    /// Failures that did not fit into the record; none if it was not read.
+    pub dropped: Option<u64>,
     /// Counted nodes that are not in `nodes`; empty before [`Self::filtered`] and without counts.
     pub unlisted: Vec<Unlisted>,
     /// Counts of all nodes for half hours.
     pub counts: Option<Arc<CountsDocument>>,
     /// Pools of AKS as Azure shows them; empty if they were not read.
     pub aks_pools: Vec<AksPool>,
+    /// What was read. Nothing is known of the rest.
+    pub reads: Reads,
 }
 
 impl Inventory {
     /// Merges what was read. A missing record hides failures of deleted nodes only.
     pub fn merge(
-        claims: &[ClaimItem],
-        nodes: &[NodeItem],
-        record: Option<&RecordDocument>,
+        claims: &Reading<Vec<ClaimItem>>,
+        nodes: &Reading<Vec<NodeItem>>,
+        record: &Reading<Arc<RecordDocument>>,
         now: Timestamp,
     ) -> Self {
+        let reads = Reads {
+            claims: claims.outcome(),
+            nodes: nodes.outcome(),
+            record: record.outcome(),
+            ..Reads::default()
+        };
+        let (are_read, record) = (nodes.is_read(), record.known().map(AsRef::as_ref));
+        let claims = claims.known().map(Vec::as_slice).unwrap_or_default();
+        let nodes = nodes.known().map(Vec::as_slice).unwrap_or_default();
         let recorded = last_by_uid(record);
         let by_name: HashMap<&str, &NodeItem> =
             nodes.iter().map(|node| (node.name.as_str(), node)).collect();
@@ -64,6 +81,7 @@ impl Inventory {
             let node = by_name.get(item.claim.node_name().as_str()).copied();
             matched.extend(node.map(|node| node.name.as_str()));
             let entry = recorded.get(&*item.claim.uid).copied();
+            let node = are_read.then_some(node);
             merged.push(of_claim(item, node, entry, &mut images, now));
         }
         let left = nodes.iter().filter(|node| !matched.contains(node.name.as_str()));
@@ -72,8 +90,8 @@ impl Inventory {
         let gone = recorded.into_values().filter(|entry| !existing.contains(entry.uid.as_str()));
         merged.extend(gone.map(of_entry));
         merged.sort_by(|a, b| (a.at(), a.name()).cmp(&(b.at(), b.name())));
-        let dropped = record.map_or(0, |record| record.dropped);
-        Self { nodes: merged, dropped, ..Self::default() }
+        let dropped = record.map(|record| record.dropped);
+        Self { nodes: merged, dropped, reads, ..Self::default() }
     }
 
     /// Returns the nodes that match.
@@ -86,23 +104,57 @@ impl Inventory {
             dropped: self.dropped,
             unlisted: unlisted.unwrap_or_default(),
             counts: self.counts.clone(),
+            reads: self.reads.clone(),
             aks_pools: self.aks_pools.iter().filter(|pool| filter.selects(pool)).cloned().collect(),
         }
     }
 
     /// Returns the number of failures, listed or not.
-    pub fn failed(&self) -> usize {
+    pub fn failed(&self) -> Count {
         let listed = self.nodes.iter().filter(|node| node.is_failed()).count();
-        listed + self.unlisted_failures().map(|one| one.count as usize).sum::<usize>()
+        let unlisted = self.unlisted_failures().map(|one| one.count as usize).sum::<usize>();
+        Count::of(listed + unlisted, self.has_all_outcomes() && self.reads.record.is_known())
+    }
+
+    /// Returns true if the outcomes of all nodes that exist are known.
+    pub fn has_all_outcomes(&self) -> bool {
+        self.reads.has_all_nodes() && !self.nodes.iter().any(Node::is_undecided)
     }
 
     pub(crate) fn unlisted_failures(&self) -> impl Iterator<Item = &Unlisted> {
         self.unlisted.iter().filter(|one| one.is_failed())
     }
 
-    /// Returns the number of listed nodes in a state.
-    pub fn count(&self, state: JoinState) -> usize {
-        self.nodes.iter().filter(|node| node.state == state).count()
+    /// Returns the number of nodes that joined or are joining, in one state.
+    pub fn count(&self, state: JoinState) -> Count {
+        self.count_if(state, |_| true)
+    }
+
+    /// Returns the same of some nodes.
+    pub fn count_if(&self, state: JoinState, is_wanted: impl Fn(&Node) -> bool) -> Count {
+        let found = self.nodes.iter().filter(|node| node.state == state && is_wanted(node)).count();
+        let is_complete = match state {
+            JoinState::Ready | JoinState::NotReady => self.reads.nodes.is_read(),
+            JoinState::Joining => self.reads.claims.is_read(),
+            JoinState::Joined | JoinState::Failed => self.reads.has_all_nodes(),
+        };
+        Count::of(found, is_complete)
+    }
+
+    /// Returns the number of nodes that joined.
+    pub fn joined(&self) -> Count {
+        let joined = self.nodes.iter().filter(|node| node.has_joined() && !node.is_failed());
+        Count::of(joined.count(), self.reads.has_all_nodes())
+    }
+
+    /// Returns the AKS pools, or why they are not known.
+    pub fn aks_pools_read(&self) -> Reading<Vec<AksPool>> {
+        self.reads.aks_pools.map(|()| self.aks_pools.clone())
+    }
+
+    pub fn set_aks_pools(&mut self, read: Reading<Vec<AksPool>>) {
+        self.reads.aks_pools = read.outcome();
+        self.aks_pools = read.known().cloned().unwrap_or_default();
     }
 
     /// Returns the node with this uid.
@@ -113,17 +165,28 @@ impl Inventory {
     /// Adds the verdict of Azure on a node that has none yet, or whose cause is not known.
     pub fn add_report(&mut self, uid: &str, report: &NodeReport) {
         let Some(node) = self.nodes.find_mut(|node| node.uid == uid) else { return };
+        node.azure = match report.verdict.reason {
+            ConditionReason::CseStatusUnavailable => Reading::Failed(report.message()),
+            _ => Reading::Known(()),
+        };
         let is_unknown = match node.state {
             JoinState::Joining => true,
             JoinState::Failed => {
                 node.failure.as_ref().is_none_or(|failure| failure.owner.is_none())
             }
-            JoinState::Ready | JoinState::NotReady => false,
+            JoinState::Ready | JoinState::NotReady | JoinState::Joined => false,
         };
         if let (true, Some(failure)) = (is_unknown, observed(report)) {
             let failed_at = failure.failed_at.or(node.failed_at());
             node.failure = Some(Box::new(NodeFailure { failed_at, ..failure }));
             node.state = JoinState::Failed;
+        }
+    }
+
+    /// Sets what Azure said of a node without a report: there is no VM, or it could not be read.
+    pub fn set_azure(&mut self, uid: &str, azure: Reading<()>) {
+        if let Some(node) = self.nodes.find_mut(|node| node.uid == uid) {
+            node.azure = azure;
         }
     }
 
@@ -166,6 +229,7 @@ fn of_vm(report: &NodeReport) -> Node {
         },
         exists: true,
         failure: failure.map(Box::new),
+        azure: Reading::Known(()),
         ..Node::default()
     }
 }
@@ -182,14 +246,17 @@ fn last_by_uid(record: Option<&RecordDocument>) -> HashMap<&str, &FailureRecord>
     last
 }
 
+/// `node` is none if Nodes were not read.
 fn of_claim(
     item: &ClaimItem,
-    node: Option<&NodeItem>,
+    node: Option<Option<&NodeItem>>,
     entry: Option<&FailureRecord>,
     images: &mut Interner,
     now: Timestamp,
 ) -> Node {
     let claim = &item.claim;
+    let are_read = node.is_some();
+    let node = node.flatten();
     let failed = claim.condition.as_ref().filter(|one| one.status == ConditionStatus::False);
     let has_joined = claim.registered.is_some();
     let failure = match (has_joined, failed, entry, &item.launch_error) {
@@ -203,10 +270,14 @@ fn of_claim(
         (false, None, None, Some(error)) => {
             Some(NodeFailure::diagnosed(&error.reason, &error.message, Stage::Launch, error.at))
         }
-        (false, None, None, None) => unregistered(claim, node, now),
+        (false, None, None, None) => {
+            let absent = if are_read { NodeState::Absent } else { NodeState::Unknown };
+            unregistered(claim, node.map_or(absent, NodeItem::state), now)
+        }
     };
     let state = match (has_joined, &failure) {
-        (true, _) if node.is_none_or(|node| node.is_ready) => JoinState::Ready,
+        (true, _) if !are_read => JoinState::Joined,
+        (true, _) if node.is_some_and(|node| node.is_ready) => JoinState::Ready,
         (true, _) => JoinState::NotReady,
         (false, Some(_)) => JoinState::Failed,
         (false, None) => JoinState::Joining,
@@ -230,14 +301,17 @@ fn of_claim(
         joined_at: claim.registered,
         ready_at: node.and_then(|node| node.ready_since),
         failure: failure.map(Box::new),
+        azure: match now.duration_since(claim.created) < MIN_AGE {
+            true => Reading::NotFound,
+            false => Reading::NotAsked,
+        },
         ..Node::default()
     }
 }
 
 /// Returns the failure of a NodeClaim that is past Karpenter's limit, by what the cluster shows of its node.
-fn unregistered(claim: &Claim, node: Option<&NodeItem>, now: Timestamp) -> Option<NodeFailure> {
+fn unregistered(claim: &Claim, node: NodeState, now: Timestamp) -> Option<NodeFailure> {
     let overdue = overdue(claim, None, now)?;
-    let node = node.map_or(NodeState::Absent, NodeItem::state);
     // Karpenter does not run, and the node does.
     if overdue.is_alive && node == NodeState::Ready {
         return None;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_controller::claim::image;
+use mooring_workflow::Reading;
 use serde::Serialize;
 
 use crate::aks_pool::AksPool;
@@ -14,6 +15,8 @@ use crate::failure::NodeFailure;
 pub enum JoinState {
     Ready,
     NotReady,
+    /// Joined; if it is ready was not read.
+    Joined,
     /// Launched or starting, and not known to have failed.
     #[default]
     Joining,
@@ -70,6 +73,9 @@ pub struct Node {
     /// Since when the Node is ready.
     pub ready_at: Option<Timestamp>,
     pub failure: Option<Box<NodeFailure>>,
+    /// Whether Azure was read for it; not found if it has no result.
+    #[serde(skip)]
+    pub azure: Reading<()>,
 }
 
 impl Node {
@@ -103,7 +109,23 @@ impl Node {
 
     /// Returns true if it joined the cluster, in any state.
     pub fn has_joined(&self) -> bool {
-        matches!(self.state, JoinState::Ready | JoinState::NotReady)
+        matches!(self.state, JoinState::Ready | JoinState::NotReady | JoinState::Joined)
+    }
+
+    /// Returns true if only Azure knows the outcome, or the cause of a failure, and it was not read.
+    pub fn needs_azure(&self) -> bool {
+        let is_unknown = match (self.state, &self.failure) {
+            (JoinState::Joining, _) => true,
+            (JoinState::Failed, Some(failure)) => self.exists && failure.owner.is_none(),
+            _ => false,
+        };
+        let has_vm = self.launched_at.is_some() && self.node_claim.is_some();
+        is_unknown && has_vm && !self.azure.is_read()
+    }
+
+    /// Returns true if it is joining as far as is known, and may have failed.
+    pub fn is_undecided(&self) -> bool {
+        self.state == JoinState::Joining && self.needs_azure()
     }
 
     /// Returns the time of the failure, if it is known.
@@ -133,6 +155,12 @@ impl Node {
     pub fn seconds_to_join(&self) -> Option<i64> {
         let seconds = self.joined_at?.as_second() - self.created_at?.as_second();
         (seconds >= 0).then_some(seconds)
+    }
+
+    /// Returns the same; none for a Node without a NodeClaim, which has no time before its creation.
+    pub fn claim_seconds(&self) -> Option<i64> {
+        self.node_claim.as_ref()?;
+        self.seconds_to_join()
     }
 }
 

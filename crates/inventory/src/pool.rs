@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use mooring_workflow::Reading;
 use serde::Serialize;
 
 use crate::aks_pool::AksPool;
+use crate::count::Count;
 use crate::fleet::Fleet;
 use crate::group::median;
 use crate::merge::Inventory;
 use crate::node::{JoinState, Node, PoolKind};
+use crate::reads::Reads;
+use crate::usual::JoinTimes;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -19,12 +23,16 @@ pub enum PoolState {
     ImageFails,
     /// The last nodes failed or a failed node exists, for other causes.
     Failing,
-    /// Nodes exist that are not ready.
+    /// Nodes exist that are not ready, or none is ready yet.
     NotReady,
     /// Its last operation in Azure failed, or nodes are missing.
     Degraded,
-    /// No problem is known, and a source was not read.
+    /// Nodes are joining for far longer than usual.
+    Late,
+    /// No problem is known, and a source could not be read.
     Unknown,
+    /// No problem is known, and a source was not asked.
+    NotChecked,
 }
 
 impl PoolState {
@@ -35,7 +43,9 @@ impl PoolState {
             Self::Failing => "nodes fail",
             Self::NotReady => "nodes not ready",
             Self::Degraded => "degraded",
+            Self::Late => "late",
             Self::Unknown => "unknown",
+            Self::NotChecked => "not checked",
         }
     }
 }
@@ -46,28 +56,61 @@ impl PoolState {
 pub struct Pool {
     pub name: String,
     pub kind: PoolKind,
-    pub ready: usize,
+    pub ready: Count,
     /// Nodes in the cluster, ready or not.
-    pub nodes: usize,
+    pub nodes: Count,
     /// Nodes that an AKS pool should have; none if Azure was not asked.
     pub wanted: Option<usize>,
     /// `provisioningState` of an AKS pool; none if Azure was not asked.
     pub provisioning_state: Option<String>,
-    pub joining: usize,
-    pub failed: usize,
+    pub joining: Count,
+    pub failed: Count,
     /// The image of the newest node.
     pub new_image: Option<String>,
     /// Median time from creation to joining.
     pub seconds_to_join: Option<i64>,
     pub last_failure_at: Option<Timestamp>,
     pub state: PoolState,
+    /// The sentence about nodes that are late.
+    #[serde(skip)]
+    pub late: Option<String>,
+}
+
+impl Pool {
+    /// Returns what is wrong, unless failures of its nodes are.
+    pub(crate) fn finding(&self) -> Option<String> {
+        let name = &self.name;
+        match self.state {
+            PoolState::NotReady if self.nodes.is_none() && self.wanted.is_none() => Some(format!(
+                "Pool {name} has no ready node yet, and {} are joining.",
+                self.joining
+            )),
+            PoolState::NotReady
+                if self.wanted.is_none_or(|wanted| self.nodes.exact() >= Some(wanted)) =>
+            {
+                Some(format!("{} of {} nodes of pool {name} are ready.", self.ready, self.nodes))
+            }
+            PoolState::Degraded | PoolState::NotReady => {
+                let wanted =
+                    self.wanted.map_or_else(|| "?".to_owned(), |wanted| wanted.to_string());
+                let state = self.provisioning_state.as_deref().unwrap_or("unknown");
+                let has = match self.nodes {
+                    Count::Unknown => "has nodes that were not read".to_owned(),
+                    nodes => format!("has {nodes} of {wanted} nodes"),
+                };
+                Some(format!("AKS pool {name} {has}, and its state in Azure is {state}."))
+            }
+            PoolState::Late => self.late.clone(),
+            _ => None,
+        }
+    }
 }
 
 /// The last outcomes that decide if a pool fails.
 const LAST: usize = 3;
 
 /// Counts nodes by pool, by name.
-pub fn pools(inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
+pub fn pools(inventory: &Inventory, fleet: &Fleet, times: &JoinTimes) -> Vec<Pool> {
     let mut by_pool: BTreeMap<(&str, PoolKind), Vec<&Node>> = BTreeMap::new();
     for node in &inventory.nodes {
         if let Some(pool) = &node.pool {
@@ -77,58 +120,145 @@ pub fn pools(inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
     for pool in &inventory.aks_pools {
         by_pool.entry((&pool.name, PoolKind::AksPool)).or_default();
     }
-    let pool = |((name, kind), nodes): ((&str, PoolKind), Vec<&Node>)| {
-        let unlisted = inventory.unlisted_failures();
-        let of_pool = unlisted.filter(|one| one.pool.as_deref() == Some(name));
-        let more: usize = of_pool.map(|one| one.count as usize).sum();
-        let counted = if kind == PoolKind::NodePool { more } else { 0 };
-        let in_azure = inventory.aks_pools.iter().find(|pool| pool.name == name);
-        let in_azure = in_azure.filter(|_| kind == PoolKind::AksPool);
-        let pool = pool(name, kind, &nodes, in_azure, fleet);
-        Pool { failed: pool.failed + counted, ..pool }
-    };
+    let pool =
+        |((name, kind), nodes)| PoolNodes::new(name, kind, nodes, inventory).pool(fleet, times);
     by_pool.into_iter().map(pool).collect()
 }
 
-fn pool(
-    name: &str,
+/// What was read of one pool.
+struct PoolNodes<'a> {
+    name: &'a str,
     kind: PoolKind,
-    nodes: &[&Node],
-    in_azure: Option<&AksPool>,
-    fleet: &Fleet,
-) -> Pool {
-    let count = |state: JoinState| nodes.iter().filter(|node| node.state == state).count();
-    let newest = nodes.iter().filter(|node| node.image.is_some());
-    let newest = newest.max_by_key(|node| node.began_at());
-    let new_image = newest.and_then(|node| node.image.as_deref());
-    let (ready, not_ready) = (count(JoinState::Ready), count(JoinState::NotReady));
-    let failures = || nodes.iter().filter(|node| node.is_failed());
-    let image_fails = fleet
-        .findings()
-        .any(|row| Some(&*row.image) == new_image && row.pools.iter().any(|pool| pool == name));
-    let has_failed_node = nodes.iter().any(|node| node.exists && node.state == JoinState::Failed);
-    let state = match image_fails {
-        true => PoolState::ImageFails,
-        false if last_failed(nodes) || has_failed_node => PoolState::Failing,
-        false if in_azure.is_some_and(|pool| pool.is_degraded(ready + not_ready)) => {
-            PoolState::Degraded
+    nodes: Vec<&'a Node>,
+    /// Failures that only the counts have.
+    unlisted: usize,
+    in_azure: Option<&'a AksPool>,
+    reads: &'a Reads,
+}
+
+impl<'a> PoolNodes<'a> {
+    fn new(name: &'a str, kind: PoolKind, nodes: Vec<&'a Node>, inventory: &'a Inventory) -> Self {
+        let unlisted = inventory.unlisted_failures();
+        let of_pool = unlisted.filter(|one| one.pool.as_deref() == Some(name));
+        let is_node_pool = kind == PoolKind::NodePool;
+        let unlisted = of_pool.filter(|_| is_node_pool).map(|one| one.count as usize).sum();
+        let in_azure = inventory.aks_pools.iter().find(|pool| !is_node_pool && pool.name == name);
+        Self { name, kind, nodes, unlisted, in_azure, reads: &inventory.reads }
+    }
+
+    fn found(&self, states: &[JoinState]) -> usize {
+        self.nodes.iter().filter(|node| states.contains(&node.state)).count()
+    }
+
+    fn failures(&self) -> impl Iterator<Item = &&Node> {
+        self.nodes.iter().filter(|node| node.is_failed())
+    }
+
+    fn in_cluster(&self) -> Count {
+        let joined = [JoinState::Ready, JoinState::NotReady, JoinState::Joined];
+        Count::of(self.found(&joined), self.reads.nodes.is_read())
+    }
+
+    /// Returns nodes that are joining. Those of an AKS pool are not in the cluster before they have joined.
+    fn joining(&self) -> Count {
+        let is_complete = match self.kind {
+            PoolKind::NodePool => self.reads.claims.is_known(),
+            PoolKind::AksPool => self.in_azure.is_some_and(|pool| pool.is_whole(self.in_cluster())),
+        };
+        Count::of(self.found(&[JoinState::Joining]), is_complete)
+    }
+
+    fn failed(&self) -> Count {
+        let is_complete = match self.kind {
+            PoolKind::NodePool => {
+                let is_decided = !self.nodes.iter().any(|node| node.is_undecided());
+                self.reads.claims.is_known() && self.reads.record.is_known() && is_decided
+            }
+            PoolKind::AksPool => true,
+        };
+        let found = self.failures().count() + self.unlisted;
+        Count::of(found, is_complete && self.reads.nodes.is_read())
+    }
+
+    fn pool(self, fleet: &Fleet, times: &JoinTimes) -> Pool {
+        let newest = self.nodes.iter().filter(|node| node.image.is_some());
+        let newest = newest.max_by_key(|node| node.began_at());
+        let new_image = newest.and_then(|node| node.image.as_deref());
+        let image_fails = fleet.findings().any(|row| {
+            Some(&*row.image) == new_image && row.pools.iter().any(|pool| pool == self.name)
+        });
+        let late = times.finding(self.name, &self.nodes);
+        let state = match image_fails {
+            true => PoolState::ImageFails,
+            false => self.state(late.is_some()),
+        };
+        Pool {
+            name: self.name.to_owned(),
+            kind: self.kind,
+            ready: Count::of(self.found(&[JoinState::Ready]), self.reads.nodes.is_read()),
+            nodes: self.in_cluster(),
+            wanted: self.in_azure.and_then(|pool| pool.wanted),
+            provisioning_state: self.in_azure.map(|pool| pool.state.clone()),
+            joining: self.joining(),
+            failed: self.failed(),
+            seconds_to_join: median(self.nodes.iter().filter_map(|node| node.seconds_to_join())),
+            last_failure_at: self.failures().filter_map(|node| node.failed_at()).max(),
+            new_image: new_image.map(str::to_owned),
+            state,
+            late,
         }
-        false if not_ready > 0 => PoolState::NotReady,
-        false => PoolState::Healthy,
-    };
-    Pool {
-        ready,
-        nodes: ready + not_ready,
-        wanted: in_azure.and_then(|pool| pool.wanted),
-        provisioning_state: in_azure.map(|pool| pool.state.clone()),
-        joining: count(JoinState::Joining),
-        failed: failures().count(),
-        seconds_to_join: median(nodes.iter().filter_map(|node| node.seconds_to_join())),
-        last_failure_at: failures().filter_map(|node| node.failed_at()).max(),
-        new_image: new_image.map(str::to_owned),
-        state,
-        name: name.to_owned(),
-        kind,
+    }
+
+    /// Returns the state of a pool whose image is not at fault: what is wrong, then what was not read.
+    fn state(&self, is_late: bool) -> PoolState {
+        let in_cluster = self.in_cluster();
+        let ready = self.found(&[JoinState::Ready]);
+        let exists = |node: &&Node| node.exists && node.state == JoinState::Failed;
+        let has_failed_node = self.nodes.iter().any(exists);
+        let none_is_ready = self.reads.nodes.is_read() && ready == 0;
+        let is_failing = last_failed(&self.nodes)
+            || has_failed_node
+            || (none_is_ready && self.failed().is_some());
+        let unread = self.unread();
+        let lacks_nodes = self.in_azure.is_some_and(|pool| pool.lacks_nodes(in_cluster))
+            || self.found(&[JoinState::NotReady]) > 0
+            || (none_is_ready && self.found(&[JoinState::Joining]) > 0);
+        if is_failing {
+            PoolState::Failing
+        } else if self.in_azure.is_some_and(|pool| pool.is_degraded(in_cluster)) {
+            PoolState::Degraded
+        } else if is_late {
+            PoolState::Late
+        } else if unread.iter().any(|reading| reading.has_failed()) {
+            PoolState::Unknown
+        } else if lacks_nodes {
+            PoolState::NotReady
+        } else if unread.is_empty() {
+            PoolState::Healthy
+        } else {
+            PoolState::NotChecked
+        }
+    }
+
+    /// Returns what could deny that the pool is healthy, and was not read.
+    fn unread(&self) -> Vec<&Reading<()>> {
+        let Reads { claims, nodes, record, aks_pools, runs: _ } = self.reads;
+        let mut all: Vec<&Reading<()>> =
+            Some(nodes).filter(|nodes| !nodes.is_read()).into_iter().collect();
+        match self.kind {
+            PoolKind::NodePool => {
+                // Without a record, its nodes are all that is known; without NodeClaims, nothing is.
+                all.extend(Some(claims).filter(|claims| !claims.is_known()));
+                all.extend(Some(record).filter(|record| !record.is_read()));
+                let undecided = self.nodes.iter().filter(|node| node.is_undecided());
+                all.extend(undecided.map(|node| &node.azure));
+            }
+            PoolKind::AksPool => {
+                let is_whole = self.in_azure.is_some_and(|pool| pool.is_whole(self.in_cluster()));
+                all.extend(Some(aks_pools).filter(|_| !is_whole));
+            }
+        }
+        all
     }
 }
 

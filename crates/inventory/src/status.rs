@@ -3,7 +3,8 @@
 use mooring_controller::claim::image;
 use mooring_controller::observation::node::Node;
 use mooring_workflow::plural::counted;
-use mooring_workflow::published::{Next, SourceName, SourceState};
+use mooring_workflow::published::Next;
+use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 use crate::advice::{Advice, Adviser};
@@ -12,7 +13,7 @@ use crate::fleet::{Fleet, FleetRow};
 use crate::group::groups;
 use crate::karpenter::Mitigation;
 use crate::merge::Inventory;
-use crate::node::PoolKind;
+use crate::node::Filter;
 use crate::pool::{Pool, PoolState, pools};
 
 pub const STATUS_SCHEMA: &str = "mooring.status/v1";
@@ -22,8 +23,8 @@ pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusFinding {
-    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `pool-degraded`, `source-not-read`,
-    /// `run-unfinished`, `mitigation`, `controller-missing`, `controller-late` or `controller-unknown`.
+    /// `run-unfinished`, `node-without-provider-id`, `image-fails`, `nodes-fail`, `pool-degraded`, `nodes-late`,
+    /// `nodes-not-ready`, `mitigation`, `source-not-read`, `controller-missing`, `controller-late` or `controller-unknown`.
     pub kind: &'static str,
     /// `error` or `warning`.
     pub severity: &'static str,
@@ -57,32 +58,39 @@ pub struct ClusterStatus {
 }
 
 impl ClusterStatus {
-    pub fn of(facts: &ClusterFacts, inventory: &Inventory, fleet: &Fleet) -> Self {
-        let pools = known_pools(facts, inventory, fleet);
+    /// `inventory` and `fleet` are those of the filter.
+    pub fn of(facts: &ClusterFacts, filter: &Filter, inventory: &Inventory, fleet: &Fleet) -> Self {
+        let pools = pools(inventory, fleet, &facts.join_times());
+        let is_wanted = |run: &&RunStatus| {
+            let is_of_pool = |pool: &String| pool == run.subject.name();
+            run.step.is_some() && filter.pool.as_ref().is_none_or(is_of_pool)
+        };
+        let runs: Vec<&RunStatus> = facts.runs.iter().filter(is_wanted).collect();
         Self {
-            findings: findings(facts, inventory, fleet, &pools),
-            next: next(inventory, facts, &pools),
+            findings: findings(facts, inventory, fleet, &pools, &runs),
+            next: next(inventory, facts, &pools, &runs),
             pools,
             controller: facts.controller.clone(),
         }
     }
 
+    /// Returns true if something failed, is late, or is unknown.
     pub fn is_wrong(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == "error")
+            || self.pools.iter().any(|pool| pool.state == PoolState::Unknown)
     }
-}
 
-/// Returns the pools. The failures of a NodePool are known only from NodeClaims and the record.
-fn known_pools(facts: &ClusterFacts, inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
-    let is_failed = |name| facts.source_state(name) == SourceState::Failed;
-    let is_unread = is_failed(SourceName::Cluster) || is_failed(SourceName::Record);
-    let mut pools = pools(inventory, fleet);
-    for pool in pools.iter_mut().filter(|pool| is_unread && pool.kind == PoolKind::NodePool) {
-        if pool.state == PoolState::Healthy {
-            pool.state = PoolState::Unknown;
-        }
+    /// Returns what is wrong with pools, apart from failures of their nodes.
+    pub fn problems(&self) -> impl Iterator<Item = &str> {
+        let findings = self.findings.iter();
+        let of_pools = findings.filter(|one| ["pool-degraded", "nodes-late"].contains(&one.kind));
+        of_pools.map(|finding| finding.message.as_str())
     }
-    pools
+
+    /// Returns true if nothing is wrong, as far as all sources show.
+    pub fn is_healthy(&self) -> bool {
+        self.findings.is_empty() && self.pools.iter().all(|pool| pool.state == PoolState::Healthy)
+    }
 }
 
 /// Returns the sentence about an image that is at fault.
@@ -103,14 +111,26 @@ fn degraded(pools: &[Pool]) -> impl Iterator<Item = &Pool> {
     pools.iter().filter(|pool| pool.state == PoolState::Degraded)
 }
 
-fn pool_finding(pool: &Pool) -> StatusFinding {
-    let wanted = pool.wanted.map_or_else(|| "?".to_owned(), |wanted| wanted.to_string());
-    let state = pool.provisioning_state.as_deref().unwrap_or("unknown");
+fn pool_finding(pool: &Pool) -> Option<StatusFinding> {
+    let message = pool.finding()?;
+    Some(match pool.state {
+        PoolState::Degraded => StatusFinding::error("pool-degraded", message),
+        PoolState::NotReady => StatusFinding::warning("nodes-not-ready", message),
+        _ => StatusFinding::error("nodes-late", message),
+    })
+}
+
+fn run_finding(run: &RunStatus) -> Option<StatusFinding> {
+    let step = run.step.as_ref()?;
+    let state = if run.is_stopped() { "was stopped" } else { "is in progress" };
+    let pool = run.subject.name();
+    let (number, count, name) = (step.number, run.step_count, step.name);
+    let since = step.started_at.strftime("%H:%M");
     let message = format!(
-        "AKS pool {} has {} of {wanted} nodes, and its state in Azure is {state}.",
-        pool.name, pool.nodes
+        "The repair of pool {pool} {state}: step {number} of {count}, {name}, since {since} UTC."
     );
-    StatusFinding::error("pool-degraded", message)
+    let severity = if run.is_stopped() { "error" } else { "warning" };
+    Some(StatusFinding { kind: "run-unfinished", severity, message, advice: None })
 }
 
 fn findings(
@@ -118,7 +138,10 @@ fn findings(
     inventory: &Inventory,
     fleet: &Fleet,
     pools: &[Pool],
+    runs: &[&RunStatus],
 ) -> Vec<StatusFinding> {
+    let mut runs: Vec<StatusFinding> = runs.iter().filter_map(|run| run_finding(run)).collect();
+    runs.sort_by_key(|finding| finding.severity != "error");
     let lost = facts.lost.iter().map(Node::finding);
     let lost = lost.map(|text| StatusFinding::error("node-without-provider-id", text));
     let adviser = Adviser::new(facts);
@@ -126,7 +149,7 @@ fn findings(
         let first = adviser.of_row(inventory, row).into_iter().next();
         StatusFinding::error("image-fails", image_fails(row)).advise(first)
     });
-    let mut found: Vec<StatusFinding> = lost.chain(images).collect();
+    let mut found: Vec<StatusFinding> = runs.into_iter().chain(lost).chain(images).collect();
     let blamed: Vec<(&str, &str)> =
         fleet.findings().map(|row| (row.image.as_str(), row.cause.as_str())).collect();
     for group in groups(inventory) {
@@ -140,12 +163,12 @@ fn findings(
         let first = adviser.advise(&group).into_iter().next();
         found.push(StatusFinding::error("nodes-fail", message).advise(first));
     }
-    found.extend(degraded(pools).map(pool_finding));
+    found.extend(pools.iter().filter_map(pool_finding));
     let mitigations = facts.karpenter.mitigations(None).into_iter();
     found.extend(mitigations.map(|one| {
         StatusFinding::warning("mitigation", one.message).advise(Some(Advice::undo(one.undo)))
     }));
-    let unread = facts.unread(fleet.joining);
+    let unread = facts.unread_of(inventory, None).into_iter();
     found.extend(unread.map(|text| StatusFinding::warning("source-not-read", text.to_owned())));
     found.extend(controller_finding(facts));
     found
@@ -172,12 +195,27 @@ fn controller_finding(facts: &ClusterFacts) -> Option<StatusFinding> {
     Some(StatusFinding::warning(kind, message))
 }
 
-fn next(inventory: &Inventory, facts: &ClusterFacts, pools: &[Pool]) -> Vec<Next> {
+fn next(
+    inventory: &Inventory,
+    facts: &ClusterFacts,
+    pools: &[Pool],
+    runs: &[&RunStatus],
+) -> Vec<Next> {
     let mut next = Vec::new();
+    for run in runs {
+        let pool = mooring_redact::shell_word(run.subject.name());
+        let command = format!("mooring repair status --pool {pool}");
+        next.push(Next::new(command, "progress of the repair"));
+    }
     for pool in degraded(pools).take(2) {
         let command =
             format!("mooring repair detect --pool {}", mooring_redact::shell_word(&pool.name));
         next.push(Next::new(command, "signs of a wedged pool"));
+    }
+    let late = pools.iter().filter(|pool| pool.state == PoolState::Late);
+    for pool in late.take(2) {
+        let command = format!("mooring why {}", mooring_redact::shell_word(&pool.name));
+        next.push(Next::new(command, "nodes that are late"));
     }
     let mut pools: Vec<_> = groups(inventory).into_iter().filter_map(|group| group.pool).collect();
     pools.dedup();

@@ -1,14 +1,17 @@
 //! Live objects and the failure record become one inventory.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::record::counts::{self, CountedNode};
 use mooring_controller::record::{FailureRecord, RecordDocument};
 use mooring_inventory::{
-    AksPool, ClaimItem, Filter, Fleet, FleetVerdict, Inventory, JoinState, Node, NodeItem,
-    PoolKind, PoolState, groups, pools,
+    AksPool, ClaimItem, Count, Filter, Fleet, FleetVerdict, Inventory, JoinState, JoinTimes, Node,
+    NodeItem, Pool, PoolKind, PoolState, Reads, groups, pools,
 };
+use mooring_workflow::Reading;
 use serde_json::{Value, json};
 
 const OLD: &str = "AKSAzureLinux/V3gen2/202601.13.0";
@@ -92,7 +95,19 @@ fn record(entries: &[FailureRecord]) -> RecordDocument {
 }
 
 fn merge(claims: &[ClaimItem], nodes: &[NodeItem], entries: &[FailureRecord]) -> Inventory {
-    Inventory::merge(claims, nodes, Some(&record(entries)), now())
+    let registered = claims.iter().filter(|item| item.claim.registered.is_some());
+    let label = json!({"karpenter.sh/nodepool": "default"});
+    let is_given = |name: &str| nodes.iter().any(|node| node.name == name);
+    let names = registered.map(|item| item.claim.node_name()).filter(|name| !is_given(name));
+    let ready = names.map(|name| node(&name, &label, ("True", "", 5)));
+    let nodes = nodes.iter().cloned().chain(ready).collect();
+    let record = Reading::Known(Arc::new(record(entries)));
+    let claims = Reading::Known(claims.to_vec());
+    Inventory::merge(&claims, &Reading::Known(nodes), &record, now())
+}
+
+fn all_pools(inventory: &Inventory) -> Vec<Pool> {
+    pools(inventory, &Fleet::of(inventory, None), &JoinTimes::of(&inventory.nodes, now()))
 }
 
 fn find<'a>(inventory: &'a Inventory, name: &str) -> &'a Node {
@@ -160,7 +175,9 @@ fn condition_without_a_record_is_diagnosed() {
         "type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": message,
         "lastTransitionTime": ago(4),
     }]);
-    let inventory = Inventory::merge(&[claim("bad", OLD, &condition)], &[], None, now());
+    let claims = Reading::Known(vec![claim("bad", OLD, &condition)]);
+    let nodes = Reading::Known(Vec::new());
+    let inventory = Inventory::merge(&claims, &nodes, &Reading::NotFound, now());
     let failure = find(&inventory, "bad").failure.as_ref().unwrap();
     assert_eq!(failure.reported.as_ref().unwrap().code, 50, "{failure:?}");
     assert_eq!(failure.condition_reason, "CSEFailed");
@@ -209,11 +226,9 @@ fn nodes_of_aks_pools_that_were_never_ready_are_failures() {
         "it was ready before"
     );
     assert_eq!(find(&inventory, "aks-a").image.as_deref(), Some(OLD));
-    let all = pools(&inventory, &Fleet::of(&inventory, None));
-    assert_eq!(
-        (all[0].name.as_str(), all[0].ready, all[0].nodes, all[0].failed),
-        ("system", 1, 3, 1)
-    );
+    let all = all_pools(&inventory);
+    assert_eq!(all[0].name, "system");
+    assert_eq!([all[0].ready, all[0].nodes, all[0].failed], [1, 3, 1].map(Count::Exact));
     assert_eq!(all[0].state, PoolState::NotReady);
 }
 
@@ -293,7 +308,8 @@ fn image_is_at_fault_only_with_enough_nodes_on_both_sides() {
         (row.pools.as_slice(), row.node_classes.as_slice()),
         (&["default".to_owned()][..], &["linux".to_owned()][..])
     );
-    assert_eq!((fleet.ready, fleet.failed, fleet.failed_existing), (6, 5, 0));
+    let counts = [fleet.ready, fleet.failed, fleet.failed_existing];
+    assert_eq!(counts, [6, 5, 0].map(Count::Exact));
 }
 
 #[test]
@@ -301,8 +317,9 @@ fn pool_shows_its_newest_image_and_its_state() {
     let good: Vec<ClaimItem> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
     let state = |entries: &[FailureRecord]| {
         let inventory = merge(&good, &[], entries);
-        let all = pools(&inventory, &Fleet::of(&inventory, None));
-        (all[0].state, all[0].new_image.clone().unwrap(), all[0].ready, all[0].failed)
+        let all = all_pools(&inventory);
+        let [ready, failed] = [all[0].ready, all[0].failed].map(|count| count.exact().unwrap());
+        (all[0].state, all[0].new_image.clone().unwrap(), ready, failed)
     };
     let failed = |count: usize, cause: &str| -> Vec<FailureRecord> {
         (0..count).map(|n| entry(&format!("b{n}"), NEW, cause, 2)).collect()
@@ -322,20 +339,23 @@ fn aks_pool_that_failed_or_lacks_nodes_is_degraded() {
     let state = |wanted, state: &str| {
         let mut inventory = merge(&[], &[node("aks-a", &labels, ("True", "", 60))], &[]);
         let pool = |name: &str| AksPool { name: name.to_owned(), wanted, state: state.to_owned() };
-        inventory.aks_pools = vec![pool("system"), pool("empty")];
+        inventory.set_aks_pools(Reading::Known(vec![pool("system"), pool("empty")]));
         let filter = Filter { pool: Some("system".to_owned()), ..Filter::default() };
         assert_eq!(inventory.filtered(&filter).aks_pools.len(), 1);
-        let all = pools(&inventory, &Fleet::of(&inventory, None));
+        let all = all_pools(&inventory);
         assert_eq!((all[0].name.as_str(), all[0].wanted), ("empty", wanted));
-        assert_eq!((all[1].nodes, all[1].provisioning_state.as_deref()), (1, Some(state)));
+        let azure = all[1].provisioning_state.as_deref();
+        assert_eq!((all[1].nodes, azure), (Count::Exact(1), Some(state)));
         [all[0].state, all[1].state]
     };
     let (healthy, degraded) = (PoolState::Healthy, PoolState::Degraded);
     assert_eq!(state(Some(1), "Succeeded"), [degraded, healthy]);
     assert_eq!(state(Some(2), "Succeeded"), [degraded, degraded]);
-    assert_eq!(state(Some(2), "Scaling"), [healthy, healthy], "nodes are on their way");
+    let not_ready = PoolState::NotReady;
+    assert_eq!(state(Some(2), "Scaling"), [not_ready, not_ready], "nodes are on their way");
     assert_eq!(state(Some(0), "Failed"), [degraded, degraded]);
-    assert_eq!(state(None, "Succeeded"), [healthy, healthy]);
+    let unknown = PoolState::NotChecked;
+    assert_eq!(state(None, "Succeeded"), [unknown, unknown], "the number of nodes is not known");
 }
 
 #[test]
@@ -377,21 +397,100 @@ fn counts_complete_the_record_and_no_node_counts_twice() {
     all.push(entry("new", NEW, "OrasBinaryMissing", 1));
     all.push(entry("r", NEW, "OrasBinaryMissing", 3));
     let mut inventory = merge(&good, &[], &all);
-    inventory.counts = Some(std::sync::Arc::new(counted));
+    inventory.counts = Some(Arc::new(counted));
     let filter = Filter { since: Some(at(134)), ..Filter::default() };
     let selected = inventory.filtered(&filter);
     let listed = selected.nodes.iter().filter(|node| node.is_failed()).count();
-    assert_eq!((listed, selected.failed()), (50, 62));
+    assert_eq!((listed, selected.failed()), (50, Count::Exact(62)));
     let fleet = Fleet::of(&selected, filter.since);
     let row = &fleet.rows[0];
     let failed: Vec<u32> = fleet.rows.iter().map(|row| row.here.failed).collect();
-    assert_eq!((failed.as_slice(), fleet.failed), (&[61, 1][..], 62), "{:?}", fleet.rows);
+    assert_eq!(
+        (failed.as_slice(), fleet.failed),
+        (&[61, 1][..], Count::Exact(62)),
+        "{:?}",
+        fleet.rows
+    );
     assert_eq!((row.here.nodes, row.others.failed, row.others.nodes), (62, 0, 16));
     let found = groups(&selected);
     assert_eq!((found[0].failed, found[0].nodes.len(), found[1].failed), (61, 50, 1));
-    assert_eq!(pools(&selected, &fleet)[0].failed, 62);
+    assert_eq!(all_pools(&selected)[0].failed, Count::Exact(62));
     let recent = Filter { since: Some(at(14)), ..Filter::default() };
-    assert_eq!(inventory.filtered(&recent).failed(), 6, "only the last half hour");
+    assert_eq!(inventory.filtered(&recent).failed(), Count::Exact(6), "only the last half hour");
     let other = Filter { pool: Some("gpu".to_owned()), ..filter };
-    assert_eq!(inventory.filtered(&other).failed(), 0);
+    assert_eq!(inventory.filtered(&other).failed(), Count::Exact(0));
+}
+
+#[test]
+fn pool_is_healthy_only_if_all_that_could_deny_it_was_read() {
+    let labels = json!({"kubernetes.azure.com/agentpool": "system"});
+    let ready = node("aks-system", &labels, ("True", "", 60));
+    let mut all = merge(&[joined("good", OLD)], &[ready], &[]);
+    let system =
+        AksPool { name: "system".to_owned(), wanted: Some(1), state: "Succeeded".to_owned() };
+    all.set_aks_pools(Reading::Known(vec![system.clone()]));
+    let states = |inventory: &Inventory| {
+        let pools = all_pools(inventory);
+        (pools[0].name.clone(), pools[0].state, pools[1].state)
+    };
+    let (healthy, unknown) = (PoolState::Healthy, PoolState::Unknown);
+    let not_checked = PoolState::NotChecked;
+    let of = |default, system| ("default".to_owned(), default, system);
+    assert_eq!(states(&all), of(healthy, healthy));
+    let denied = || Reading::Denied("no".to_owned());
+    type Set = fn(&mut Reads, Reading<()>);
+    let cases: [(Set, [PoolState; 2], [PoolState; 2]); 4] = [
+        (|reads, read| reads.claims = read, [unknown, healthy], [not_checked, healthy]),
+        (|reads, read| reads.nodes = read, [unknown, unknown], [not_checked, not_checked]),
+        (|reads, read| reads.record = read, [unknown, healthy], [not_checked, healthy]),
+        (|reads, read| reads.runs = read, [healthy, healthy], [healthy, healthy]),
+    ];
+    for (at, (set, failed, unasked)) in cases.into_iter().enumerate() {
+        for (read, [default, system]) in [(denied(), failed), (Reading::NotAsked, unasked)] {
+            let mut inventory = all.clone();
+            set(&mut inventory.reads, read.clone());
+            assert_eq!(states(&inventory), of(default, system), "{at} {read:?}");
+        }
+    }
+    for (read, state) in [(denied(), unknown), (Reading::NotAsked, not_checked)] {
+        let mut inventory = all.clone();
+        inventory.set_aks_pools(read.map(|()| Vec::new()));
+        assert_eq!(states(&inventory), of(healthy, state), "{read:?}");
+        assert_eq!(all_pools(&inventory)[1].joining, Count::Unknown);
+    }
+    // Without a record, nodes that exist are all that is known.
+    all.reads.record = Reading::NotFound;
+    let default = &all_pools(&all)[0];
+    assert_eq!((default.state, default.failed), (healthy, Count::Unknown));
+    // Nodes that were not read are not missing.
+    let nodes = Reading::Denied("no".to_owned());
+    let claims = Reading::Known(vec![joined("good", OLD)]);
+    let mut blind = Inventory::merge(&claims, &nodes, &Reading::NotFound, now());
+    blind.set_aks_pools(Reading::Known(vec![AksPool { wanted: Some(3), ..system }]));
+    let pools = all_pools(&blind);
+    assert_eq!(pools[1].state, unknown, "0 of 3 nodes is not known");
+    assert_eq!((pools[0].ready, pools[0].nodes), (Count::Unknown, Count::AtLeast(1)));
+}
+
+#[test]
+fn joining_node_is_undecided_until_azure_was_read() {
+    let all = merge(&[joined("good", OLD), claim("new", NEW, &json!([]))], &[], &[]);
+    let state = |azure: Reading<()>| {
+        let mut inventory = all.clone();
+        inventory.set_azure("u-new", azure);
+        let pool = &all_pools(&inventory)[0];
+        (pool.state, pool.failed)
+    };
+    assert_eq!(state(Reading::Known(())), (PoolState::Healthy, Count::Exact(0)));
+    let failed = Reading::Failed("HTTP 503".to_owned());
+    assert_eq!(state(failed), (PoolState::Unknown, Count::Unknown));
+    assert_eq!(state(Reading::NotAsked), (PoolState::NotChecked, Count::Unknown));
+}
+
+#[test]
+fn pool_with_a_failure_and_without_a_ready_node_fails() {
+    let entries = [entry("b", NEW, "VMNotRunning", 2)];
+    let state = |claims: &[ClaimItem]| all_pools(&merge(claims, &[], &entries))[0].state;
+    assert_eq!(state(&[]), PoolState::Failing);
+    assert_eq!(state(&[joined("good", OLD)]), PoolState::Healthy, "it is replaced");
 }

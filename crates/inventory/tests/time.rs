@@ -1,15 +1,19 @@
 //! Times of failures, and what a time range leaves out.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::query::{NodeReport, ReportSource};
-use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts::{self, CountedNode};
 use mooring_controller::verdict::failure::{Failure, FailureSource};
 use mooring_controller::{ConditionReason, Verdict};
-use mooring_inventory::{ClaimItem, Filter, Fleet, Inventory, Node, NodeItem, PoolState, groups};
-use mooring_inventory::{JoinState, pools};
+use mooring_inventory::{
+    ClaimItem, Count, Filter, Fleet, Inventory, JoinState, JoinTimes, Node, NodeItem, Pool,
+    PoolState, groups, pools,
+};
+use mooring_workflow::Reading;
 use serde_json::{Value, json};
 
 fn now() -> Timestamp {
@@ -59,7 +63,12 @@ fn node(name: &str, minutes: i64, status: &str) -> NodeItem {
 }
 
 fn merge(claims: &[ClaimItem], nodes: &[NodeItem]) -> Inventory {
-    Inventory::merge(claims, nodes, None, now())
+    let (claims, nodes) = (Reading::Known(claims.to_vec()), Reading::Known(nodes.to_vec()));
+    Inventory::merge(&claims, &nodes, &Reading::Known(Arc::default()), now())
+}
+
+fn all_pools(inventory: &Inventory) -> Vec<Pool> {
+    pools(inventory, &Fleet::of(inventory, None), &JoinTimes::of(&inventory.nodes, now()))
 }
 
 fn first(inventory: &Inventory) -> &Node {
@@ -75,9 +84,10 @@ fn node_that_is_not_ready_is_shown_at_any_age() {
     let month = 30 * 24 * 60;
     let inventory = merge(&[], &[node("a", month, "True"), node("b", month, "False")]);
     let recent = inventory.filtered(&last_hour());
-    assert_eq!((recent.nodes.len(), recent.failed()), (2, 1));
-    let pools = pools(&recent, &Fleet::of(&recent, None));
-    assert_eq!((pools[0].ready, pools[0].nodes, pools[0].failed), (1, 2, 1));
+    assert_eq!((recent.nodes.len(), recent.failed()), (2, Count::Exact(1)));
+    let pools = all_pools(&recent);
+    let counts = [pools[0].ready, pools[0].nodes, pools[0].failed];
+    assert_eq!(counts, [1, 2, 1].map(Count::Exact));
     assert_eq!(pools[0].state, PoolState::NotReady);
     assert_eq!(pools[0].last_failure_at, Some(at(month - 1)));
 }
@@ -93,8 +103,12 @@ fn counts_of_a_time_range_lack_only_nodes_of_that_range() {
     assert!(counted.merge(&[outcome("u-c", 200), outcome("u-gone", 10)], now()));
     let mut inventory = merge(&[claim(205, &failed)], &[]);
     inventory.counts = Some(std::sync::Arc::new(counted));
-    assert_eq!(inventory.filtered(&last_hour()).failed(), 2, "one exists, one is counted");
-    assert_eq!(inventory.filtered(&Filter::default()).failed(), 2);
+    assert_eq!(
+        inventory.filtered(&last_hour()).failed().found(),
+        Some(2),
+        "one exists, one is counted"
+    );
+    assert_eq!(inventory.filtered(&Filter::default()).failed().found(), Some(2));
 }
 
 #[test]
@@ -145,7 +159,7 @@ fn failure_of_azure_has_the_time_of_its_report() {
         inventory.add_report("u-c", &report(failed));
         let group = groups(&inventory).remove(0);
         let fleet = Fleet::of(&inventory, None);
-        let last = pools(&inventory, &fleet)[0].last_failure_at;
+        let last = all_pools(&inventory)[0].last_failure_at;
         let row = &fleet.rows[0];
         assert_eq!((group.first_at, row.first_at), (group.last_at, row.last_at));
         assert_eq!((group.first_at, last), (row.first_at, row.last_at));
@@ -177,13 +191,36 @@ fn nodeclaim_past_the_registration_timeout_has_failed() {
     let mut inventory = merge(&[claim(22, &json!([]))], &[]);
     let failure = first(&inventory).failure.clone().unwrap();
     assert_eq!(failure.failed_at, Some(at(7)));
-    let fleet = Fleet::of(&inventory, None);
-    assert_eq!(pools(&inventory, &fleet)[0].state, PoolState::Failing);
+    assert_eq!(all_pools(&inventory)[0].state, PoolState::Failing);
     assert_eq!((failure.stage, failure.owner), ("register", None));
     assert_eq!(failure.summary, "neither a Node nor the VM was observed, after 22m");
     inventory.add_report("u-c", &report(None));
     assert_eq!(first(&inventory).failure.as_ref().unwrap().cause, "X", "Azure knows more");
-    let record = RecordDocument::default();
-    let recorded = Inventory::merge(&[claim(22, &json!([]))], &[], Some(&record), now());
-    assert!(first(&recorded).is_failed());
+}
+
+#[test]
+fn node_far_past_the_usual_time_of_its_pool_is_late() {
+    let named = |name: &str, claim: ClaimItem, registered: Option<i64>| {
+        let mut claim = mooring_controller::Claim::clone(&claim.claim);
+        (claim.name, claim.uid) = (name.into(), name.into());
+        claim.registered = registered.map(at);
+        ClaimItem { claim: claim.into(), launch_error: None, is_initialized: registered.is_some() }
+    };
+    // A node that joined after some minutes, and one that is joining for longer.
+    let pool = |usual: i64, age: i64| {
+        let mut nodes = vec![named("new", claim(age, &json!([])), None)];
+        nodes.extend((usual > 0).then(|| named("old", claim(90, &json!([])), Some(90 - usual))));
+        let mut inventory = merge(&nodes, &[]);
+        inventory.set_azure("new", Reading::Known(()));
+        let pool = all_pools(&inventory).remove(0);
+        (pool.state == PoolState::Late, pool.late)
+    };
+    for (usual, age, is_late) in
+        [(2, 5, false), (2, 6, true), (4, 8, false), (4, 9, true), (9, 10, false), (9, 11, true)]
+    {
+        assert_eq!(pool(usual, age).0, is_late, "usually {usual}m, now {age}m");
+    }
+    assert_eq!((pool(0, 10).0, pool(0, 11).0), (false, true), "no node of the pool has joined");
+    let text = "1 node of pool default is joining for far longer than usual: the oldest for 9m, usually 4m.";
+    assert_eq!(pool(4, 9).1.as_deref(), Some(text));
 }

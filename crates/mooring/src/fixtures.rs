@@ -12,9 +12,10 @@ use mooring_controller::record::{RecordDocument, SCHEMA};
 use mooring_controller::{ConditionReason, Verdict};
 use mooring_inventory::{
     ClusterFacts, ControllerState, Inventory, JoinState, Karpenter, Node, NodeFailure, NodePool,
-    PoolKind,
+    PoolKind, Reads,
 };
 use mooring_terminal::{Screen, Style};
+use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::ReadArguments;
@@ -52,6 +53,7 @@ pub(crate) fn node(name: &str, state: JoinState) -> Node {
         joined_at: None,
         ready_at: None,
         failure: None,
+        azure: Reading::NotAsked,
     }
 }
 
@@ -91,11 +93,16 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> ClusterFacts {
         ..Source::new(name)
     };
     let names = [SourceName::Cluster, SourceName::Record, SourceName::Azure];
+    let nodes = nodes.into_iter().map(|node| Node { azure: Reading::Known(()), ..node });
     ClusterFacts {
         identity: ClusterIdentity { name: Some("demo".to_owned()), ..ClusterIdentity::default() },
         region: None,
         version: None,
-        inventory: Inventory { nodes: nodes.into_iter().collect(), ..Inventory::default() },
+        inventory: Inventory {
+            nodes: nodes.collect(),
+            reads: Reads::complete(),
+            ..Inventory::default()
+        },
         karpenter: karpenter(["default"]),
         has_karpenter: true,
         lost: Vec::new(),
@@ -109,6 +116,7 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> ClusterFacts {
             pools: BTreeMap::new(),
             dropped: 0,
         })),
+        runs: Vec::new(),
         sources: names.map(read).to_vec(),
         warnings: Vec::new(),
         now: now(),

@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::record;
 use mooring_controller::record::counts;
 use mooring_inventory::{
-    ClusterFacts, Code, ControllerState, Evidence, Inventory, JoinState, Karpenter, Node,
-    NodeFailure, PoolKind,
+    AksPool, ClusterFacts, Code, ControllerState, Evidence, Inventory, JoinState, Karpenter, Node,
+    NodeFailure, PoolKind, Reads,
 };
+use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::{PageMode, Snapshot};
@@ -49,6 +50,7 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         joined_at: None,
         ready_at: None,
         failure: None,
+        azure: Reading::Known(()),
     }
 }
 
@@ -122,12 +124,17 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         },
         region: Some("westeurope".to_owned()),
         version: Some("v1.33.6".to_owned()),
-        inventory: Inventory { nodes: nodes.into_iter().collect(), ..Inventory::default() },
+        inventory: Inventory {
+            nodes: nodes.into_iter().collect(),
+            reads: Reads::complete(),
+            ..Inventory::default()
+        },
         karpenter: Karpenter { has_versions: Some(true), ..Karpenter::default() },
         has_karpenter: true,
         lost: Vec::new(),
         controller,
         record: Some(record::RecordDocument::default().into()),
+        runs: Vec::new(),
         sources: vec![
             source(SourceName::Cluster, 0.2),
             source(SourceName::Record, 0.1),
@@ -136,7 +143,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         warnings: Vec::new(),
         now: now(),
     };
-    Snapshot { facts, runs: Some(Vec::new()), mode: PageMode::Leader, details: None }
+    Snapshot { facts, mode: PageMode::Leader, details: None }
 }
 
 /// 84 nodes joined, then 37 failed on a new image, and 4 are joining.
@@ -171,6 +178,8 @@ pub(crate) fn morning() -> Snapshot {
         })
         .collect();
     counts.merge(&outcomes, now());
+    let user = AksPool { name: "user".to_owned(), wanted: Some(14), state: "Succeeded".to_owned() };
+    snapshot.facts.inventory.aks_pools = vec![user];
     snapshot.facts.inventory.counts = Some(Arc::new(counts));
     snapshot
 }
@@ -187,6 +196,7 @@ pub(crate) fn local() -> Snapshot {
     let mut snapshot = morning();
     snapshot.facts.inventory.nodes.retain(|node| node.exists);
     snapshot.facts.record = None;
+    snapshot.facts.inventory.reads.record = Reading::NotFound;
     snapshot.facts.sources[1] =
         Source { state: SourceState::Absent, ..Source::new(SourceName::Record) };
     snapshot.facts.controller = ControllerState {

@@ -1,12 +1,10 @@
 //! Nodes, rates and times of a view.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use mooring_inventory::status::ClusterStatus;
 use mooring_inventory::{
-    Adviser, ClusterFacts, Code, FailureGroup, Filter, Fleet, FleetRow, Inventory, JoinState, Node,
-    groups, median,
+    Adviser, ClusterFacts, Code, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,
+    JoinState, JoinTimes, Node, Usual, groups, median,
 };
 
 use crate::snapshot::Snapshot;
@@ -27,15 +25,7 @@ pub(crate) struct PageModel<'a> {
     pub(crate) adviser: Adviser<'a>,
     /// Groups of failures that match the whole view.
     pub(crate) groups: Vec<FailureGroup>,
-    /// Usual times to join by pool.
-    usual: BTreeMap<String, Usual>,
-}
-
-/// Time from creation to joining.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Usual {
-    pub(crate) median: i64,
-    pub(crate) p95: i64,
+    times: JoinTimes,
 }
 
 impl<'a> PageModel<'a> {
@@ -52,11 +42,11 @@ impl<'a> PageModel<'a> {
             facts,
             view,
             now: facts.now,
-            status: ClusterStatus::of(facts, &inventory, &fleet),
+            status: ClusterStatus::of(facts, &filter, &inventory, &fleet),
             adviser: Adviser::new(facts),
             fleet,
             groups,
-            usual: usual_by_pool(&facts.inventory),
+            times: facts.join_times(),
             inventory,
             filter,
         }
@@ -87,6 +77,16 @@ impl<'a> PageModel<'a> {
         self.filter.has_image(node.image.as_deref())
     }
 
+    /// Counts the nodes of the view in a state.
+    pub(crate) fn count(&self, state: JoinState) -> Count {
+        self.inventory.count_if(state, |node| self.has_image(node))
+    }
+
+    /// Returns true if nothing is wrong, and everything that could deny it was read.
+    pub(crate) fn is_healthy(&self) -> bool {
+        self.status.is_healthy() && self.facts.unasked().is_empty()
+    }
+
     /// Returns rows of images and causes that match the view.
     pub(crate) fn rows(&self) -> Vec<&FleetRow> {
         let is_wanted = |row: &&FleetRow| {
@@ -96,13 +96,13 @@ impl<'a> PageModel<'a> {
     }
 
     pub(crate) fn usual(&self, pool: Option<&str>) -> Option<Usual> {
-        self.usual.get(pool?).copied()
+        self.times.usual(pool)
     }
 
     /// Returns the usual time to join of all nodes in view.
     pub(crate) fn usual_of_all(&self) -> Option<Usual> {
         let joined = self.inventory.nodes.iter().filter(|node| self.has_image(node));
-        Usual::of(joined.filter_map(claim_seconds).collect())
+        Usual::of(joined.filter_map(Node::claim_seconds).collect())
     }
 
     /// Returns the largest group of an image and a cause.
@@ -124,34 +124,10 @@ impl<'a> PageModel<'a> {
     }
 }
 
-impl Usual {
-    fn of(mut seconds: Vec<i64>) -> Option<Self> {
-        seconds.sort_unstable();
-        let p95 = *seconds.get(seconds.len() * 95 / 100)?;
-        Some(Self { median: median(seconds)?, p95 })
-    }
-}
-
 /// Returns true unless the view is about another code.
 fn has_code(view: &PageView, codes: [&Option<Code>; 2]) -> bool {
     match view.route {
         Route::Code(code) => codes.into_iter().flatten().any(|one| one.code == code),
         _ => true,
     }
-}
-
-/// Returns the time to join of a NodeClaim. A Node without one has no time before its creation.
-fn claim_seconds(node: &Node) -> Option<i64> {
-    node.node_claim.as_ref()?;
-    node.seconds_to_join()
-}
-
-fn usual_by_pool(inventory: &Inventory) -> BTreeMap<String, Usual> {
-    let mut seconds: BTreeMap<String, Vec<i64>> = BTreeMap::new();
-    for node in &inventory.nodes {
-        if let (Some(pool), Some(taken)) = (&node.pool, claim_seconds(node)) {
-            seconds.entry(pool.to_string()).or_default().push(taken);
-        }
-    }
-    seconds.into_iter().filter_map(|(pool, all)| Some((pool, Usual::of(all)?))).collect()
 }

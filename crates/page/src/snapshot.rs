@@ -1,7 +1,6 @@
 //! The facts that a page shows.
 
 use mooring_inventory::ClusterFacts;
-use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 /// Process that serves the page.
@@ -19,8 +18,6 @@ pub enum PageMode {
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     pub facts: ClusterFacts,
-    /// Runs of `mooring repair`; none if they were not read.
-    pub runs: Option<Vec<RunStatus>>,
     pub mode: PageMode,
     /// None if the page is not served by the controller.
     pub details: Option<ControllerDetails>,

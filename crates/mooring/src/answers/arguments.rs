@@ -24,7 +24,8 @@ Examples:
   mooring why -o name | xargs kubectl get
   mooring why default-2jf98 --run-command
 
-Exits with 0 if no node failed, and with 1 if a node failed.";
+Exits with 1 if a node failed, is late or unknown, and with 3 if a source that
+was asked could not be read.";
 
 pub(crate) const STATUS_HELP: &str = "\
 Findings come first, then pools, controller and next commands. Without a
@@ -37,7 +38,11 @@ Examples:
   mooring status --context prod-weu-admin
   mooring status -o json | jq '.pools[] | select(.state != \"healthy\")'
 
-Exits with 1 if something is wrong.";
+A pool is healthy only if all that could deny it was read. Otherwise it is late,
+unknown (a source could not be read) or not checked (it was not asked).
+
+Exits with 1 if something failed, is late or unknown, and with 3 if a source
+that was asked could not be read.";
 
 pub(crate) const FLEET_HELP: &str = "\
 Merges the failure record of `mooring controller` with NodeClaims and nodes that
@@ -49,7 +54,8 @@ Examples:
   mooring fleet --since 7d --pool default
   mooring fleet -o markdown
 
-Exits with 1 if an image is at fault.";
+Exits with 1 if something failed, is late or unknown, and with 3 if a source
+that was asked could not be read.";
 
 /// Flags of commands that show facts of a cluster.
 #[derive(Debug, Args)]

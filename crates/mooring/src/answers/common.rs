@@ -1,10 +1,10 @@
 //! Parts that the screens share.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::{Advice, ClusterFacts, Filter, Mitigation, Node};
+use mooring_inventory::{Advice, ClusterFacts, Filter, Inventory, Mitigation, Node, PoolKind};
 use mooring_redact::{markdown, markdown_code};
 use mooring_terminal::{Mark, Screen, Text};
-use mooring_workflow::plural::counted;
+use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::arguments::ReadArguments;
@@ -37,20 +37,22 @@ pub(super) fn names<'a>(nodes: impl Iterator<Item = &'a Node>) -> String {
     names.map(|name| name + "\n").collect()
 }
 
-/// Returns what limits "no failures", which is true only for what was read.
-pub(crate) fn caveat(facts: &ClusterFacts, joining: usize) -> Option<String> {
-    let mut texts: Vec<String> = facts.unread(joining).map(str::to_owned).collect();
-    if joining > 0 && facts.source_state(SourceName::Azure) == SourceState::NotAsked {
-        let are = if joining == 1 { "is" } else { "are" };
-        let nodes = counted(joining, "node");
-        texts.insert(0, format!("{nodes} {are} joining, and Azure was not asked about them."));
-    }
-    let has_failed = facts.source_state(SourceName::Record) == SourceState::Failed;
-    if facts.record.is_none() && !has_failed {
+/// Returns what limits "no failures" of some nodes, which is true only for what was read. `kind` is that of their pool.
+pub(crate) fn caveat(
+    facts: &ClusterFacts,
+    inventory: &Inventory,
+    kind: Option<PoolKind>,
+) -> Option<String> {
+    let mut texts = facts.unasked_of(inventory, kind);
+    texts.extend(facts.unread_of(inventory, kind).into_iter().map(str::to_owned));
+    let record = &inventory.reads.record;
+    // It has only NodeClaims.
+    let is_recorded = kind != Some(PoolKind::AksPool);
+    if is_recorded && *record == Reading::NotFound {
         let text =
             "This cluster has no failure record, so failures of deleted nodes are not known.";
         texts.push(text.to_owned());
-    } else if !facts.controller.is_running() {
+    } else if is_recorded && record.is_known() && !facts.controller.is_running() {
         let text = "The controller is not running, so recent failures may not be recorded.";
         texts.push(text.to_owned());
     }
@@ -192,7 +194,9 @@ fn source(source: &Source, facts: &ClusterFacts) -> String {
         }
         (SourceState::Read, _) => {
             let seconds = source.seconds.unwrap_or_default();
-            format!("{name} in {seconds:.1}s")
+            let is_without = source.name == SourceName::Cluster && !facts.has_karpenter;
+            let without = if is_without { " (Karpenter is not installed)" } else { "" };
+            format!("{name} in {seconds:.1}s{without}")
         }
         (SourceState::Stale, _) => match age {
             Some(age) => format!("{name}, not updated for {}", short_duration(age)),
@@ -239,40 +243,56 @@ mod tests {
         assert_eq!(names(nodes.iter()), "nodeclaim.karpenter.sh/a\nnode/aks-b\n");
     }
 
+    /// Returns the caveat of all nodes.
+    fn of_all(facts: &ClusterFacts) -> Option<String> {
+        caveat(facts, &facts.inventory, None)
+    }
+
     #[test]
     fn absence_of_failures_names_what_was_not_read() {
-        let read = facts([]);
-        assert_eq!(caveat(&read, 1), None);
-        let mut blind = facts([]);
-        blind.sources.clear();
-        assert_eq!(caveat(&blind, 0), None);
-        let texts = [1, 2].map(|joining| caveat(&blind, joining).unwrap());
-        assert_eq!(texts[0], "1 node is joining, and Azure was not asked about them.");
-        assert_eq!(texts[1], "2 nodes are joining, and Azure was not asked about them.");
+        let read = facts([node("a", JoinState::Joining)]);
+        assert_eq!(of_all(&read), None);
+        let blind = |joining: usize| {
+            let mut facts = facts([]);
+            for at in 0..joining {
+                facts.inventory.nodes.push(node(&at.to_string(), JoinState::Joining));
+            }
+            facts.inventory.reads.aks_pools = Reading::NotAsked;
+            facts
+        };
+        let pools = "AKS pools are not checked: Azure was not asked.";
+        assert_eq!(of_all(&blind(0)).as_deref(), Some(pools));
+        for (joining, text) in [(1, "1 node is joining"), (2, "2 nodes are joining")] {
+            let expected = format!("{text}, and Azure was not asked about them.");
+            let shown = |kind| caveat(&blind(joining), &blind(joining).inventory, kind).unwrap();
+            assert_eq!(shown(Some(PoolKind::NodePool)), expected);
+            assert_eq!(shown(None), format!("{expected} {pools}"));
+        }
         let mut late = facts([]);
         late.controller.state = "late";
         let stale = "The controller is not running, so recent failures may not be recorded.";
-        assert_eq!(caveat(&late, 1).unwrap(), stale);
-        blind.record = None;
-        let both = caveat(&blind, 2).unwrap();
-        assert!(both.starts_with(&texts[1]) && both.contains(". This cluster has no failure"));
+        assert_eq!(of_all(&late).unwrap(), stale);
+        let mut without = facts([]);
+        (without.record, without.inventory.reads.record) = (None, Reading::NotFound);
+        assert!(of_all(&without).unwrap().starts_with("This cluster has no failure record, "));
     }
 
     #[test]
     fn source_that_failed_is_neither_absent_nor_not_asked() {
-        let failed = |at: usize, joining| {
-            let mut facts = facts([]);
-            facts.sources[at].state = SourceState::Failed;
-            facts.record = facts.record.filter(|_| at != 1);
-            caveat(&facts, joining)
+        let failed = |set: &dyn Fn(&mut Inventory)| {
+            let mut facts = facts([node("a", JoinState::Joining)]);
+            set(&mut facts.inventory);
+            of_all(&facts)
         };
+        let denied = || Reading::Denied("x".to_owned());
         let record = "The failure record was not read, so failures of deleted nodes are not known.";
-        assert_eq!(failed(1, 0).as_deref(), Some(record));
-        let cluster = "The cluster was not read completely, so nodes and failures may be missing.";
-        assert_eq!(failed(0, 0).as_deref(), Some(cluster));
-        assert_eq!(failed(2, 0), None, "it was asked about joining nodes only");
+        assert_eq!(failed(&|all| all.reads.record = denied()).as_deref(), Some(record));
+        let claims = "NodeClaims were not read, so joining and failed nodes are not known.";
+        assert_eq!(failed(&|all| all.reads.claims = denied()).as_deref(), Some(claims));
+        let nodes = "Nodes were not read, so it is not known which are ready.";
+        assert_eq!(failed(&|all| all.reads.nodes = denied()).as_deref(), Some(nodes));
         let azure = "Azure was not read, so joining nodes may have failed.";
-        assert_eq!(failed(2, 1).as_deref(), Some(azure));
+        assert_eq!(failed(&|all| all.set_azure("uid-a", denied())).as_deref(), Some(azure));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use mooring_controller::claim::image;
-use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
-use mooring_inventory::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Node, percent};
+use mooring_inventory::status::{ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding};
+use mooring_inventory::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Inventory, Node, percent};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
@@ -23,7 +23,7 @@ use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
 
-/// Exits with 1 if an image is at fault.
+/// Exits with 1 if something is wrong, and with 3 if a source could not be read.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, CommandFailure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
@@ -36,6 +36,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, CommandFailu
     if is_former(arguments.schema.as_deref(), FLEET_SCHEMA) {
         return crate::answers::former::fleet(arguments, &findings).map(|()| ExitCode::SUCCESS);
     }
+    let status = ClusterStatus::of(&facts, &filter, &inventory, &fleet);
     print_warnings(&facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
@@ -43,22 +44,31 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, CommandFailu
             let document = facts.document(FLEET_SCHEMA, content);
             print_document(&document, arguments.output == AnswerFormat::Yaml)?;
         }
-        AnswerFormat::Markdown => show::print(markdown(&facts, &fleet, &findings).as_bytes())?,
+        AnswerFormat::Markdown => {
+            let problems = status.problems().map(|text| format!("**{}**\n\n", escape(text)));
+            let text = problems.collect::<String>() + &markdown(&facts, &fleet, &findings);
+            show::print(text.as_bytes())?;
+        }
         AnswerFormat::Name => {
             let failed = |node: &&Node| node.is_failed();
             show::print(names(inventory.nodes.iter().filter(failed)).as_bytes())?;
         }
         AnswerFormat::Table | AnswerFormat::Wide => {
-            print_screen(&screen(arguments, &facts, &fleet, &findings))?;
+            let mut all = Screen::default();
+            for problem in status.problems() {
+                all.sentence(Mark::Bad, problem);
+            }
+            all.append(screen(arguments, &facts, &inventory, &fleet, &findings));
+            print_screen(&all)?;
         }
     }
-    let is_wrong = fleet.findings().next().is_some() || !facts.lost.is_empty();
-    Ok(ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)))
+    Ok(ExitCode::from(facts.exit_code(status.is_wrong() && !arguments.read.exit_zero)))
 }
 
 fn screen(
     arguments: &FleetArguments,
     facts: &ClusterFacts,
+    inventory: &Inventory,
     fleet: &Fleet,
     findings: &[ImageFinding],
 ) -> Screen {
@@ -69,9 +79,9 @@ fn screen(
     }
     let name = facts.cluster_name();
     let since = short_since(arguments.read.since.as_secs());
-    let existing = match fleet.failed {
-        0 => String::new(),
-        _ => format!(" ({} still exist)", fleet.failed_existing),
+    let existing = match fleet.failed.is_some() {
+        true => format!(" ({} still exist)", fleet.failed_existing),
+        false => String::new(),
     };
     screen.prose(
         0,
@@ -81,7 +91,7 @@ fn screen(
         )),
     );
     if fleet.rows.is_empty() {
-        add_nothing(&mut screen, facts, fleet);
+        add_nothing(&mut screen, facts, inventory, fleet);
     } else {
         let mut table = Table::new([
             Column::left("IMAGE"),
@@ -100,7 +110,7 @@ fn screen(
         let table = if arguments.read.no_headers { table.without_heads() } else { table };
         screen.table(table.wide(arguments.output == AnswerFormat::Wide));
     }
-    if fleet.unconfirmed > 0 {
+    if fleet.unconfirmed.is_some() {
         let text = format!("{} more failures are reported by events only", fleet.unconfirmed);
         screen.sentence(Mark::None, text);
     }
@@ -139,10 +149,14 @@ fn short_since(seconds: u64) -> String {
 }
 
 /// "None" is true only for what was read.
-fn add_nothing(screen: &mut Screen, facts: &ClusterFacts, fleet: &Fleet) {
-    let nodes = counted(fleet.ready + fleet.not_ready + fleet.joining, "node");
-    let text = format!("No failures among the {nodes} that exist now.");
-    match caveat(facts, fleet.joining) {
+fn add_nothing(screen: &mut Screen, facts: &ClusterFacts, inventory: &Inventory, fleet: &Fleet) {
+    let exist = inventory.nodes.iter().filter(|node| node.exists).count();
+    let text = match fleet.failed_existing.is_none() {
+        true => format!("No failures among the {} that exist now.", counted(exist, "node")),
+        false if fleet.failed.is_some() => return,
+        false => "It is not known if nodes failed.".to_owned(),
+    };
+    match caveat(facts, inventory, None) {
         Some(caveat) => screen.sentence(Mark::Warning, format!("{text} {caveat}")),
         None => screen.sentence(Mark::Good, text + " None are recorded."),
     }
@@ -214,6 +228,7 @@ fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> S
 #[cfg(test)]
 mod tests {
     use mooring_inventory::JoinState;
+    use mooring_workflow::Reading;
 
     use super::*;
     use crate::fixtures::{facts, failed_node, node, piped, read_arguments};
@@ -228,6 +243,7 @@ mod tests {
         piped(&screen(
             &arguments,
             facts,
+            &facts.inventory,
             &fleet,
             &ImageFinding::all(facts, &facts.inventory, &fleet),
         ))
@@ -240,7 +256,7 @@ mod tests {
         let mut facts = facts(nodes.map(|(at, state)| node(&format!("n{at}"), state)));
         let expected = "demo · last 1h30m · 2 ready, 1 joining, 0 failed\n✓ No failures among the 4 nodes that exist now. None are recorded.\nRead ";
         assert!(shown(&facts).starts_with(expected), "{}", shown(&facts));
-        facts.record = None;
+        (facts.record, facts.inventory.reads.record) = (None, Reading::NotFound);
         let text = shown(&facts);
         assert!(text.contains("\n! No failures among the 4 nodes that exist now. This "), "{text}");
         assert!(text.contains("\nNext        mooring doctor controller   "), "{text}");

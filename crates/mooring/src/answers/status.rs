@@ -1,82 +1,47 @@
 //! `mooring status`: the cluster on one screen.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use mooring_controller::claim::image;
 use mooring_inventory::status::{ClusterStatus, STATUS_SCHEMA, StatusFinding};
 use mooring_inventory::{ClusterFacts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
-use mooring_workflow::published::Next;
-use mooring_workflow::status::RunStatus;
 
 use super::common::{
     add_advice, add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
 };
 use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
-use crate::cluster::{ConnectedCluster, read};
+use crate::cluster::read;
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
-use crate::ui::runs;
 use crate::workflows::runs::{Frame, WatchRow};
 
-/// Returns the unfinished repairs of the cluster; none if their journals cannot be read.
-pub(super) async fn read_runs(cluster: &ConnectedCluster, limit: Duration) -> Vec<RunStatus> {
-    let namespace = &cluster.facts.controller.namespace;
-    let read = runs::read_with(&cluster.api, &cluster.client, namespace);
-    let runs = tokio::time::timeout(limit, read).await.ok().flatten().unwrap_or_default();
-    runs.into_iter().filter(|run| run.step.is_some()).collect()
-}
-
-fn status_of(facts: &ClusterFacts, runs: &[RunStatus], arguments: &ReadArguments) -> ClusterStatus {
+fn status_of(facts: &ClusterFacts, arguments: &ReadArguments) -> ClusterStatus {
     let filter = filter(arguments, facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
-    let mut status = ClusterStatus::of(facts, &inventory, &fleet);
-    let is_wanted =
-        |run: &&RunStatus| filter.pool.as_ref().is_none_or(|pool| pool == run.subject.name());
-    for run in runs.iter().filter(is_wanted).rev() {
-        status.findings.splice(..0, run_finding(run, facts));
-        let pool = mooring_redact::shell_word(run.subject.name());
-        let command = format!("mooring repair status --pool {pool}");
-        status.next.insert(0, Next::new(command, "progress of the repair"));
-    }
-    status
-}
-
-fn run_finding(run: &RunStatus, facts: &ClusterFacts) -> Option<StatusFinding> {
-    let step = run.step.as_ref()?;
-    let (severity, state) = if run.is_stopped() {
-        ("error", "was stopped".to_owned())
-    } else {
-        let seconds = facts.now.duration_since(step.started_at).as_secs().max(0);
-        ("warning", format!("is in progress for {} in this step", short_duration(seconds)))
-    };
-    let pool = run.subject.name();
-    let (number, count, name) = (step.number, run.step_count, step.name);
-    let message = format!("The repair of pool {pool} {state}: step {number} of {count}, {name}.");
-    Some(StatusFinding { kind: "run-unfinished", severity, message, advice: None })
+    ClusterStatus::of(facts, &filter, &inventory, &fleet)
 }
 
 fn mark(finding: &StatusFinding) -> Mark {
     if finding.severity == "error" { Mark::Bad } else { Mark::Warning }
 }
 
-/// Exits with 1 if something is wrong.
+/// Exits with 1 if something is wrong, and with 3 if a source could not be read.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure> {
     let sources = &arguments.read.sources;
-    let (facts, runs) = build_runtime()?.block_on(async {
-        let cluster = read(sources).await?;
-        let runs = read_runs(&cluster, sources.timeout).await;
-        Ok::<_, CommandFailure>((cluster.facts, runs))
+    let facts = build_runtime()?.block_on(async {
+        let mut cluster = read(sources).await?;
+        cluster.read_runs(sources.timeout).await;
+        Ok::<_, CommandFailure>(cluster.facts)
     })?;
     ensure_known(&arguments.read, &facts, "status")?;
-    let status = status_of(&facts, &runs, &arguments.read);
+    let status = status_of(&facts, &arguments.read);
     print_warnings(&facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
@@ -96,17 +61,16 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFai
             print_screen(&screen(arguments, &facts, &status))?;
         }
     }
-    Ok(ExitCode::from(u8::from(status.is_wrong() && !arguments.read.exit_zero)))
+    Ok(ExitCode::from(facts.exit_code(status.is_wrong() && !arguments.read.exit_zero)))
 }
 
 /// Returns a frame of `--watch`, and true if something is wrong.
 pub(super) fn frame(
     arguments: &StatusArguments,
     facts: &ClusterFacts,
-    runs: &[RunStatus],
 ) -> Result<(Frame, bool), CommandFailure> {
     ensure_known(&arguments.read, facts, "status")?;
-    let status = status_of(facts, runs, &arguments.read);
+    let status = status_of(facts, &arguments.read);
     let line = published::line(&facts.document(STATUS_SCHEMA, &status))?;
     let mut rows = Vec::new();
     for finding in &status.findings {
@@ -139,9 +103,16 @@ fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterSta
         screen.sentence(mark(finding), &finding.message);
         add_advice(&mut screen, 2, &finding.advice);
     }
+    let unasked = facts.unasked().join(" ");
     if status.findings.is_empty() {
-        let nodes: usize = status.pools.iter().map(|pool| pool.nodes).sum();
-        screen.sentence(Mark::Good, format!("No problem found in {}.", counted(nodes, "node")));
+        let nodes: usize = status.pools.iter().filter_map(|pool| pool.nodes.found()).sum();
+        let text = format!("No problem found in {}.", counted(nodes, "node"));
+        match status.is_healthy() && unasked.is_empty() {
+            true => screen.sentence(Mark::Good, text),
+            false => screen.sentence(Mark::None, format!("{text} {unasked}").trim_end()),
+        }
+    } else if !unasked.is_empty() {
+        screen.sentence(Mark::None, unasked);
     }
     screen.blank();
     if !status.pools.is_empty() {
@@ -176,17 +147,19 @@ fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> T
     ]);
     let portal = pools_portal(&facts.identity);
     for pool in pools {
-        let wanted = pool.wanted.unwrap_or_default().max(pool.nodes);
-        let ready = if pool.ready == wanted {
-            pool.ready.to_string()
-        } else {
-            format!("{}/{wanted}", pool.ready)
+        let all = pool.wanted.map_or(pool.nodes, |wanted| pool.nodes.max_with(wanted));
+        let ready = match pool.ready == all {
+            true => pool.ready.to_string(),
+            false => format!("{}/{all}", pool.ready),
         };
         let last = pool.last_failure_at.map(|at| clock(at, facts.now));
         let mark = match pool.state {
             PoolState::Healthy => Mark::Good,
+            PoolState::NotChecked => Mark::None,
             PoolState::NotReady | PoolState::Unknown => Mark::Warning,
-            PoolState::ImageFails | PoolState::Failing | PoolState::Degraded => Mark::Bad,
+            PoolState::ImageFails | PoolState::Failing | PoolState::Degraded | PoolState::Late => {
+                Mark::Bad
+            }
         };
         let portal = portal.as_deref().filter(|_| pool.kind == PoolKind::AksPool);
         table.row([
@@ -226,7 +199,7 @@ fn controller(facts: &ClusterFacts) -> Text {
 #[cfg(test)]
 mod tests {
     use mooring_inventory::JoinState;
-    use mooring_workflow::published::SourceState;
+    use mooring_workflow::Reading;
 
     use super::*;
     use crate::fixtures::{facts, node, piped, read_arguments};
@@ -237,7 +210,7 @@ mod tests {
             watch: false,
             output: AnswerFormat::Table,
         };
-        piped(&screen(&arguments, facts, &status_of(facts, &[], &arguments.read)))
+        piped(&screen(&arguments, facts, &status_of(facts, &arguments.read)))
     }
 
     #[test]
@@ -246,25 +219,58 @@ mod tests {
         let text = shown(&healthy);
         assert!(text.contains("\n✓ No problem found in 1 node.\n"), "{text}");
         assert!(text.contains("✓ healthy\n"), "{text}");
-        for (at, sentence, state) in [
+        let denied = || Reading::Denied("x".to_owned());
+        type Set<'a> = &'a dyn Fn(&mut ClusterFacts);
+        let cases: [(Set<'_>, &str, &str, &str); 5] = [
             (
-                0,
-                "The cluster was not read completely, so nodes and failures may be missing.",
+                &|facts| facts.inventory.reads.claims = denied(),
+                "NodeClaims were not read, so joining and failed nodes are not known.",
+                "default      1       1+       ?",
                 "! unknown",
             ),
             (
-                1,
+                &|facts| facts.inventory.reads.nodes = denied(),
+                "Nodes were not read, so it is not known which are ready.",
+                "default     1+        1       ?",
+                "! unknown",
+            ),
+            (
+                &|facts| facts.inventory.reads.record = denied(),
                 "The failure record was not read, so failures of deleted nodes are not known.",
+                "default      1        1       ?",
                 "! unknown",
             ),
-            (2, "Azure was not read, so joining nodes may have failed.", "✓ healthy"),
-        ] {
+            (
+                &|facts| facts.inventory.set_azure("uid-b", denied()),
+                "Azure was not read, so joining nodes may have failed.",
+                "default      1        1       ?",
+                "! unknown",
+            ),
+            (
+                &|facts| facts.inventory.reads.runs = denied(),
+                "Repairs were not read, so stopped ones are not known.",
+                "default      1        1       0",
+                "✓ healthy",
+            ),
+        ];
+        for (deny, sentence, counts, state) in cases {
             let mut facts = healthy.clone();
-            facts.sources[at].state = SourceState::Failed;
+            deny(&mut facts);
             let text = shown(&facts);
             assert!(text.contains(&format!("\n! {sentence}\n")), "{text}");
             assert!(text.contains(&format!("{state}\n")) && !text.contains("No problem"), "{text}");
+            assert!(text.contains(counts), "{text}");
+            let status = status_of(&facts, &read_arguments(&[]));
+            let code = if state == "! unknown" { 1 } else { 3 };
+            assert_eq!(facts.exit_code(status.is_wrong()), code, "{sentence}");
         }
+        let mut unasked = healthy.clone();
+        unasked.inventory.set_azure("uid-b", Reading::NotAsked);
+        let text = shown(&unasked);
+        let expected = "\n– No problem found in 1 node. 1 node is joining, and Azure was not asked about them.\n";
+        assert!(text.contains(expected) && text.contains("– not checked\n"), "{text}");
+        let status = status_of(&unasked, &read_arguments(&[]));
+        assert_eq!(unasked.exit_code(status.is_wrong()), 0, "what was not asked for is no error");
         for (state, sentence) in [
             (
                 "not-running",

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::status::{frame, read_runs};
+use super::status::frame;
+use mooring_workflow::Reading;
+
 use crate::answers::arguments::StatusArguments;
 use crate::cluster::{AzureResults, Lists, VmRequest, connect, read_followed};
 use crate::output::failure::CommandFailure;
@@ -25,7 +27,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFai
 /// Shows the state until the user ends it. Exits with 1 if something is wrong at the end.
 fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure> {
     let is_json = ensure_watchable(arguments.output)?;
-    let (mut azure, mut runs) = (AzureResults::default(), Vec::new());
+    let (mut azure, mut runs) = (AzureResults::default(), (Vec::new(), Reading::NotAsked));
     let ended = build_runtime()?.block_on(async {
         // What retries cannot change is an error: an unknown context, a missing kubeconfig.
         let sources = &arguments.read.sources;
@@ -40,9 +42,12 @@ fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure>
             let request = VmRequest::of_cluster;
             let refreshed = azure.refresh(&mut cluster, sources, request, AZURE_INTERVAL);
             if refreshed.await.map_err(text)? {
-                runs = read_runs(&cluster, sources.timeout).await;
+                cluster.read_runs(sources.timeout).await;
+                runs = (cluster.facts.runs.clone(), cluster.facts.inventory.reads.runs.clone());
             }
-            frame(arguments, &cluster.facts, &runs).map_err(text)
+            let (runs, outcome) = runs.clone();
+            cluster.facts.set_runs(runs, outcome);
+            frame(arguments, &cluster.facts).map_err(text)
         };
         watch(read, CLUSTER, is_json, arguments.read.exit_zero).await
     });

@@ -4,26 +4,25 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{BudgetLimits, Client, ResourceId};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::run::Api;
 use mooring_controller::{Scope, Settings};
-use mooring_inventory::{AksPool, ClusterFacts, Inventory, JoinState, Node};
+use mooring_inventory::{AksPool, ClusterFacts, Inventory, Node};
+use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 
 use super::azure_limit::AzureLimit;
 use super::cache::find_known_cluster;
 use super::discovery::{NamedCluster, about_the_nodes, conflict};
+use super::runs::read_runs;
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::output::failure::CommandFailure;
 
 /// A Run Command takes up to three minutes.
 const COMMAND_LIMIT: Duration = Duration::from_secs(220);
-/// A VM has no result in its first minute.
-const MIN_AGE: SignedDuration = SignedDuration::from_secs(30);
 /// More VMs are not read; the controller lists them instead.
 const MAX_VMS: usize = 64;
 const CONCURRENT: usize = 8;
@@ -47,25 +46,20 @@ pub(crate) struct VmRequest {
 
 impl VmRequest {
     /// Requests the NodeClaims whose outcome or cause only Azure knows.
-    pub(crate) fn unknown<'a>(nodes: impl IntoIterator<Item = &'a Node>, now: Timestamp) -> Self {
-        let is_old = |node: &Node| {
-            node.created_at.is_none_or(|created| now.duration_since(created) >= MIN_AGE)
-        };
-        let is_unknown = |node: &Node| match (node.state, &node.failure) {
-            (JoinState::Joining, _) => is_old(node),
-            (JoinState::Failed, Some(failure)) => node.exists && failure.owner.is_none(),
-            _ => false,
-        };
-        let nodes = nodes.into_iter();
-        let wanted = nodes.filter(|node| node.launched_at.is_some() && is_unknown(node));
+    pub(crate) fn unknown<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Self {
+        let wanted = nodes.into_iter().filter(|node| node.needs_azure());
         let claims = wanted.filter_map(|node| Some((node.uid.clone(), node.node_claim.clone()?)));
         Self { claims: claims.take(MAX_VMS).collect(), ..Self::default() }
     }
 
     /// Requests the same, and the AKS pools.
     pub(crate) fn of_cluster(facts: &ClusterFacts) -> Self {
-        let unknown = Self::unknown(&facts.inventory.nodes, facts.now);
-        Self { with_pools: true, signs_in_for_pools: connect::has_sign_in(), ..unknown }
+        Self::unknown(&facts.inventory.nodes).with_pools()
+    }
+
+    /// Adds the AKS pools.
+    pub(crate) fn with_pools(self) -> Self {
+        Self { with_pools: true, signs_in_for_pools: connect::has_sign_in(), ..self }
     }
 
     fn is_empty(&self, mode: AzureMode) -> bool {
@@ -104,29 +98,66 @@ impl ConnectedCluster {
         let seconds = Some(started.elapsed().as_secs_f64());
         let source = Source { seconds, ..Source::new(SourceName::Azure) };
         match read {
-            Ok(AzureRead { found, cluster, pools }) => {
+            Ok(AzureRead { found, cluster, pools, unread }) => {
                 self.set_cluster(cluster);
-                match pools {
-                    Ok(pools) => self.facts.inventory.aks_pools = pools,
-                    Err(error) if arguments.azure == AzureMode::Always => return Err(error),
-                    Err(error) => {
-                        let warning = format!("AKS pools were not read: {}", error.text());
-                        self.facts.warnings.push(warning);
+                let mut error = None;
+                match pools.transpose() {
+                    Err(failure) if arguments.azure == AzureMode::Always => return Err(failure),
+                    Err(failure) => {
+                        self.facts
+                            .warnings
+                            .push(format!("AKS pools were not read: {}", failure.text()));
+                        let first = first_line(&failure);
+                        self.facts.inventory.set_aks_pools(Reading::Failed(first.clone()));
+                        error = Some(first);
+                    }
+                    Ok(pools) => {
+                        let pools = pools.map_or(Reading::NotAsked, Reading::Known);
+                        self.facts.inventory.set_aks_pools(pools);
                     }
                 }
-                let (state, at) = (SourceState::Read, Some(self.facts.now));
-                self.set_source(Source { state, at, ..source });
+                for (uid, reading) in unread {
+                    if let (true, Some(why)) = (reading.has_failed(), reading.missing()) {
+                        let why = format!("a VM {why}");
+                        if error.is_none() {
+                            self.facts
+                                .warnings
+                                .push(format!("Azure was not read completely: {why}"));
+                        }
+                        error.get_or_insert(why);
+                    }
+                    self.facts.inventory.set_azure(&uid, reading);
+                }
+                let state = if error.is_none() { SourceState::Read } else { SourceState::Failed };
+                self.set_source(Source { state, error, at: Some(self.facts.now), ..source });
                 Ok(add(&mut self.facts.inventory, found))
             }
             Err(error) if arguments.azure == AzureMode::Always || request.run_command => Err(error),
             Err(error) => {
                 self.facts.warnings.push(format!("Azure was not read: {}", error.text()));
-                let first = error.text().lines().next().unwrap_or_default().to_owned();
+                let first = first_line(&error);
+                let inventory = &mut self.facts.inventory;
+                for (uid, _) in &request.claims {
+                    inventory.set_azure(uid, Reading::Failed(first.clone()));
+                }
+                if request.with_pools {
+                    inventory.set_aks_pools(Reading::Failed(first.clone()));
+                }
                 let state = SourceState::Failed;
                 self.set_source(Source { state, error: Some(first), ..source });
                 Ok(Reports::new())
             }
         }
+    }
+
+    /// Reads the runs of `mooring repair` from their journals.
+    pub(crate) async fn read_runs(&mut self, limit: Duration) {
+        let namespace = &self.facts.controller.namespace;
+        let read = tokio::time::timeout(limit, read_runs(&self.api, &self.client, namespace)).await;
+        let late =
+            || (Vec::new(), Reading::Failed(format!("no response within {}s", limit.as_secs())));
+        let (runs, outcome) = read.unwrap_or_else(|_| late());
+        self.facts.set_runs(runs, outcome);
     }
 
     async fn read_azure(
@@ -157,16 +188,24 @@ impl ConnectedCluster {
             // Without it, only the name is a guess.
             Some(scope) => match find_known_cluster(&arm, scope, &self.facts.identity).await {
                 Err(error) if error.is_throttled() => return Err(CommandFailure::azure(&error)),
-                found => found.ok().flatten().map(|found| found.id),
+                found => found.map(|found| found.map(|found| found.id)),
             },
-            None => None,
+            None => Ok(None),
         };
-        let pools = match cluster.as_ref().filter(|_| request.with_pools) {
-            Some(id) => arm.agent_pools(id).await.map_err(|error| CommandFailure::azure(&error)),
-            None => Ok(Vec::new()),
+        let pools = match &cluster {
+            _ if !request.with_pools => None,
+            Ok(Some(id)) => {
+                Some(arm.agent_pools(id).await.map_err(|error| CommandFailure::azure(&error)))
+            }
+            Ok(None) => {
+                Some(Err(CommandFailure::io("no AKS cluster was found for the nodes".to_owned())))
+            }
+            Err(error) => Some(Err(CommandFailure::azure(error))),
         };
-        let pools =
-            pools.map(|pools| pools.iter().filter_map(|pool| aks_pool(pool.text())).collect());
+        let cluster = cluster.ok().flatten();
+        let pools = pools.map(|pools| {
+            pools.map(|pools| pools.iter().filter_map(|pool| aks_pool(pool.text())).collect())
+        });
         let query = self.node_query(arm, arguments, request.run_command, cluster.as_ref()).await?;
         let reads = futures::stream::iter(&request.claims).map(|(uid, name)| {
             let query = &query;
@@ -176,19 +215,36 @@ impl ConnectedCluster {
         let mut found = Vec::new();
         let mut last_error = None;
         let mut any_read = false;
+        let not_read = || Reading::Failed("was not read".to_owned());
+        let mut unread: BTreeMap<String, Reading<()>> =
+            request.claims.iter().map(|(uid, _)| (uid.clone(), not_read())).collect();
         while let Some((uid, read)) = reads.next().await {
             match read {
                 // The others would wait as long.
                 Err(QueryError::Azure(error)) if error.is_throttled() => {
+                    for reading in unread.values_mut() {
+                        *reading = Reading::Throttled(error.to_string());
+                    }
                     last_error = Some(QueryError::Azure(error));
                     break;
                 }
-                Ok(report) => {
+                Ok(Some(report)) => {
                     any_read = true;
-                    found.extend(report.map(|report| (Some(uid.clone()), report)));
+                    unread.remove(uid);
+                    found.push((Some(uid.clone()), report));
                 }
-                Err(error) if self.is_known(&error) => {}
-                Err(error) => last_error = Some(error),
+                // The NodeClaim was deleted meanwhile.
+                Ok(None) => {
+                    any_read = true;
+                    unread.insert(uid.clone(), Reading::NotFound);
+                }
+                Err(error) => {
+                    let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+                    unread.insert(uid.clone(), Reading::Failed(why));
+                    if !self.is_known(&error) {
+                        last_error = Some(error);
+                    }
+                }
             }
         }
         let mut named = Vec::new();
@@ -206,7 +262,7 @@ impl ConnectedCluster {
         found.extend(named.into_iter().map(|report| (None, report)));
         match last_error {
             Some(error) if !any_read => Err(CommandFailure::query(&error)),
-            _ => Ok(AzureRead { found, cluster, pools }),
+            _ => Ok(AzureRead { found, cluster, pools, unread }),
         }
     }
 
@@ -262,7 +318,14 @@ struct AzureRead {
     /// Reports with the uid of their node; without it if it was found by another name.
     found: Vec<(Option<String>, NodeReport)>,
     cluster: Option<ResourceId>,
-    pools: Result<Vec<AksPool>, CommandFailure>,
+    /// None if they were not requested.
+    pools: Option<Result<Vec<AksPool>, CommandFailure>>,
+    /// Requested nodes without a report, by uid.
+    unread: BTreeMap<String, Reading<()>>,
+}
+
+fn first_line(failure: &CommandFailure) -> String {
+    failure.text().lines().next().unwrap_or_default().to_owned()
 }
 
 /// Parses a pool. A stopped pool has no nodes, even if its count is not zero.
@@ -297,22 +360,19 @@ fn add(inventory: &mut Inventory, found: Vec<(Option<String>, NodeReport)>) -> R
 
 #[cfg(test)]
 mod tests {
+    use mooring_inventory::JoinState;
+
     use super::*;
-    use crate::fixtures::{at, cluster, facts, failed_node, node, now, source_arguments};
+    use crate::fixtures::{cluster, facts, failed_node, node, source_arguments};
 
     #[test]
     fn claims_with_a_verdict_are_not_requested() {
-        let created = |name: &str, time: &str| Node {
-            created_at: Some(at(time)),
-            ..node(name, JoinState::Joining)
-        };
         let mut diagnosed = failed_node("diagnosed", "X");
         diagnosed.failure.as_mut().unwrap().owner = Some("image".to_owned());
         let nodes = [
             node("joining", JoinState::Joining),
-            created("old", "2026-11-17T09:13:30Z"),
-            created("young", "2026-11-17T09:13:31Z"),
-            Node { created_at: None, ..node("undated", JoinState::Joining) },
+            Node { azure: Reading::NotFound, ..node("young", JoinState::Joining) },
+            Node { azure: Reading::Failed(String::new()), ..node("unread", JoinState::Joining) },
             Node { launched_at: None, ..node("unlaunched", JoinState::Joining) },
             Node { node_claim: None, ..node("unclaimed", JoinState::Joining) },
             node("ready", JoinState::Ready),
@@ -321,13 +381,13 @@ mod tests {
             Node { exists: false, ..failed_node("gone", "X") },
             diagnosed,
         ];
-        let request = VmRequest::unknown(&nodes, now());
+        let request = VmRequest::unknown(&nodes);
         let claims: Vec<&str> = request.claims.iter().map(|(_, name)| name.as_str()).collect();
-        assert_eq!(claims, ["joining", "old", "undated", "failed"]);
+        assert_eq!(claims, ["joining", "unread", "failed"]);
         assert_eq!(request.claims[0].0, "uid-joining");
         let many: Vec<Node> =
             (0..100).map(|at| node(&at.to_string(), JoinState::Joining)).collect();
-        assert_eq!(VmRequest::unknown(&many, now()).claims.len(), MAX_VMS);
+        assert_eq!(VmRequest::unknown(&many).claims.len(), MAX_VMS);
     }
 
     #[tokio::test]

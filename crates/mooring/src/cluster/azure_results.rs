@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mooring_inventory::{AksPool, ClusterFacts};
+use mooring_workflow::Reading;
 use mooring_workflow::published::Source;
 use tokio::time::Instant;
 
@@ -16,7 +17,9 @@ pub(crate) struct AzureResults {
     pub(crate) read_at: Option<Instant>,
     pub(crate) reports: Reports,
     pub(crate) source: Option<Source>,
-    pools: Vec<AksPool>,
+    pools: Reading<Vec<AksPool>>,
+    /// What Azure said of each node, by uid.
+    nodes: Vec<(String, Reading<()>)>,
 }
 
 impl AzureResults {
@@ -35,7 +38,10 @@ impl AzureResults {
         let request = request(&cluster.facts);
         self.reports = cluster.ask_azure(arguments, &request).await?;
         self.source = cluster.facts.sources.last().cloned();
-        self.pools.clone_from(&cluster.facts.inventory.aks_pools);
+        let inventory = &cluster.facts.inventory;
+        self.pools = inventory.aks_pools_read();
+        let asked = inventory.nodes.iter().filter(|node| node.azure != Reading::NotAsked);
+        self.nodes = asked.map(|node| (node.uid.clone(), node.azure.clone())).collect();
         self.read_at = Some(Instant::now());
         Ok(true)
     }
@@ -44,7 +50,10 @@ impl AzureResults {
         for (uid, report) in &self.reports {
             facts.inventory.add_report(uid, report);
         }
-        facts.inventory.aks_pools.clone_from(&self.pools);
+        for (uid, azure) in &self.nodes {
+            facts.inventory.set_azure(uid, azure.clone());
+        }
+        facts.inventory.set_aks_pools(self.pools.clone());
         if let (Some(last), Some(source)) = (facts.sources.last_mut(), &self.source) {
             *last = source.clone();
         }

@@ -8,7 +8,7 @@ use mooring_arm::{Budget, BudgetLimits, Client, Cloud, CloudSettings, Real, Reso
 use mooring_controller::Scope;
 use mooring_controller::run::ApiError;
 use mooring_kube::kubeconfig::Connection;
-use mooring_redact::shell_word;
+use mooring_redact::{identifier, shell_word};
 
 use crate::arguments::suggest;
 use crate::arguments::{ClusterArguments, ClusterName, KubeArguments};
@@ -105,7 +105,7 @@ fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), Comman
     let names = known.iter().map(String::as_str);
     let hint = suggest::hint(context, names, "mooring status --context")
         .unwrap_or_else(|| "hint: `kubectl config get-contexts` lists them".to_owned());
-    let context = mooring_redact::identifier(context);
+    let context = identifier(context);
     Err(CommandFailure::unknown_name(format!(
         "context `{context}` not found; contexts: {}\n{hint}",
         known.join(", ")
@@ -141,6 +141,15 @@ pub(crate) fn unreadable(connection: &Connection, error: &ApiError) -> CommandFa
             "cannot reach {place}: {why}\nhint: check the address, and the VPN if the cluster is private; `kubectl {flag}get --raw /readyz` shows if it responds"
         ),
     })
+}
+
+/// Returns the error of a namespace without a controller, while another one has it.
+pub(crate) fn other_namespace(named: &str, other: &str) -> CommandFailure {
+    let (named, word) = (identifier(named), shell_word(other));
+    CommandFailure::unknown_name(format!(
+        "namespace `{named}` has no controller and no failure record; namespace `{}` has the controller\nhint: use `--namespace {word}`",
+        identifier(other)
+    ))
 }
 
 /// Returns the namespace of the flag, the variable or the configuration of the context.

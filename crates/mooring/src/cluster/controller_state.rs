@@ -9,6 +9,7 @@ pub(crate) const NAMESPACE: &str = "mooring-system";
 
 const DEPLOYMENTS: &str =
     "/apis/apps/v1/deployments?labelSelector=app.kubernetes.io%2Fname%3Dmooring";
+const LEASES: &str = "/apis/coordination.k8s.io/v1/leases?fieldSelector=metadata.name%3Dmooring";
 
 /// Reads the Deployment, in any namespace, and the Lease.
 pub(crate) async fn read_controller(
@@ -44,6 +45,20 @@ pub(crate) async fn read_controller(
         Err(error) => state.error = Some(error.what),
     }
     state
+}
+
+/// Returns a namespace that has a controller: its Deployment, or the Lease of one that runs elsewhere.
+pub(crate) async fn find_namespace(api: &Api) -> Option<String> {
+    for path in [DEPLOYMENTS, LEASES] {
+        let list =
+            api.get(path).await.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let found =
+            list.as_ref().and_then(|list| list["items"][0]["metadata"]["namespace"].as_str());
+        if let Some(found) = found {
+            return Some(found.to_owned());
+        }
+    }
+    None
 }
 
 #[cfg(test)]

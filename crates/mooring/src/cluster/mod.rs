@@ -11,6 +11,7 @@ mod discovery;
 mod follow;
 mod list;
 mod read;
+mod runs;
 mod waiting;
 
 pub(crate) use azure::{ConnectedCluster, Reports, VmRequest};
@@ -24,5 +25,6 @@ pub(crate) use discovery::{
 };
 pub(crate) use follow::Lists;
 pub(crate) use list::{NODES, list, list_nodes};
-pub(crate) use read::{read, read_cluster, read_connected, read_followed, read_karpenter};
+pub(crate) use read::{read, read_cluster, read_connected, read_followed, read_karpenter, reading};
+pub(crate) use runs::read_runs;
 pub(crate) use waiting::wait_for;

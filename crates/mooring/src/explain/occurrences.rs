@@ -3,17 +3,23 @@
 use std::time::Duration;
 
 use mooring_controller::claim::image;
-use mooring_inventory::{Advice, Adviser, ClusterFacts, Filter, Fleet, FleetRow, Mitigation};
+use mooring_inventory::{
+    Advice, Adviser, ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, Mitigation, PoolKind,
+    groups,
+};
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::common::{caveat, moment};
 use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
-use crate::cluster::{connect, read_cluster};
+use crate::cluster::{VmRequest, connect, read_cluster};
 use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
 
 /// A page waits this long for the cluster.
 const LIMIT: Duration = Duration::from_secs(2);
+/// And this long for Azure, which is read only for nodes without a verdict.
+const AZURE_LIMIT: Duration = Duration::from_secs(5);
 /// Images in the sentence.
 const MAX_IMAGES: usize = 3;
 
@@ -24,6 +30,8 @@ pub(super) struct Occurrences {
     rows: Vec<FleetRow>,
     /// Next steps in this cluster.
     advice: Vec<Advice>,
+    /// Failures of this cause that only events report.
+    unconfirmed: usize,
 }
 
 /// Reads the failures of a cause; none without a context. A context that does not exist is an error.
@@ -35,9 +43,15 @@ pub(super) fn read(
         return Ok(None);
     }
     let cluster = ClusterArguments { kube: kube.clone(), ..ClusterArguments::default() };
-    let arguments = SourceArguments { cluster, azure: AzureMode::Never, timeout: LIMIT };
+    let arguments = SourceArguments { cluster, azure: AzureMode::Auto, timeout: LIMIT };
     let runtime = build_runtime()?;
-    let read = runtime.block_on(read_cluster(&arguments));
+    let read = runtime.block_on(async {
+        let mut cluster = read_cluster(&arguments).await?;
+        let request = VmRequest::unknown(&cluster.facts.inventory.nodes);
+        let arguments = SourceArguments { timeout: AZURE_LIMIT, ..arguments };
+        cluster.ask_azure(&arguments, &request).await?;
+        Ok::<_, CommandFailure>(cluster)
+    });
     // The name of a server may still be resolved.
     runtime.shutdown_background();
     match read {
@@ -47,7 +61,12 @@ pub(super) fn read(
             let error = failure.text().lines().next().map(str::to_owned);
             let source =
                 Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
-            Ok(Some(Occurrences { facts: Err([source]), rows: Vec::new(), advice: Vec::new() }))
+            Ok(Some(Occurrences {
+                facts: Err([source]),
+                rows: Vec::new(),
+                advice: Vec::new(),
+                unconfirmed: 0,
+            }))
         }
     }
 }
@@ -59,7 +78,11 @@ impl Occurrences {
         rows.retain(|row| row.cause.eq_ignore_ascii_case(cause));
         let adviser = Adviser::new(&facts);
         let advice = rows.first().map(|row| adviser.of_row(&inventory, row)).unwrap_or_default();
-        Self { facts: Ok(facts), rows, advice }
+        let is_same = |group: &FailureGroup| group.cause.eq_ignore_ascii_case(cause);
+        let unconfirmed = groups(&inventory).into_iter();
+        let unconfirmed = unconfirmed.filter(|group| !group.is_confirmed && is_same(group));
+        let unconfirmed = unconfirmed.map(|group| group.failed).sum();
+        Self { facts: Ok(facts), rows, advice, unconfirmed }
     }
 
     pub(super) fn identity(&self) -> Option<&ClusterIdentity> {
@@ -100,12 +123,23 @@ impl Occurrences {
                 return format!("not read: {}", source.error.as_deref().unwrap_or_default());
             }
         };
-        if rows.is_empty() {
-            let caveat = caveat(facts, 0).map_or_else(String::new, |text| format!(". {text}"));
-            return format!("no node failed with this cause{caveat}");
+        if rows.is_empty() && self.unconfirmed == 0 {
+            let inventory = &facts.inventory;
+            // The record and the results of Azure, as `why` has them.
+            let text = match (inventory.failed().exact(), inventory.has_all_outcomes()) {
+                (Some(_), _) => "no node failed with this cause",
+                (None, true) => "no node that exists failed with this cause",
+                (None, false) => "it is not known if nodes failed with this cause",
+            };
+            let caveat = caveat(facts, inventory, Some(PoolKind::NodePool));
+            return caveat.map_or_else(|| text.to_owned(), |caveat| format!("{text}. {caveat}"));
         }
         let mut parts: Vec<String> =
             rows.iter().take(MAX_IMAGES).map(|row| part(row, facts)).collect();
+        if self.unconfirmed > 0 {
+            let nodes = counted(self.unconfirmed, "node");
+            parts.push(format!("{nodes}, reported by events only"));
+        }
         if let Some(more) = rows.len().checked_sub(MAX_IMAGES).filter(|more| *more > 0) {
             parts.push(format!("{more} more in `mooring fleet`"));
         }
@@ -124,6 +158,7 @@ fn part(row: &FleetRow, facts: &ClusterFacts) -> String {
 #[cfg(test)]
 mod tests {
     use mooring_inventory::JoinState;
+    use mooring_workflow::Reading;
 
     use super::*;
     use crate::fixtures::{facts, failed_node, node, with_image};
@@ -160,9 +195,30 @@ mod tests {
         let none = Occurrences::of(read.clone(), "Y").sentence();
         assert_eq!(none, "no node failed with this cause");
         read.record = None;
+        read.inventory.reads.record = Reading::NotFound;
         let found = Occurrences::of(read.clone(), "X").sentence();
         assert!(found.ends_with(", last 09:06 UTC (from nodes that exist)"), "{found}");
         let none = Occurrences::of(read, "Y").sentence();
-        assert!(none.starts_with("no node failed with this cause. This cluster has no "), "{none}");
+        let expected = "no node that exists failed with this cause. This cluster has no ";
+        assert!(none.starts_with(expected), "{none}");
+    }
+
+    #[test]
+    fn failures_that_why_shows_are_not_denied() {
+        let mut unasked = facts([]);
+        unasked.inventory.nodes.push(node("a", JoinState::Joining));
+        let text = Occurrences::of(unasked.clone(), "X").sentence();
+        let expected = "it is not known if nodes failed with this cause. 1 node is joining, and Azure was not asked about them.";
+        assert_eq!(text, expected);
+        unasked.inventory.set_azure("uid-a", Reading::Failed("late".to_owned()));
+        let text = Occurrences::of(unasked, "X").sentence();
+        assert!(
+            text.ends_with(". Azure was not read, so joining nodes may have failed."),
+            "{text}"
+        );
+        let mut unconfirmed = failed_node("a", "X");
+        unconfirmed.failure.as_mut().unwrap().is_confirmed = false;
+        let text = Occurrences::of(facts([unconfirmed]), "X").sentence();
+        assert_eq!(text, "1 node, reported by events only (from the failure record)");
     }
 }

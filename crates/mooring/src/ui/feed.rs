@@ -6,16 +6,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 use mooring_controller::record::{self, counts};
 use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
-use mooring_inventory::{ClaimItem, ClusterFacts, ControllerState, Inventory, Karpenter, NodeItem};
+use mooring_inventory::{
+    ClaimItem, ClusterFacts, ControllerState, Inventory, Karpenter, NodeItem, Reads,
+};
 use mooring_page::{ControllerDetails, Live, PageMode, Snapshot};
+use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use mooring_workflow::status::RunStatus;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::runs;
-use crate::cluster::{list_nodes, read_karpenter};
+use crate::cluster::{list_nodes, read_karpenter, read_runs, reading};
 
 /// At most two snapshots per second.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -44,18 +46,17 @@ pub(crate) struct Feed {
 struct Known {
     /// Without its NodeClaims.
     view: Option<StateView>,
-    claims: Vec<ClaimItem>,
-    lease: Option<Value>,
+    claims: Reading<Vec<ClaimItem>>,
+    lease: Reading<Value>,
     lease_at: Option<Instant>,
-    record: Option<Arc<record::RecordDocument>>,
-    record_error: Option<String>,
+    record: Reading<Arc<record::RecordDocument>>,
     record_at: Option<Instant>,
-    counts: Option<Arc<counts::CountsDocument>>,
-    nodes: Vec<NodeItem>,
+    counts: Reading<Arc<counts::CountsDocument>>,
+    nodes: Reading<Vec<NodeItem>>,
     karpenter: Karpenter,
     version: Option<String>,
     slow_at: Option<Instant>,
-    runs: Option<Vec<RunStatus>>,
+    runs: (Vec<RunStatus>, Reading<()>),
     runs_at: Option<Instant>,
 }
 
@@ -87,7 +88,7 @@ impl Feed {
         if let Some(mut view) = view {
             let claims = std::mem::take(&mut view.claims).into_iter();
             let item = |claim| ClaimItem { claim, launch_error: None, is_initialized: false };
-            known.claims = claims.map(item).collect();
+            known.claims = Reading::Known(claims.map(item).collect());
             known.view = Some(view);
         }
         let mut is_read = false;
@@ -96,7 +97,7 @@ impl Feed {
                 "/apis/coordination.k8s.io/v1/namespaces/{}/leases/mooring",
                 self.namespace
             );
-            known.lease = self.get(&path).await.ok().flatten();
+            known.lease = self.get(&path).await;
             known.lease_at = Some(Instant::now());
             is_read = true;
         }
@@ -109,50 +110,39 @@ impl Feed {
             self.read_slow(known).await;
             is_read = true;
         }
-        let is_running = known.runs.iter().flatten().any(|run| run.step.is_some());
+        let is_running = known.runs.0.iter().any(|run| run.step.is_some());
         if is_due(known.runs_at, if is_running { RUNS_PAUSE } else { SLOW_PAUSE }) {
             known.runs_at = Some(Instant::now());
-            known.runs = runs::read(&self.client, &self.namespace).await;
+            let client = mooring_kube::Client::new(self.client.clone());
+            known.runs = read_runs(&self.api, &client, &self.namespace).await;
             is_read = true;
         }
         has_changed || is_read
     }
 
-    /// Returns an object; none if it does not exist.
-    async fn get(&self, path: &str) -> Result<Option<Value>, String> {
-        match self.api.get(path).await {
-            Ok(text) => Ok(serde_json::from_str(&text).ok()),
-            Err(error) if error.status == Some(404) => Ok(None),
-            Err(error) => Err(error.what),
-        }
+    /// Reads an object.
+    async fn get(&self, path: &str) -> Reading<Value> {
+        let text = reading(self.api.get(path).await.map(Some));
+        text.map(|text| serde_json::from_str(text).unwrap_or_default())
     }
 
     async fn read_record(&self, known: &mut Known) {
         known.record_at = Some(Instant::now());
         let read = self.get(&record::path(&self.namespace)).await;
-        let parsed = read.and_then(|object| {
-            let document = object.map(|object| record::RecordDocument::from_config_map(&object));
-            document.transpose().map_err(|error| error.to_string())
-        });
-        (known.record, known.record_error) = match parsed {
-            Ok(document) => (document.map(Arc::new), None),
-            Err(why) => (known.record.take(), Some(why)),
-        };
+        known.record = parsed(read, record::RecordDocument::from_config_map);
     }
 
     async fn read_slow(&self, known: &mut Known) {
         known.slow_at = Some(Instant::now());
-        let counts = self.get(&counts::path(&self.namespace)).await.ok().flatten();
-        let counts =
-            counts.and_then(|object| counts::CountsDocument::from_config_map(&object).ok());
-        known.counts = counts.map(Arc::new).or_else(|| known.counts.take());
-        if let Ok(Some(listed)) = list_nodes(&self.api).await {
-            known.nodes = listed.items;
-        }
+        let counts = self.get(&counts::path(&self.namespace)).await;
+        known.counts = parsed(counts, counts::CountsDocument::from_config_map);
+        let nodes = list_nodes(&self.api).await;
+        known.nodes = reading(nodes.map(|listed| listed.map(|listed| listed.items)));
         known.karpenter = read_karpenter(&self.api).await.0;
         if known.version.is_none() {
-            let version = self.get("/version").await.ok().flatten();
-            known.version = version.and_then(|one| one["gitVersion"].as_str().map(str::to_owned));
+            let version = self.get("/version").await;
+            let version = version.known().and_then(|one| one["gitVersion"].as_str());
+            known.version = version.map(str::to_owned);
         }
     }
 
@@ -161,26 +151,35 @@ impl Feed {
         let view = known.view.as_ref()?;
         let now = (self.clock)();
         let controller = self.controller(known, now);
-        let facts = ClusterFacts {
+        let mut inventory = Inventory::merge(&known.claims, &known.nodes, &known.record, now);
+        // A watch that fails shows what was there before.
+        if let Err(why) = self.health.readyz(now) {
+            inventory.reads.claims = Reading::Failed(why);
+        }
+        inventory.counts = known.counts.known().cloned();
+        if known.counts.has_failed() {
+            inventory.reads.record = known.counts.outcome();
+        }
+        let nodes = known.nodes.known().map(Vec::as_slice).unwrap_or_default();
+        let mut facts = ClusterFacts {
             identity: self.identity.clone(),
-            region: known.nodes.iter().find_map(NodeItem::region),
+            region: nodes.iter().find_map(NodeItem::region),
             version: known.version.clone(),
-            inventory: Inventory {
-                counts: known.counts.clone(),
-                ..Inventory::merge(&known.claims, &known.nodes, known.record.as_deref(), now)
-            },
+            sources: sources(&inventory.reads, &controller, now),
+            inventory,
             karpenter: known.karpenter.clone(),
             has_karpenter: true,
-            lost: known.nodes.iter().filter_map(|node| node.lost(now)).collect(),
-            sources: sources(known, &controller, now),
+            lost: nodes.iter().filter_map(|node| node.lost(now)).collect(),
             controller,
-            record: known.record.clone(),
+            record: known.record.known().cloned(),
+            runs: Vec::new(),
             warnings: Vec::new(),
             now,
         };
         let mode = if view.leads { PageMode::Leader } else { PageMode::Follower };
         let details = Some(self.details(view, now));
-        Some(Snapshot { facts, runs: known.runs.clone(), mode, details })
+        facts.set_runs(known.runs.0.clone(), known.runs.1.clone());
+        Some(Snapshot { facts, mode, details })
     }
 
     fn controller(&self, known: &Known, now: Timestamp) -> ControllerState {
@@ -188,8 +187,10 @@ impl Feed {
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             ..ControllerState::unknown(self.namespace.clone())
         };
-        if let Some(lease) = &known.lease {
-            state.add_lease(lease, now);
+        match &known.lease {
+            Reading::Known(lease) => state.add_lease(lease, now),
+            Reading::NotFound => state.state = "not-running",
+            unread => state.error = unread.missing(),
         }
         state
     }
@@ -214,31 +215,47 @@ impl Feed {
     }
 }
 
-fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<Source> {
-    let cluster =
-        Source { state: SourceState::Read, at: Some(now), ..Source::new(SourceName::Cluster) };
-    let state = match (&known.record, &known.record_error, controller.is_running()) {
-        (_, Some(_), _) => SourceState::Failed,
-        (None, None, _) => SourceState::Absent,
-        (Some(_), None, true) => SourceState::Read,
-        (Some(_), None, false) => SourceState::Stale,
+/// Parses a document of a ConfigMap.
+fn parsed<T, E: ToString>(
+    object: Reading<Value>,
+    parse: impl Fn(&Value) -> Result<T, E>,
+) -> Reading<Arc<T>> {
+    match object.found() {
+        Ok(None) => Reading::NotFound,
+        Ok(Some(object)) => match parse(&object) {
+            Ok(document) => Reading::Known(Arc::new(document)),
+            Err(error) => Reading::Failed(error.to_string()),
+        },
+        Err(unread) => unread,
+    }
+}
+
+fn sources(reads: &Reads, controller: &ControllerState, now: Timestamp) -> Vec<Source> {
+    let source = |name, reads: &[&Reading<()>]| {
+        let error = reads.iter().find_map(|reading| reading.error());
+        let state = match reads.iter().any(|reading| reading.is_known()) {
+            _ if error.is_some() => SourceState::Failed,
+            false => SourceState::Absent,
+            true if name == SourceName::Record && !controller.is_running() => SourceState::Stale,
+            true => SourceState::Read,
+        };
+        Source { state, error, ..Source::new(name) }
     };
-    let record = Source {
-        state,
-        at: controller.renewed_at,
-        error: known.record_error.clone(),
-        ..Source::new(SourceName::Record)
-    };
-    vec![cluster, record, Source::new(SourceName::Azure)]
+    let cluster = source(SourceName::Cluster, &[&reads.claims, &reads.nodes]);
+    let record = source(SourceName::Record, &[&reads.record]);
+    vec![
+        Source { at: Some(now), ..cluster },
+        Source { at: controller.renewed_at, ..record },
+        Source::new(SourceName::Azure),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use mooring_controller::Claim;
-    use mooring_controller::record::RecordDocument;
 
     use super::*;
-    use crate::fixtures::{Server, at, facts, now};
+    use crate::fixtures::{Server, at, now};
 
     const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/mooring";
 
@@ -289,7 +306,7 @@ mod tests {
         let mut known = Known::default();
         assert!(feed.snapshot(&known).is_none(), "nothing is known");
         assert!(feed.refresh(&mut known).await);
-        assert_eq!(known.lease, Some(lease()));
+        assert_eq!(known.lease, Reading::Known(lease()));
         assert!(known.record_at.is_some() && known.slow_at.is_some());
         assert!(!feed.refresh(&mut known).await, "nothing changed");
         assert!(feed.refresh(&mut known).await, "a view changed");
@@ -318,11 +335,11 @@ mod tests {
         let (feed, _requests) = feed(&server);
         let mut known = Known::default();
         feed.read_record(&mut known).await;
-        assert!(known.record.is_some() && known.record_error.is_none());
+        assert!(known.record.is_known());
         feed.read_record(&mut known).await;
-        assert!(known.record.is_none() && known.record_error.is_none(), "it was deleted");
+        assert_eq!(known.record, Reading::NotFound, "it was deleted");
         feed.read_record(&mut known).await;
-        assert_eq!(known.record_error.as_deref(), Some("broken"));
+        assert_eq!(known.record, Reading::Failed("broken".to_owned()));
         feed.read_slow(&mut known).await;
         assert_eq!(known.version.as_deref(), Some("v1.33.5"));
         assert_eq!(known.karpenter.pool_names().collect::<Vec<_>>(), ["p"]);
@@ -330,28 +347,28 @@ mod tests {
 
     #[test]
     fn sources_have_the_state_of_the_record() {
-        let record = facts([]).record;
-        let state = |record: &Option<Arc<RecordDocument>>, error: Option<&str>, state| {
-            let known = Known {
-                record: record.clone(),
-                record_error: error.map(str::to_owned),
-                ..Known::default()
-            };
+        let state = |record: Reading<()>, state| {
             let controller = ControllerState {
                 state,
                 renewed_at: Some(at("2026-11-17T09:13:59Z")),
                 ..ControllerState::unknown("ops".to_owned())
             };
-            let sources = sources(&known, &controller, now());
+            let error = record.error();
+            let reads = Reads { record, ..Reads::complete() };
+            let sources = sources(&reads, &controller, now());
             let [cluster, record, azure] = sources.as_slice() else { panic!("{sources:?}") };
             assert_eq!((cluster.state, cluster.at), (SourceState::Read, Some(now())));
-            assert_eq!((record.at, record.error.as_deref()), (controller.renewed_at, error));
+            assert_eq!((record.at, &record.error), (controller.renewed_at, &error));
             assert_eq!(azure.state, SourceState::NotAsked);
             record.state
         };
-        assert_eq!(state(&record, None, "running"), SourceState::Read);
-        assert_eq!(state(&record, None, "late"), SourceState::Stale);
-        assert_eq!(state(&None, None, "running"), SourceState::Absent);
-        assert_eq!(state(&record, Some("x"), "running"), SourceState::Failed);
+        let known = Reading::Known(());
+        assert_eq!(state(known.clone(), "running"), SourceState::Read);
+        assert_eq!(state(known, "late"), SourceState::Stale);
+        assert_eq!(state(Reading::NotFound, "running"), SourceState::Absent);
+        assert_eq!(state(Reading::Failed("x".to_owned()), "running"), SourceState::Failed);
+        let unread = Reads { nodes: Reading::Denied("x".to_owned()), ..Reads::complete() };
+        let controller = ControllerState::unknown("ops".to_owned());
+        assert_eq!(sources(&unread, &controller, now())[0].state, SourceState::Failed);
     }
 }

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_inventory::ClusterFacts;
 use mooring_kube::kubeconfig::Connection;
 use mooring_page::{Live, PageMode, Snapshot};
+use mooring_workflow::Reading;
 use mooring_workflow::status::RunStatus;
 use tokio::time::Instant;
 
-use super::runs;
 use crate::arguments::SourceArguments;
-use crate::cluster::{AzureResults, Lists, VmRequest, read_connected};
+use crate::cluster::{AzureResults, ConnectedCluster, Lists, VmRequest, read_connected};
 use crate::output::failure::CommandFailure;
 
 /// Pause between reads; longer if a read takes long, since large lists cost the API server much.
@@ -26,7 +25,7 @@ struct Reader {
     lists: Lists,
     arguments: SourceArguments,
     azure: AzureResults,
-    runs: Option<Vec<RunStatus>>,
+    runs: (Vec<RunStatus>, Reading<()>),
     runs_at: Option<Instant>,
 }
 
@@ -48,7 +47,7 @@ pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: S
 impl Reader {
     fn new(connection: Connection, lists: Lists, arguments: SourceArguments) -> Self {
         let azure = AzureResults::default();
-        Self { connection, lists, arguments, azure, runs: None, runs_at: None }
+        Self { connection, lists, arguments, azure, runs: Default::default(), runs_at: None }
     }
 
     async fn read(&mut self) -> Result<Snapshot, CommandFailure> {
@@ -56,42 +55,43 @@ impl Reader {
         let read = async {
             let read = read_connected(&self.connection, &self.lists, &self.arguments);
             let mut cluster = Box::pin(read).await?;
-            let request =
-                |facts: &ClusterFacts| VmRequest::unknown(&facts.inventory.nodes, facts.now);
+            let request = VmRequest::of_cluster;
             self.azure.refresh(&mut cluster, &self.arguments, request, AZURE_PAUSE).await?;
-            Ok::<_, CommandFailure>(cluster.facts)
+            Ok::<_, CommandFailure>(cluster)
         };
         let read = tokio::time::timeout(limit, read);
-        let facts = read.await.map_err(|_| {
+        let mut cluster = read.await.map_err(|_| {
             CommandFailure::io(format!(
                 "the Kubernetes API did not respond within {}s",
                 limit.as_secs()
             ))
         })??;
-        self.read_runs(&facts).await;
-        let runs = self.runs.clone();
-        Ok(Snapshot { facts, runs, mode: PageMode::Local, details: None })
+        self.read_runs(&mut cluster).await;
+        Ok(Snapshot { facts: cluster.facts, mode: PageMode::Local, details: None })
     }
 
-    async fn read_runs(&mut self, facts: &ClusterFacts) {
-        let is_running = self.runs.iter().flatten().any(|run| run.step.is_some());
-        if !is_running && self.runs_at.is_some_and(|at| at.elapsed() < RUNS_PAUSE) {
-            return;
+    async fn read_runs(&mut self, cluster: &mut ConnectedCluster) {
+        let is_running = self.runs.0.iter().any(|run| run.step.is_some());
+        if is_running || self.runs_at.is_none_or(|at| at.elapsed() >= RUNS_PAUSE) {
+            self.runs_at = Some(Instant::now());
+            cluster.read_runs(self.arguments.timeout).await;
+            self.runs = (cluster.facts.runs.clone(), cluster.facts.inventory.reads.runs.clone());
         }
-        self.runs_at = Some(Instant::now());
-        self.runs = runs::read(&self.connection.client, &facts.controller.namespace).await;
+        let (runs, read) = self.runs.clone();
+        cluster.facts.set_runs(runs, read);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use mooring_controller::ConditionReason;
+    use mooring_controller::run::Api;
     use mooring_inventory::JoinState;
     use mooring_workflow::published::{Source, SourceName, SourceState};
 
     use super::*;
     use crate::cluster::Reports;
-    use crate::fixtures::{Server, facts, node, report, source_arguments};
+    use crate::fixtures::{Server, cluster, facts, node, report, source_arguments};
 
     fn reader(server: &Server) -> Reader {
         let connection = Connection {
@@ -143,12 +143,13 @@ mod tests {
             r#"{"items": []}"#,
         );
         let mut reader = reader(&server);
-        reader.read_runs(&facts([])).await;
-        assert!(reader.runs.as_ref().is_some_and(Vec::is_empty));
-        assert_eq!(server.requests().len(), 1);
-        reader.read_runs(&facts([])).await;
-        assert_eq!(server.requests().len(), 1, "nothing runs");
-        let denied = runs::read(&Server::default().client(), "ops").await;
-        assert!(denied.is_none());
+        let connected =
+            || ConnectedCluster { api: Api::new(server.client()), ..cluster(facts([])) };
+        for reading in 1..3 {
+            let mut cluster = connected();
+            reader.read_runs(&mut cluster).await;
+            assert!(cluster.facts.inventory.reads.runs.is_known());
+            assert_eq!(server.requests().len(), 1, "nothing runs: {reading}");
+        }
     }
 }

@@ -6,7 +6,6 @@ mod command;
 pub(crate) mod feed;
 mod leader;
 mod local;
-pub(crate) mod runs;
 
 pub(crate) use arguments::{HELP, UiArguments};
 pub(crate) use command::ui;

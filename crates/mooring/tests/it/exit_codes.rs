@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::common::controller::{start_controller, wait_for};
 use crate::common::{Sim, Terminal, mooring, result, wait};
 
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -139,13 +140,20 @@ fn with_fault(when: &str, then: &str) -> Fixture {
 fn vms_that_cannot_be_read() {
     let denied = "{status: 403}";
     let fixture = with_fault("{service: arm, path: '*/virtualMachines/*'}", denied);
-    let (code, _, err) = fixture.run(&[], &["fleet"]);
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("warning: Azure was not read: "), "{err}");
+    for words in [&["fleet"][..], &["status"], &["why", "default"]] {
+        let (code, out, err) = fixture.run(&[], words);
+        assert_eq!(code, 1, "{words:?} {out}{err}");
+        assert!(err.contains("warning: Azure was not read: "), "{err}");
+        assert!(
+            !out.contains("0 failed") && !out.contains("default      5        5       0"),
+            "{out}"
+        );
+    }
     let fixture = with_fault("{service: arm, path: '*/virtualMachines/*bad1'}", denied);
     let (code, out, err) = fixture.run(&[], &["fleet"]);
-    assert_eq!((code, err.as_str()), (1, ""), "{out}");
-    assert!(out.contains(" 1 joining, 4 failed (4 still exist)\n"), "{out}");
+    assert_eq!(code, 1, "{out}");
+    assert!(err.starts_with("warning: Azure was not read completely: a VM "), "{err}");
+    assert!(out.contains(" 1 joining, 4+ failed (4+ still exist)\n"), "{out}");
 }
 
 #[test]
@@ -154,12 +162,13 @@ fn cluster_that_cannot_be_read() {
         with_fault(&format!("{{service: kubernetes, path: '{path}'}}"), "{status: 403}")
     };
     let record = "The failure record was not read, so failures of deleted nodes are not known.";
-    let cluster = "The cluster was not read completely, so nodes and failures may be missing.";
-    for (path, sentence, at) in [("*/configmaps/*", record, 1), ("*/nodeclaims*", cluster, 0)] {
+    let claims = "NodeClaims were not read, so joining and failed nodes are not known.";
+    for (path, sentence, at) in [("*/configmaps/*", record, 1), ("*/nodeclaims*", claims, 0)] {
         let fixture = denied(path);
         for words in [&["status"][..], &["fleet"], &["why"], &["why", "default"]] {
             let (code, out, err) = fixture.run(&[], &[words, &["--azure", "never"]].concat());
-            assert_eq!(code, 0, "{words:?} {out}{err}");
+            assert_eq!(code, 1, "{words:?} {out}{err}");
+            assert!(!out.contains("0 failed") && !out.contains("no failures"), "{words:?} {out}");
             assert!(out.contains(sentence) && out.contains("! "), "{words:?} {out}");
             assert!(!out.contains("No problem"), "{out}");
             assert_eq!(out.contains("has no failure record"), at == 0 && words != ["status"]);
@@ -171,11 +180,52 @@ fn cluster_that_cannot_be_read() {
         assert_eq!(source["state"], "failed", "{out}");
         assert!(source["error"].as_str().unwrap().contains("forbidden"), "{out}");
         let pool = status["pools"].as_array().unwrap().iter().find(|one| one["name"] == "default");
-        assert!(pool.is_none_or(|pool| pool["state"] == "unknown"), "{out}");
+        let pool = pool.unwrap();
+        let is_known = at == 1;
+        let state = if is_known { "late" } else { "unknown" };
+        assert_eq!((&pool["state"], &pool["failed"]), (&state.into(), &Value::Null), "{out}");
+        assert_eq!(pool["joining"].is_null(), !is_known, "{out}");
     }
+    // Nodes that were not read are not missing.
+    let (code, out, _) = denied("/api/v1/nodes*").run(&[], &["status"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(!out.contains("has 0 of") && !out.contains("repair detect"), "{out}");
+    assert!(out.contains("?/3") && out.contains("! unknown\n"), "{out}");
     let (code, _, err) = denied("*/configmaps/*").run(&[], &["why", "default-gone"]);
     assert_eq!(code, 3, "{err}");
     assert!(err.contains(" now; the failure record was not read: "), "{err}");
+}
+
+#[test]
+fn wedged_pool_is_wrong_on_every_screen() {
+    let fixture = Fixture::start("wedged-system-pool");
+    let finding = "AKS pool system has 2 of 3 nodes, and its state in Azure is Failed.";
+    for words in [&["status"][..], &["fleet"], &["why"], &["why", "system"]] {
+        let (code, out, err) = fixture.run(&[], words);
+        assert_eq!(code, 1, "{words:?} {out}{err}");
+        assert!(out.contains(finding) && !out.contains("no failures"), "{words:?} {out}");
+    }
+    // What was not asked for is not checked, and is no error.
+    let (code, out, err) = fixture.run(&[], &["status", "--azure", "never"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("AKS pools are not checked: Azure was not asked."), "{out}");
+    assert!(out.contains("– not checked\n") && !out.contains("healthy"), "{out}");
+}
+
+#[test]
+fn namespace_without_a_controller_names_the_one_that_has_it() {
+    let fixture = Fixture::start("healthy");
+    let sim = fixture.sim.as_ref().unwrap();
+    let _controller = start_controller(sim, "off");
+    wait_for("the Lease", || {
+        let (_, out, _) = fixture.run(&[], &["status", "-n", "mooring-system"]);
+        out.contains(" leads\n").then_some(())
+    });
+    for words in [&["status"][..], &["fleet"], &["why"]] {
+        let (code, out, err) = fixture.run(&[], &[words, &["--namespace", "nosuch"]].concat());
+        let expected = "error: namespace `nosuch` has no controller and no failure record; namespace `mooring-system` has the controller\nhint: use `--namespace mooring-system`\n";
+        assert_eq!((code, out.as_str(), err.as_str()), (2, "", expected), "{words:?}");
+    }
 }
 
 #[test]
@@ -191,7 +241,7 @@ fn throttled_by_azure() {
             &["repair", "plan"],
         ],
     );
-    fixture.check(0, &[&["why", "default-bad1"], &["status"], &["fleet"]]);
+    fixture.check(1, &[&["why", "default-bad1"], &["status"], &["fleet"]]);
     let graph = with_fault(
         "{service: arm, path: '*/Microsoft.ResourceGraph/*'}",
         "{status: 429, retryAfter: 3600}",

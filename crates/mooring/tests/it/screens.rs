@@ -42,7 +42,7 @@ const WITHOUT_CLUSTER: &[Case<'static>] = &[
 
 /// Nodes fail with one cause, and no controller runs.
 const ORAS_MISSING: &[Case<'static>] = &[
-    ("fleet-no-record", &["fleet", "--azure", "never"], 0),
+    ("fleet-no-record", &["fleet", "--azure", "never"], 1),
     ("status-no-record", &["status"], 1),
     ("doctor", &["doctor"], 0),
 ];

@@ -85,7 +85,7 @@ fn every_way_to_sign_in_that_was_tried_is_named() {
     variables.push(("PATH", Some("/nonexistent")));
     for words in COMMANDS {
         let (code, out, err) = fixture.run(&variables, words);
-        assert_eq!(code, 0, "{words:?} {err}");
+        assert_eq!(code, 1, "{words:?} {err}");
         assert!(out.contains("Azure failed"), "{out}");
         let warning = err.lines().find(|line| line.starts_with("warning: Azure was not read: "));
         let warning = warning.unwrap_or_else(|| panic!("{err}"));
@@ -155,7 +155,7 @@ mod slow {
         let silent = Some(fixture.url.as_str());
         for words in COMMANDS {
             let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], words);
-            assert_eq!(code, 0, "{words:?} {err}");
+            assert_eq!(code, 1, "{words:?} {err}");
             assert_eq!(
                 err,
                 "signing in to Azure by client secret, continuing without it after 4s\n\
@@ -165,7 +165,7 @@ mod slow {
 
             let (code, out, err) =
                 fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], words);
-            assert_eq!(code, 0, "{words:?} {err}");
+            assert_eq!(code, 1, "{words:?} {err}");
             let mut lines = err.lines();
             assert!(lines.next().unwrap().starts_with("waiting for Azure, continuing"), "{err}");
             let last = "warning: Azure was not read: Azure did not respond within 4s";

@@ -44,7 +44,7 @@ mod slow {
         };
         let output = run(&["why", "default-bad1"]);
         let (shown, messages) = (text(&output.stdout), text(&output.stderr));
-        assert!(shown.starts_with("! default-bad1 is joining demo for "), "{shown}");
+        assert!(shown.starts_with("✗ default-bad1 is joining demo for "), "{shown}");
         assert!(shown.contains("; Azure failed\n"), "{shown}");
         for expected in [
             "signing in to Azure by client secret, continuing without it after 3s\n",

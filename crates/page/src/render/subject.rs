@@ -20,9 +20,11 @@ pub(super) fn section(model: &PageModel<'_>) -> Option<String> {
         Route::Failures => ("Failures", String::new()),
         Route::Joining => ("Nodes joining", String::new()),
         Route::Pool(name) => {
-            let pool =
-                model.facts.inventory.nodes.iter().any(|node| node.pool.as_deref() == Some(name));
-            pool.then_some(())?;
+            let nodes = &model.facts.inventory.nodes;
+            let is_known = nodes.iter().any(|node| node.pool.as_deref() == Some(name))
+                || model.status.pools.iter().any(|pool| pool.name == *name)
+                || model.facts.karpenter.pool(name).is_some();
+            is_known.then_some(())?;
             ("Pool", subject(&format!("Pool {name}"), &why_command(name)))
         }
         Route::Image(name) => {
@@ -39,8 +41,14 @@ pub(super) fn section(model: &PageModel<'_>) -> Option<String> {
 }
 
 pub(super) fn not_found(model: &PageModel<'_>) -> String {
-    let html = "<p>Nothing in this cluster or its failure record has this name.</p>";
-    breadcrumb(model, "Not found") + &card("h-subject", "Not found", "", html)
+    let unread = model.facts.unread();
+    let html = match unread.is_empty() {
+        true => "<p>Nothing in this cluster or its failure record has this name.</p>".to_owned(),
+        false => {
+            format!("<p>Nothing that was read has this name. {}</p>", escape(&unread.join(" ")))
+        }
+    };
+    breadcrumb(model, "Not found") + &card("h-subject", "Not found", "", &html)
 }
 
 /// Renders a breadcrumb to the overview.
@@ -90,6 +98,7 @@ fn node_card(model: &PageModel<'_>, node: &Node) -> String {
     let (severity, state) = match (node.state, node.exists) {
         (JoinState::Ready, _) => ("good", "ready"),
         (JoinState::NotReady, _) => ("slow", "not ready"),
+        (JoinState::Joined, _) => ("slow", "joined, not known if ready"),
         (JoinState::Joining, _) => ("calm", "joining"),
         (JoinState::Failed, true) => ("failed", "failed"),
         (JoinState::Failed, false) => ("failed", "failed, deleted"),

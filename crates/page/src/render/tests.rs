@@ -2,10 +2,14 @@
 
 use std::io::Write as _;
 
+use mooring_inventory::{AksPool, Reads};
+use mooring_workflow::Reading;
+use mooring_workflow::status::{CurrentStep, RunStatus, Subject};
+
 use super::render;
 use mooring_inventory::{Karpenter, NodePool};
 
-use crate::fixture::{BAD, healthy, hostile, joining, large, local, morning, snapshot};
+use crate::fixture::{BAD, before, healthy, hostile, joining, large, local, morning, snapshot};
 use crate::html::revision;
 use crate::snapshot::{PageMode, Snapshot};
 use crate::view::PageView;
@@ -93,6 +97,82 @@ fn states_have_sentences() {
     let html = page(&without, "/failures");
     assert!(html.contains("This cluster has no Karpenter."), "{html}");
     assert!(!html.contains("Nodes joining"), "{html}");
+}
+
+/// A repair that stopped at step 11 of 16.
+fn stopped_repair() -> RunStatus {
+    RunStatus {
+        subject: Subject::Pool("system".to_owned()),
+        run_id: "c696c392".to_owned(),
+        state: "stopped",
+        journal: "repair-system".to_owned(),
+        plan_hash: String::new(),
+        started_at: before(900),
+        last_at: before(300),
+        ends_at: None,
+        step: Some(CurrentStep {
+            number: 11,
+            name: "wait-for-nodes",
+            started_at: before(300),
+            seconds: 300,
+            expected_seconds: None,
+        }),
+        step_count: 16,
+        steps: Vec::new(),
+        point_of_no_return: None,
+        effects: Vec::new(),
+        overrides: Vec::new(),
+        remaining: Vec::new(),
+        stopped: None,
+        lock: None,
+    }
+}
+
+#[test]
+fn stopped_repair_and_wedged_pool_are_the_first_verdicts() {
+    let mut snapshot = healthy();
+    snapshot.facts.runs = vec![stopped_repair()];
+    let system = AksPool { name: "system".to_owned(), wanted: Some(3), state: "Failed".to_owned() };
+    snapshot.facts.inventory.aks_pools.push(system);
+    let html = page(&snapshot, "/");
+    assert!(html.contains("<title>✗ prod-weu"), "{html}");
+    let verdicts = html.split_once("data-part=\"verdict\"").unwrap().1;
+    let first = verdicts.find("The repair of pool system was stopped: step 11 of 16").unwrap();
+    let second = verdicts.find("AKS pool system has 0 of 3 nodes").unwrap();
+    assert!(first < second && verdicts[..first].contains("verdict second failed"), "{html}");
+    assert!(!html.contains("verdict good"), "{html}");
+    assert!(html.contains("<td class=\"num\" data-l=\"ready\">0 of 3</td>"), "{html}");
+}
+
+#[test]
+fn what_was_not_read_is_not_checked() {
+    let denied = || Reading::Denied("no".to_owned());
+    let unasked =
+        |snapshot: &mut Snapshot| snapshot.facts.inventory.set_aks_pools(Reading::NotAsked);
+    let mut snapshot = healthy();
+    unasked(&mut snapshot);
+    let html = page(&snapshot, "/");
+    assert!(html.contains("<title>– prod-weu"), "{html}");
+    assert!(html.contains("AKS pools are not checked: Azure was not asked."), "{html}");
+    assert!(!html.contains("verdict good") && html.contains("not checked</"), "{html}");
+    type Set = fn(&mut Reads, Reading<()>);
+    let cases: [(Set, &str); 3] = [
+        (|reads, read| reads.claims = read, "NodeClaims were not read"),
+        (|reads, read| reads.nodes = read, "Nodes were not read"),
+        (|reads, read| reads.record = read, "The failure record was not read"),
+    ];
+    for (set, text) in cases {
+        let mut snapshot = healthy();
+        set(&mut snapshot.facts.inventory.reads, denied());
+        for address in ["/", "/failures"] {
+            let html = page(&snapshot, address);
+            assert!(html.contains("<title>! prod-weu") && html.contains(text), "{text}: {html}");
+            for none in ["verdict good", "None.", "none recorded", "No node failed", " joined</h2>"]
+            {
+                assert!(!html.contains(none), "{text} {address} {none}: {html}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use mooring_diagnosis::cause_page;
+use mooring_inventory::status::StatusFinding;
 use mooring_inventory::{Advice, FailureGroup, FleetRow, FleetVerdict};
 use mooring_workflow::plural::counted;
 
@@ -22,19 +23,27 @@ pub(super) fn mark(model: &PageModel<'_>) -> &'static str {
     let severities = || model.status.findings.iter().map(|finding| finding.severity);
     if severities().any(|severity| severity == "error") {
         "✗"
-    } else if severities().next().is_some() || is_running(model) {
+    } else if severities().next().is_some() {
         "!"
-    } else {
+    } else if model.is_healthy() {
         "✓"
+    } else {
+        "–"
     }
 }
 
-fn is_running(model: &PageModel<'_>) -> bool {
-    let mut runs = model.snapshot.runs.iter().flatten();
-    runs.any(|run| run.step.is_some())
-}
-
 pub(super) fn section(model: &PageModel<'_>) -> String {
+    let is_run = |finding: &&StatusFinding| finding.kind == "run-unfinished";
+    let findings = || model.status.findings.iter();
+    let shown = |finding: &StatusFinding| {
+        let severity = if finding.severity == "error" { "failed" } else { "slow" };
+        let undo = finding.advice.as_ref().filter(|_| finding.severity == "warning");
+        let undo = undo.and_then(|step| step.command.as_deref());
+        let undo = undo.map(|undo| format!(" To undo it: {}", command(undo)));
+        line(severity, &(escape(&finding.message) + &undo.unwrap_or_default()))
+    };
+    // A repair that stopped is the first: the pool may have lost its nodes.
+    let runs: String = findings().filter(is_run).map(shown).collect();
     let mut large: Vec<String> = Vec::new();
     let mut small: Vec<String> = Vec::new();
     for node in &model.facts.lost {
@@ -57,22 +66,17 @@ pub(super) fn section(model: &PageModel<'_>) -> String {
             small.push(line("failed", &(group_title(model.view, group) + ".")));
         }
     }
-    for finding in &model.status.findings {
-        if finding.severity == "warning" {
-            let undo = finding.advice.as_ref().and_then(|step| step.command.as_deref());
-            let undo = undo.map(|undo| format!(" To undo it: {}", command(undo)));
-            let undo = undo.unwrap_or_default();
-            small.push(line("slow", &(escape(&finding.message) + &undo)));
-        }
-    }
-    small.extend(runs(model));
-    if large.is_empty() && !small.iter().any(|text| text.contains("second failed")) {
+    let is_other = |finding: &&StatusFinding| {
+        finding.severity == "warning" || model.status.problems().any(|text| text == finding.message)
+    };
+    small.extend(findings().filter(|one| !is_run(one)).filter(is_other).map(shown));
+    if large.is_empty() && !findings().any(|finding| finding.severity == "error") {
         large.push(no_problem(model));
     }
     let rest = large.len().saturating_sub(MAX_LARGE) + small.len().saturating_sub(MAX_SMALL);
     large.truncate(MAX_LARGE);
     small.truncate(MAX_SMALL);
-    let mut html = large.concat() + &small.concat();
+    let mut html = runs + &large.concat() + &small.concat();
     if rest > 0 {
         let _ = write!(html, "<p class=\"hint\">and {rest} more</p>");
     }
@@ -218,49 +222,35 @@ fn quote(group: &FailureGroup) -> String {
 
 fn no_problem(model: &PageModel<'_>) -> String {
     let joined = crate::series::Series::of(model).joined();
-    let ready = model.fleet.ready;
+    let fleet = &model.fleet;
     let has_record = model.facts.record.is_some() && model.facts.controller.is_running();
-    let title = match (has_record, joined) {
+    let title = match (fleet.failed.is_none() && has_record, joined) {
         (true, 1..) => {
             format!("All {joined} nodes of the {} joined", model.view.since.text())
         }
         (true, 0) => "No node failed".to_owned(),
-        (false, _) => {
+        (false, _) if fleet.failed_existing.is_none() => {
             let exist = model.inventory.nodes.iter().filter(|node| node.exists).count();
             format!("No failures among the {} that exist now", counted(exist, "node"))
         }
+        (false, _) => "It is not known if nodes failed".to_owned(),
     };
-    let mut text = format!("{} ready, {} joining.", counted(ready, "node"), model.fleet.joining);
+    let mut text = format!("Nodes: {} ready, {} joining.", fleet.ready, fleet.joining);
     if !has_record {
         text.push_str(" Failures of deleted nodes are not known.");
     } else if let Some(counts) = &model.facts.inventory.counts {
         let _ = write!(text, " Recorded since {}.", counts.since().strftime("%-d %b %H:%M UTC"));
     }
-    let severity = if has_record { "good" } else { "calm" };
+    for unasked in model.facts.unasked() {
+        let _ = write!(text, " {unasked}");
+    }
+    let severity = if has_record && model.is_healthy() { "good" } else { "calm" };
     format!(
         "<section class=\"verdict {severity}\" aria-labelledby=\"v-good\"><p class=\"over\">{} Verdict</p><h2 id=\"v-good\">{}</h2><p>{}</p></section>",
         sign(severity),
         escape(&title),
         escape(&text)
     )
-}
-
-fn runs(model: &PageModel<'_>) -> Vec<String> {
-    let runs = model.snapshot.runs.iter().flatten();
-    let current = runs.filter_map(|run| run.step.as_ref().map(|step| (run, step)));
-    let text = current.map(|(run, step)| {
-        let state = if run.is_stopped() { "was stopped" } else { "is in progress" };
-        let html = format!(
-            "The repair of pool <b>{}</b> {state}: step {} of {}, {}, {}.",
-            escape(run.subject.name()),
-            step.number,
-            run.step_count,
-            escape(step.name),
-            elapsed(step.started_at, model.now)
-        );
-        line("slow", &html)
-    });
-    text.collect()
 }
 
 /// Returns a text as a sentence.

@@ -28,7 +28,7 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
     let inventory = || facts.inventory.filtered(&filter);
     let status = || {
         let inventory = inventory();
-        ClusterStatus::of(facts, &inventory, &Fleet::of(&inventory, filter.since))
+        ClusterStatus::of(facts, &filter, &inventory, &Fleet::of(&inventory, filter.since))
     };
     let text = match path.split_once('/') {
         None => match path {
@@ -54,7 +54,10 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
             }
             "pools" => single(facts, "mooring.page.pools/v1", "pools", status().pools),
             // Null if the journals were not read.
-            "runs" => single(facts, "mooring.page.runs/v1", "runs", &snapshot.runs),
+            "runs" => {
+                let runs = Some(&facts.runs).filter(|_| facts.inventory.reads.runs.is_known());
+                single(facts, "mooring.page.runs/v1", "runs", runs)
+            }
             "controller" => {
                 let content = Controller {
                     controller: &facts.controller,
@@ -72,8 +75,8 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
             single(facts, "mooring.page.node/v1", "node", node)
         }
         Some(("runs", id)) => {
-            let runs = snapshot.runs.as_ref()?;
-            let run = runs.iter().find(|run| !id.is_empty() && run.run_id.starts_with(id))?;
+            let mut runs = facts.runs.iter();
+            let run = runs.find(|run| !id.is_empty() && run.run_id.starts_with(id))?;
             single(facts, "mooring.page.runs/v1", "runs", [run])
         }
         Some(_) => return None,

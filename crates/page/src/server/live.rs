@@ -161,7 +161,7 @@ fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     let filter = mooring_inventory::Filter { since: Some(since), ..Default::default() };
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, None);
-    let status = ClusterStatus::of(facts, &inventory, &fleet);
+    let status = ClusterStatus::of(facts, &filter, &inventory, &fleet);
     let failures: Vec<_> = inventory.nodes.iter().filter(|node| node.is_failed()).collect();
     let joining: Vec<_> =
         inventory.nodes.iter().filter(|node| node.state == JoinState::Joining).collect();
@@ -176,7 +176,7 @@ fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
         hash(&fleet),
         hash(&failures),
         hash(&(&joining, moment)),
-        hash(&snapshot.runs),
+        hash(&facts.runs),
         hash(&(controller, sources, details)),
     ]
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::Request;
 use http_body_util::BodyExt as _;
 use mooring_testbed::schema::validate_named;
+use mooring_workflow::Reading;
 use serde_json::Value;
 
 use super::handler::PageHandler;
@@ -118,7 +119,9 @@ fn detailed() -> Snapshot {
         azure_throttled: 0,
         azure_reads_left: 59,
     };
-    Snapshot { runs: None, details: Some(details), ..morning() }
+    let mut snapshot = Snapshot { details: Some(details), ..morning() };
+    snapshot.facts.inventory.reads.runs = Reading::NotAsked;
+    snapshot
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,10 @@
 //! The result of a read. A failed read is unknown, and never means that nothing exists.
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Reading<T> {
     Known(T),
+    #[default]
+    NotAsked,
     /// The service reports that it does not exist.
     NotFound,
     /// The caller lacks a permission; the text is the service's error code.
@@ -22,11 +24,31 @@ impl<T> Reading<T> {
     pub fn map<U>(&self, what: impl FnOnce(&T) -> U) -> Reading<U> {
         match self {
             Self::Known(value) => Reading::Known(what(value)),
+            Self::NotAsked => Reading::NotAsked,
             Self::NotFound => Reading::NotFound,
             Self::Denied(code) => Reading::Denied(code.clone()),
             Self::Throttled(why) => Reading::Throttled(why.clone()),
             Self::Failed(why) => Reading::Failed(why.clone()),
         }
+    }
+
+    /// Returns the reading without its value.
+    pub fn outcome(&self) -> Reading<()> {
+        self.map(|_| ())
+    }
+
+    pub fn is_known(&self) -> bool {
+        matches!(self, Self::Known(_))
+    }
+
+    /// Returns true for a value, and for one that is known not to exist.
+    pub fn is_read(&self) -> bool {
+        matches!(self, Self::Known(_) | Self::NotFound)
+    }
+
+    /// Returns true if the read was tried in vain.
+    pub fn has_failed(&self) -> bool {
+        matches!(self, Self::Denied(_) | Self::Throttled(_) | Self::Failed(_))
     }
 
     pub fn known(&self) -> Option<&T> {
@@ -41,6 +63,7 @@ impl<T> Reading<T> {
         match self {
             Self::Known(value) => Ok(Some(value)),
             Self::NotFound => Ok(None),
+            Self::NotAsked => Err(Reading::NotAsked),
             Self::Denied(code) => Err(Reading::Denied(code)),
             Self::Throttled(why) => Err(Reading::Throttled(why)),
             Self::Failed(why) => Err(Reading::Failed(why)),
@@ -56,6 +79,7 @@ impl<T> Reading<T> {
     pub fn missing(&self) -> Option<String> {
         match self {
             Self::Known(_) => None,
+            Self::NotAsked => Some("not asked".to_owned()),
             Self::NotFound => Some("not found".to_owned()),
             Self::Denied(code) => Some(format!("not permitted ({code})")),
             Self::Throttled(why) => Some(format!("cannot be read now ({why})")),

@@ -5,10 +5,10 @@ use mooring_controller::claim::image;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::FailureRecord;
 use mooring_diagnosis::{cause_page, find_codes};
-use mooring_inventory::status::LostNode;
+use mooring_inventory::status::{ClusterStatus, LostNode};
 use mooring_inventory::{
-    Advice, Adviser, ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, Inventory, JoinState,
-    Mitigation, Node, PoolKind, Share, groups,
+    Advice, Adviser, ClusterFacts, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,
+    JoinState, JoinTimes, Mitigation, Node, PoolKind, Share, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;
@@ -24,9 +24,9 @@ use crate::cluster::{ConnectedCluster, Reports};
 pub(super) struct WhyAnswer {
     pub(super) subject: SubjectName,
     pub(super) since: Option<Timestamp>,
-    pub(super) failed: usize,
-    pub(super) joining: usize,
-    pub(super) joined: usize,
+    pub(super) failed: Count,
+    pub(super) joining: Count,
+    pub(super) joined: Count,
     /// Failures by cause, image and pool, the largest group first.
     pub(super) diagnoses: Vec<Diagnosis>,
     /// Nodes that did not join or are not ready; for one node, that node.
@@ -38,6 +38,15 @@ pub(super) struct WhyAnswer {
     /// Time of the last node that joined.
     #[serde(skip)]
     pub(super) last_joined_at: Option<Timestamp>,
+    /// The selected nodes, with what was read of them.
+    #[serde(skip)]
+    pub(super) selected: Inventory,
+    /// The kind of the pool that was named.
+    #[serde(skip)]
+    pub(super) kind: Option<PoolKind>,
+    /// What `status` says of the pools; none for one node.
+    #[serde(skip)]
+    pub(super) status: Option<ClusterStatus>,
 }
 
 #[derive(Debug, Serialize)]
@@ -78,6 +87,9 @@ pub(super) struct NodeEntry {
     /// True for a finished bootstrap without a Node.
     #[serde(skip)]
     is_unregistered: bool,
+    /// True if it is joining for far longer than usual.
+    #[serde(skip)]
+    pub(super) is_late: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -96,22 +108,34 @@ impl WhyAnswer {
         arguments: &ReadArguments,
     ) -> Self {
         let facts = &cluster.facts;
-        let since = filter(arguments, facts).since;
+        let mut filter = filter(arguments, facts);
+        let since = filter.since;
         let all = facts.inventory.filtered(&Filter { since, ..Filter::default() });
         let fleet = Fleet::of(&all, since);
         let is_single = matches!(subject, WhySubject::Node(_));
+        let times = facts.join_times();
         let is_listed = |node: &&Node| is_single || node.is_failed() || !node.has_joined();
         let listed = selected.nodes.iter().filter(is_listed);
-        let nodes: Vec<NodeEntry> =
-            listed.map(|node| NodeEntry::new(node, reports.get(&node.uid), facts)).collect();
+        let nodes: Vec<NodeEntry> = listed
+            .map(|node| NodeEntry::new(node, reports.get(&node.uid), facts, &times))
+            .collect();
         let adviser = Adviser::new(facts);
         let diagnoses: Vec<Diagnosis> = groups(selected)
             .into_iter()
             .map(|group| diagnosis(group, &fleet, &adviser, subject))
             .collect();
-        let pool = match subject {
-            WhySubject::Pool { name, .. } => Some(name.as_str()),
-            _ => None,
+        let (pool, kind) = match subject {
+            WhySubject::Pool { name, kind } => (Some(name.as_str()), Some(*kind)),
+            _ => (None, None),
+        };
+        filter.pool = pool.map(str::to_owned).or(filter.pool);
+        let of_selected = Fleet::of(selected, since);
+        let status =
+            (!is_single).then(|| ClusterStatus::of(facts, &filter, selected, &of_selected));
+        // What was not read of other nodes says nothing of one.
+        let failed = match nodes.first().filter(|_| is_single) {
+            Some(entry) => Count::of(usize::from(entry.node.is_failed()), !entry.is_unknown()),
+            None => of_selected.failed,
         };
         let lost = facts.lost.iter().filter(|node| pool.is_none_or(|pool| node.pool == *pool));
         let of_node = selected.nodes.iter().find_map(|node| node.pool.as_deref());
@@ -123,15 +147,18 @@ impl WhyAnswer {
         Self {
             subject: SubjectName::new(subject, selected),
             since: since.filter(|_| !is_single),
-            failed: selected.failed(),
-            joining: selected.count(JoinState::Joining),
-            joined: joined().count(),
+            failed,
+            joining: of_selected.joining,
+            joined: selected.joined(),
             mitigations: mitigations.unwrap_or_default(),
-            next: next(subject, &nodes, &diagnoses, reports, cluster),
+            next: next(subject, &nodes, &diagnoses, reports, cluster, status.as_ref()),
             diagnoses,
             nodes,
             lost: lost.map(LostNode::new).collect(),
             last_joined_at: joined().filter_map(|node| node.joined_at).max(),
+            selected: selected.clone(),
+            kind,
+            status,
         }
     }
 
@@ -144,10 +171,20 @@ impl WhyAnswer {
         self.nodes.first().filter(|_| self.is_single())
     }
 
+    /// Returns true if something failed, is late, or is unknown.
     pub(super) fn is_wrong(&self) -> bool {
-        let is_unregistered = |node: &NodeEntry| self.is_single() && node.is_unregistered;
+        let is_wrong =
+            |node: &NodeEntry| node.is_unregistered || node.is_late || node.is_unreadable();
         let has_lost = !self.is_single() && !self.lost.is_empty();
-        self.failed > 0 || has_lost || self.nodes.iter().any(is_unregistered)
+        self.failed.is_some()
+            || has_lost
+            || self.status.as_ref().is_some_and(ClusterStatus::is_wrong)
+            || (self.is_single() && self.nodes.iter().any(is_wrong))
+    }
+
+    /// Returns what is wrong with pools apart from failures of their nodes.
+    pub(super) fn problems(&self) -> Vec<&str> {
+        self.status.iter().flat_map(ClusterStatus::problems).collect()
     }
 
     /// Returns the listed nodes of a group.
@@ -180,7 +217,12 @@ impl SubjectName {
 }
 
 impl NodeEntry {
-    fn new(node: &Node, report: Option<&NodeReport>, facts: &ClusterFacts) -> Self {
+    fn new(
+        node: &Node,
+        report: Option<&NodeReport>,
+        facts: &ClusterFacts,
+        times: &JoinTimes,
+    ) -> Self {
         let entries = facts.record.iter().flat_map(|record| record.entries());
         let recorded = entries.filter(|entry| is_earlier(node, entry)).max_by_key(|entry| entry.at);
         let from_record = recorded.map(|entry| Earlier {
@@ -201,8 +243,20 @@ impl NodeEntry {
             is_unregistered: report.is_some_and(|report| {
                 report.is_failed() && report.verdict.failure.is_none() && !node.is_failed()
             }),
+            is_late: times.is_late(node),
             node: node.clone(),
         }
+    }
+
+    /// Returns true if its outcome is not known.
+    fn is_unknown(&self) -> bool {
+        self.node.is_undecided() || self.node.state == JoinState::Joined
+    }
+
+    /// Returns true if its outcome is not known, because a source could not be read.
+    pub(super) fn is_unreadable(&self) -> bool {
+        self.node.state == JoinState::Joined
+            || (self.node.is_undecided() && self.node.azure.has_failed())
     }
 }
 
@@ -262,8 +316,12 @@ fn next(
     diagnoses: &[Diagnosis],
     reports: &Reports,
     cluster: &ConnectedCluster,
+    status: Option<&ClusterStatus>,
 ) -> Vec<Next> {
-    let mut next = Vec::new();
+    let wedged = "mooring repair detect";
+    let of_pools = status.iter().flat_map(|status| &status.next);
+    let mut next: Vec<Next> =
+        of_pools.filter(|next| next.command.starts_with(wedged)).cloned().collect();
     if let (WhySubject::Node(uid), Some(entry)) = (subject, nodes.first()) {
         next.extend(diagnoses.iter().flat_map(|one| one.next.iter().cloned()));
         let pool = entry.node.pool.as_ref().filter(|pool| is_plain_word(pool));

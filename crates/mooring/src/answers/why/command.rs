@@ -21,7 +21,7 @@ use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
 
-/// Exits with 1 if a node failed.
+/// Exits with 1 if a node failed, is late or unknown, and with 3 if a source could not be read.
 pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, CommandFailure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
@@ -52,7 +52,7 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, CommandFailure> 
             print_screen(&screen(arguments, facts, &answer))?;
         }
     }
-    Ok(ExitCode::from(u8::from(answer.is_wrong() && !arguments.read.exit_zero)))
+    Ok(ExitCode::from(facts.exit_code(answer.is_wrong() && !arguments.read.exit_zero)))
 }
 
 /// Returns the document about a name in a cluster that was read. Azure is read for what the cluster lacks.

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use mooring_controller::claim::image::version;
-use mooring_inventory::{ClusterFacts, FailureGroup, JoinState, REGISTRATION_LIMIT};
+use mooring_inventory::status::ClusterStatus;
+use mooring_inventory::{ClusterFacts, Count, FailureGroup, JoinState, REGISTRATION_LIMIT};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
@@ -26,40 +27,65 @@ pub(super) fn sentence(facts: &ClusterFacts, answer: &WhyAnswer) -> (Mark, Strin
         Some(pool) => format!("Pool {pool} of {cluster}"),
         None => cluster,
     };
-    if answer.failed > 0 {
+    if answer.failed.is_some() {
         let first = answer.diagnoses.iter().filter_map(|one| one.group.first_at).min();
         let since =
             first.map_or_else(String::new, |at| format!(" since {}", moment(at, facts.now)));
         let causes = answer.diagnoses.iter().map(|one| &one.group.cause);
         let causes = match causes.collect::<BTreeSet<_>>().len() {
-            1 if answer.failed == 1 => String::new(),
+            1 if answer.failed == Count::Exact(1) => String::new(),
             1 => ", all for one cause".to_owned(),
             causes => format!(", for {causes} causes"),
         };
-        let nodes = counted(answer.failed, "node");
+        let nodes = match answer.failed {
+            Count::Exact(failed) => counted(failed, "node"),
+            failed => format!("{failed} nodes"),
+        };
         return (Mark::Bad, format!("{subject}: {nodes} failed{since}{causes}."));
     }
-    let nodes = counted(answer.joined + answer.joining, "node");
-    let text = format!("{subject}: no failures among its {nodes}.");
-    match caveat(facts, answer.joining) {
+    let problems = answer.problems();
+    if !problems.is_empty() {
+        return (Mark::Bad, format!("{subject}: {}", problems.join(" ")));
+    }
+    let exist = answer.selected.nodes.iter().filter(|node| node.exists).count();
+    // Without a record, only nodes that exist are known.
+    let text = match (answer.failed.is_none(), answer.selected.has_all_outcomes()) {
+        (true, _) | (_, true) => {
+            format!("{subject}: no failures among its {}.", counted(exist, "node"))
+        }
+        (false, false) => format!("{subject}: it is not known if nodes failed."),
+    };
+    match caveat(facts, &answer.selected, answer.kind) {
         Some(caveat) => (Mark::Warning, format!("{text} {caveat}")),
-        None => (Mark::Good, text),
+        None if answer.status.as_ref().is_some_and(ClusterStatus::is_healthy) => (Mark::Good, text),
+        None => (Mark::Warning, text),
     }
 }
 
 pub(super) fn add(screen: &mut Screen, facts: &ClusterFacts, answer: &WhyAnswer, is_wide: bool) {
     let (mark, text) = sentence(facts, answer);
     screen.sentence(mark, text);
+    for problem in answer.problems().iter().filter(|_| answer.failed.is_some()) {
+        screen.sentence(Mark::Bad, problem);
+    }
+    // Without a failure or a problem, the sentence has it.
+    let is_wrong = answer.failed.is_some() || !answer.problems().is_empty();
+    if is_wrong
+        && answer.failed.exact().is_none()
+        && let Some(caveat) = caveat(facts, &answer.selected, answer.kind)
+    {
+        screen.sentence(Mark::Warning, caveat);
+    }
     let first = answer.diagnoses.iter().filter_map(|one| one.group.first_at).min();
     let counts = [answer.failed, answer.joining, answer.joined];
     let width = counts.map(|count| count.to_string().len()).into_iter().max().unwrap_or(1).max(2);
-    if counts.iter().any(|count| *count > 0) {
+    if counts.iter().any(|count| count.is_some()) {
         screen.blank();
     }
     for diagnosis in &answer.diagnoses {
         add_group(screen, facts, answer, diagnosis, width, is_wide);
     }
-    if answer.joining > 0 {
+    if answer.joining.is_some() {
         let oldest = oldest_joining(answer, facts.now);
         let oldest = oldest.map_or_else(String::new, |seconds| {
             let limit = short_duration(REGISTRATION_LIMIT.as_secs());
@@ -71,7 +97,7 @@ pub(super) fn add(screen: &mut Screen, facts: &ClusterFacts, answer: &WhyAnswer,
         let text = format!("{:>width$}  joining{oldest}", answer.joining);
         screen.hanging(0, width + 2, Text::new(text));
     }
-    if answer.joined > 0 {
+    if answer.joined.is_some() {
         let before = first.filter(|first| answer.last_joined_at.is_some_and(|last| last < *first));
         let before =
             before.map_or_else(String::new, |at| format!(" before {}", moment(at, facts.now)));

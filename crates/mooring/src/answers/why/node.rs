@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use mooring_controller::claim::image::version;
 use mooring_inventory::{ClusterFacts, JoinState, Node, NodeFailure, PoolKind, groups};
 use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::ClusterIdentity;
 
@@ -33,12 +34,24 @@ pub(super) fn sentence(facts: &ClusterFacts, entry: &NodeEntry) -> (Mark, String
         JoinState::NotReady => {
             (Mark::Warning, format!("{name} has joined {cluster} and is not ready."))
         }
+        JoinState::Joined => {
+            (Mark::Warning, format!("{name} has joined {cluster}; if it is ready is not known."))
+        }
         JoinState::Joining | JoinState::Failed => {
             let since = node.created_at.map_or_else(String::new, |at| {
                 let age = facts.now.duration_since(at).as_secs().max(0);
                 format!(" for {}", short_duration(age))
             });
-            (Mark::Warning, format!("{name} is joining {cluster}{since}.{message}"))
+            let late = if entry.is_late { ", far longer than usual" } else { "" };
+            let unread = match &node.azure {
+                azure if azure.has_failed() => " Azure was not read, so it may have failed.",
+                Reading::NotAsked if node.is_undecided() => {
+                    " Azure was not asked about it, so it may have failed."
+                }
+                _ => "",
+            };
+            let mark = if entry.is_late { Mark::Bad } else { Mark::Warning };
+            (mark, format!("{name} is joining {cluster}{since}{late}.{message}{unread}"))
         }
     }
 }
@@ -70,10 +83,12 @@ pub(super) fn add(
     rows.each("earlier", entry.earlier.as_ref().map(earlier_attempt));
     rows.commands(&answer.next);
     if !node.exists {
-        screen.label(
-            "Deleted",
-            [Text::new("the NodeClaim; these facts are from the failure record")],
-        );
+        let text = match facts.inventory.reads.claims.has_failed() {
+            true => "NodeClaims were not read; these facts are from the failure record",
+            false => "the NodeClaim; these facts are from the failure record",
+        };
+        let label = if text.starts_with("the ") { "Deleted" } else { "Unknown" };
+        screen.label(label, [Text::new(text)]);
     }
 }
 

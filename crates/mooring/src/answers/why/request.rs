@@ -18,10 +18,13 @@ pub(super) async fn ask(
     let name = arguments.what.as_deref().map(without_kind);
     let subject = WhySubject::find(name, &facts.inventory, &facts.karpenter);
     let selected = select(arguments, facts, &subject);
-    let mut request = VmRequest::unknown(&selected.nodes, facts.now);
+    let mut request = VmRequest::unknown(&selected.nodes);
     match &subject {
-        WhySubject::Cluster | WhySubject::Pool { kind: PoolKind::NodePool, .. } => {}
-        WhySubject::Pool { name, kind: PoolKind::AksPool } => request.pool = Some(name.clone()),
+        WhySubject::Pool { kind: PoolKind::NodePool, .. } => {}
+        WhySubject::Cluster => request = request.with_pools(),
+        WhySubject::Pool { name, kind: PoolKind::AksPool } => {
+            request = VmRequest { pool: Some(name.clone()), ..request }.with_pools();
+        }
         WhySubject::Unknown(name) => request.name = Some(name.clone()),
         WhySubject::Node(uid) => add_node(&mut request, facts, uid, arguments.run_command),
     }
@@ -43,7 +46,7 @@ pub(super) fn add_node(request: &mut VmRequest, facts: &ClusterFacts, uid: &str,
         Some(claim) if command => request.claims = vec![(node.uid.clone(), claim.clone())],
         Some(claim) if is_joining => {
             let of_pool = facts.inventory.nodes.iter().filter(|other| other.pool == node.pool);
-            *request = VmRequest::unknown(of_pool, facts.now);
+            *request = VmRequest::unknown(of_pool);
             request.claims.retain(|(uid, _)| *uid != node.uid);
             request.claims.insert(0, (node.uid.clone(), claim.clone()));
         }
@@ -63,7 +66,8 @@ pub(super) fn select(
         WhySubject::Pool { name, .. } => filter.pool = Some(name.clone()),
         WhySubject::Node(uid) => {
             let nodes = facts.inventory.by_uid(uid).cloned().into_iter().collect();
-            return Inventory { nodes, ..Inventory::default() };
+            let reads = facts.inventory.reads.clone();
+            return Inventory { nodes, reads, ..Inventory::default() };
         }
         WhySubject::Unknown(_) => return Inventory::default(),
     }

@@ -99,6 +99,7 @@ fn known_names(facts: &ClusterFacts) -> Vec<(String, &'static str)> {
 mod tests {
     use mooring_controller::ConditionReason;
     use mooring_inventory::JoinState;
+    use mooring_workflow::Reading;
 
     use super::*;
     use crate::fixtures;
@@ -125,6 +126,7 @@ mod tests {
             joined_at: None,
             ready_at: None,
             failure: None,
+            azure: Reading::NotAsked,
         }
     }
 

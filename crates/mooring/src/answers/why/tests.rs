@@ -4,6 +4,7 @@ use mooring_codes::Os;
 use mooring_controller::ConditionReason;
 use mooring_inventory::{ClusterFacts, Code, Evidence, JoinState, Node};
 use mooring_terminal::Style;
+use mooring_workflow::Reading;
 
 use super::answer::WhyAnswer;
 use super::command::screen;
@@ -58,7 +59,7 @@ async fn sentence_counts_failures_and_causes() {
     let (ready, joining) = (node("d", JoinState::Ready), node("e", JoinState::Joining));
     assert_eq!(first(&[&ready, &ready, &joining]), "✓ demo: no failures among its 3 nodes.");
     let mut blind = facts([ready]);
-    blind.record = None;
+    (blind.record, blind.inventory.reads.record) = (None, Reading::NotFound);
     assert!(first_line(&blind, None).starts_with("! demo: no failures among its 1 node. This "));
 }
 

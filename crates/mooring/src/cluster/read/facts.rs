@@ -9,6 +9,7 @@ use mooring_controller::record::counts;
 use mooring_controller::run::{Api, ApiError};
 use mooring_inventory::{ClusterFacts, Inventory, NodeItem};
 use mooring_kube::kubeconfig::Connection;
+use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -19,7 +20,7 @@ use crate::arguments::SourceArguments;
 use crate::cluster::azure::{ConnectedCluster, VmRequest};
 use crate::cluster::config;
 use crate::cluster::connect;
-use crate::cluster::controller_state::read_controller;
+use crate::cluster::controller_state::{find_namespace, read_controller};
 use crate::cluster::discovery::{self, NamedCluster, NodesCluster, about_the_nodes};
 use crate::cluster::follow::Lists;
 use crate::cluster::waiting::wait;
@@ -115,21 +116,29 @@ pub(crate) async fn read_connected(
     if let Some(error) = unreadable {
         return Err(connect::unreadable(connection, error));
     }
-    let claims = or_warning("NodeClaims", claims.map(Option::unwrap_or_default), &mut warnings);
-    let nodes = or_warning("nodes", nodes.map(Option::unwrap_or_default), &mut warnings);
-    let cluster_error = warnings.first().cloned();
+    let claims = or_warning("NodeClaims", claims, &mut warnings);
+    let nodes = or_warning("nodes", nodes, &mut warnings);
     warnings.extend(unread);
+    let cluster_error = warnings.first().cloned();
     let (record, mut record_source) = parse_record(record, record_took, &controller, &mut warnings);
-    let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
+    if let (Some(named), Reading::NotFound, "not-running") = (&namespace, &record, controller.state)
+        && let Some(other) = find_namespace(&api).await.filter(|other| other != named)
+    {
+        return Err(connect::other_namespace(named, &other));
+    }
+    let mut inventory = Inventory::merge(&claims, &nodes, &record, now);
     match parse_counts(counts) {
         Ok(counts) => inventory.counts = counts.map(Arc::new),
         Err(why) => {
             warnings.push(format!("the counts were not read: {why}"));
+            inventory.reads.record = Reading::Failed(why.clone());
             record_source.state = SourceState::Failed;
             record_source.error.get_or_insert(why);
         }
     }
-    let scope = discovery::find_scope(&claims, &nodes);
+    let claims = claims.known().map(Vec::as_slice).unwrap_or_default();
+    let nodes = nodes.known().map(Vec::as_slice).unwrap_or_default();
+    let scope = discovery::find_scope(claims, nodes);
     let cluster_source = Source {
         at: Some(now),
         seconds: Some(took.as_secs_f64()),
@@ -150,7 +159,8 @@ pub(crate) async fn read_connected(
         has_karpenter,
         lost: nodes.iter().filter_map(|node| node.lost(now)).collect(),
         controller,
-        record: record.map(Arc::new),
+        record: record.known().cloned(),
+        runs: Vec::new(),
         sources: vec![cluster_source, record_source, Source::new(SourceName::Azure)],
         warnings,
         now,
@@ -183,11 +193,25 @@ fn identity(
     }
 }
 
-fn or_warning<T: Default>(what: &str, read: Result<T, ApiError>, warnings: &mut Vec<String>) -> T {
-    read.unwrap_or_else(|error| {
-        warnings.push(format!("{what} were not read: {}", error.what));
-        T::default()
-    })
+/// Returns a list as a reading; a failed one is a warning.
+fn or_warning<T>(
+    what: &str,
+    read: Result<Option<Vec<T>>, ApiError>,
+    warnings: &mut Vec<String>,
+) -> Reading<Vec<T>> {
+    warnings
+        .extend(read.as_ref().err().map(|error| format!("{what} were not read: {}", error.what)));
+    reading(read)
+}
+
+/// Returns the reading of a request to the API server.
+pub(crate) fn reading<T>(read: Result<Option<T>, ApiError>) -> Reading<T> {
+    match read {
+        Ok(Some(value)) => Reading::Known(value),
+        Ok(None) | Err(ApiError { status: Some(404), .. }) => Reading::NotFound,
+        Err(ApiError { status: Some(401 | 403), what }) => Reading::Denied(what),
+        Err(error) => Reading::Failed(error.what),
+    }
 }
 
 fn member(text: &str, pointer: &str) -> Option<String> {

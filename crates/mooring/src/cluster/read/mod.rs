@@ -6,5 +6,5 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use facts::{read, read_cluster, read_connected, read_followed};
+pub(crate) use facts::{read, read_cluster, read_connected, read_followed, reading};
 pub(crate) use karpenter::read_karpenter;

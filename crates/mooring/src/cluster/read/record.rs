@@ -1,13 +1,17 @@
 //! The failure record and the counts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts;
 use mooring_controller::run::ApiError;
 use mooring_inventory::ControllerState;
+use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
+
+use super::facts::reading;
 
 /// The record is as current as the leader that writes it.
 pub(super) fn parse_record(
@@ -15,32 +19,29 @@ pub(super) fn parse_record(
     took: Duration,
     controller: &ControllerState,
     warnings: &mut Vec<String>,
-) -> (Option<RecordDocument>, Source) {
-    let source = |state| Source {
-        at: controller.renewed_at,
-        seconds: Some(took.as_secs_f64()),
-        state,
-        ..Source::new(SourceName::Record)
-    };
-    let failed = |why: String, warnings: &mut Vec<String>| {
-        warnings.push(format!("the failure record was not read: {why}"));
-        (None, Source { error: Some(why), ..source(SourceState::Failed) })
-    };
-    match read {
-        Ok(text) => {
+) -> (Reading<Arc<RecordDocument>>, Source) {
+    let record = match reading(read.map(Some)) {
+        Reading::Known(text) => {
             let object: Value = serde_json::from_str(&text).unwrap_or_default();
             match RecordDocument::from_config_map(&object) {
-                Ok(document) => {
-                    let is_current = controller.is_running();
-                    let state = if is_current { SourceState::Read } else { SourceState::Stale };
-                    (Some(document), source(state))
-                }
-                Err(error) => failed(error.to_string(), warnings),
+                Ok(document) => Reading::Known(Arc::new(document)),
+                Err(error) => Reading::Failed(error.to_string()),
             }
         }
-        Err(error) if error.status == Some(404) => (None, source(SourceState::Absent)),
-        Err(error) => failed(error.what, warnings),
-    }
+        unread => unread.map(|_| Arc::default()),
+    };
+    let (state, error) = match &record {
+        Reading::Known(_) if controller.is_running() => (SourceState::Read, None),
+        Reading::Known(_) => (SourceState::Stale, None),
+        Reading::NotFound => (SourceState::Absent, None),
+        Reading::Denied(why) | Reading::Throttled(why) | Reading::Failed(why) => {
+            (SourceState::Failed, Some(why.clone()))
+        }
+        Reading::NotAsked => (SourceState::NotAsked, None),
+    };
+    warnings.extend(error.iter().map(|why| format!("the failure record was not read: {why}")));
+    let (at, seconds) = (controller.renewed_at, Some(took.as_secs_f64()));
+    (record, Source { at, seconds, state, error, ..Source::new(SourceName::Record) })
 }
 
 /// Returns none without counts: failures that the record does not keep are then not known.

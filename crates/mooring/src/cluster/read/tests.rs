@@ -93,7 +93,7 @@ fn record_is_as_current_as_its_leader() {
         let (record, source) = parse_record(read, took, &controller, &mut warnings);
         assert_eq!((source.at, source.seconds), (renewed, Some(1.5)));
         assert_eq!(source.error.is_some(), !warnings.is_empty());
-        (record.is_some(), source.state, warnings.join(" "))
+        (record.is_known(), source.state, warnings.join(" "))
     };
     let none = String::new;
     let text = || Ok(failures(""));

@@ -63,6 +63,9 @@ fn cluster(model: &PageModel<'_>, source: &Source) -> State {
     if let Some(error) = details.and_then(|details| details.error.as_ref()) {
         return ("failed", escape(error));
     }
+    if source.state == SourceState::Failed {
+        return ("failed", format!("not read completely: {}", error(source)));
+    }
     let read = match (details, source.seconds) {
         (Some(details), _) => format!(
             "watches work; {} scheduled for reads, {} waiting",
@@ -89,7 +92,7 @@ fn azure(model: &PageModel<'_>, source: Option<&Source>) -> State {
             ("good", format!("read in {:.1} s", source.seconds.unwrap_or_default()))
         }
         Some((SourceState::Failed, source)) => ("slow", format!("failed: {}", error(source))),
-        _ => ("", "not asked: no node needs it".to_owned()),
+        _ => ("", "not asked".to_owned()),
     }
 }
 

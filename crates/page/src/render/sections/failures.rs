@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use mooring_controller::claim::image;
 use mooring_inventory::Node;
+use mooring_workflow::Reading;
 
 use crate::html::{
     MAX_ROWS, card, cause_link, code_link, duration, escape, exact_clock, more, node_link,
@@ -21,12 +22,22 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
         _ => "Last failures".to_owned(),
     };
     if failures.is_empty() {
-        let unknown = if model.facts.record.is_none() {
-            " Failures of deleted nodes are not known."
-        } else {
-            ""
+        let fleet = &model.fleet;
+        let mut text = match () {
+            () if fleet.failed.is_none() => "None.".to_owned(),
+            () if fleet.failed_existing.is_none() => {
+                "None among the nodes that exist now.".to_owned()
+            }
+            () => "Not known.".to_owned(),
         };
-        return card("h-failures", &title, "", &format!("<p>None.{unknown}</p>"));
+        if model.facts.inventory.reads.record == Reading::NotFound {
+            text.push_str(" Failures of deleted nodes are not known.");
+        }
+        let unread = model.facts.unread().into_iter().map(str::to_owned);
+        for unread in unread.chain(model.facts.unasked()) {
+            let _ = write!(text, " {}", escape(&unread));
+        }
+        return card("h-failures", &title, "", &format!("<p>{text}</p>"));
     }
     let is_list = matches!(model.view.route, Route::Failures | Route::Code(_));
     let limit = if is_list { MAX_ROWS } else { LAST };

@@ -1,6 +1,6 @@
 //! Five figures.
 
-use mooring_inventory::{JoinState, Node, median};
+use mooring_inventory::{Count, JoinState, Node, median};
 
 use crate::html::{duration, elapsed, escape};
 use crate::model::PageModel;
@@ -23,41 +23,44 @@ fn figure_of_class(class: &str, name: &str, value: &str, remark: &str) -> String
 }
 
 fn ready(model: &PageModel<'_>) -> String {
-    let nodes = model.inventory.nodes.iter().filter(|node| model.has_image(node));
-    let count = |state| nodes.clone().filter(|node| node.state == state).count();
-    let remark = match (count(JoinState::NotReady), model.status.pools.len()) {
-        (0, 1) => "in 1 pool".to_owned(),
-        (0, pools) => format!("in {pools} pools"),
-        (not_ready, _) => format!("{not_ready} more are not ready"),
+    let not_ready = model.count(JoinState::NotReady);
+    let remark = match (not_ready.exact(), model.status.pools.len()) {
+        (None, _) => "Nodes were not read".to_owned(),
+        (Some(0), 1) => "in 1 pool".to_owned(),
+        (Some(0), pools) => format!("in {pools} pools"),
+        (Some(not_ready), _) => format!("{not_ready} more are not ready"),
     };
-    figure("Nodes ready", &count(JoinState::Ready).to_string(), &remark)
+    figure("Nodes ready", &model.count(JoinState::Ready).to_string(), &remark)
 }
 
 fn joining(model: &PageModel<'_>) -> String {
-    let joining = model.joining();
-    let remark = match joining.first().and_then(|node| node.created_at) {
+    let joining = model.count(JoinState::Joining);
+    let remark = match model.joining().first().and_then(|node| node.created_at) {
         Some(oldest) => format!("longest {} of 15 min", elapsed(oldest, model.now)),
-        None => "no node is starting".to_owned(),
+        None if joining.is_none() => "no node is starting".to_owned(),
+        None => "NodeClaims were not read".to_owned(),
     };
-    figure("Joining", &joining.len().to_string(), &remark)
+    figure("Joining", &joining.to_string(), &remark)
 }
 
 fn failed(model: &PageModel<'_>) -> String {
     let failures = model.failures();
     let counted: u64 = Series::of(model).causes().iter().map(|(_, count)| count).sum();
     let known = u64::try_from(failures.len()).unwrap_or(u64::MAX);
-    let total = counted.max(known);
+    let total = usize::try_from(counted.max(known)).unwrap_or(usize::MAX);
+    let total = Count::of(total, model.fleet.failed.exact().is_some());
     let existing = failures.iter().filter(|node| node.exists).count();
-    let remark = match (total, model.facts.record.is_some()) {
-        (0, true) => "none recorded".to_owned(),
-        (_, true) => format!("{existing} still exist"),
-        (_, false) => "deleted nodes are not known".to_owned(),
+    let remark = match model.facts.record.is_some() {
+        true if total.is_none() => "none recorded".to_owned(),
+        true if total.is_some() => format!("{existing} still exist"),
+        true => "not all was read".to_owned(),
+        false => "deleted nodes are not known".to_owned(),
     };
     let name = match model.facts.record {
         Some(_) => format!("Failed in {}", model.view.since.label()),
         None => "Failed now".to_owned(),
     };
-    let class = if total > 0 { " class=\"bad\"" } else { "" };
+    let class = if total.is_some() { " class=\"bad\"" } else { "" };
     figure_of_class(class, &name, &total.to_string(), &remark)
 }
 
@@ -67,7 +70,10 @@ fn to_join(model: &PageModel<'_>) -> String {
             let remark = format!("median; 95 % by {}", duration(usual.p95));
             figure("Time to join", &duration(usual.median), &remark)
         }
-        None => figure("Time to join", "–", "no NodeClaim joined"),
+        None if model.facts.inventory.reads.claims.is_read() => {
+            figure("Time to join", "–", "no NodeClaim joined")
+        }
+        None => figure("Time to join", "–", "NodeClaims were not read"),
     }
 }
 
@@ -79,6 +85,9 @@ fn to_verdict(model: &PageModel<'_>) -> String {
             let remark = format!("median from launch; slowest {}", duration(slowest));
             figure("Cause known after", &duration(median), &remark)
         }
-        _ => figure("Cause known after", "–", "no failure in this time"),
+        _ if model.fleet.failed.is_none() => {
+            figure("Cause known after", "–", "no failure in this time")
+        }
+        _ => figure("Cause known after", "–", "not known"),
     }
 }

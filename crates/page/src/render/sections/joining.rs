@@ -23,8 +23,13 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     let joining = model.joining();
     let is_list = model.view.route == Route::Joining;
     let ended = if is_list { Vec::new() } else { ended(model) };
+    let is_known = model.facts.inventory.reads.claims.is_read();
     if joining.is_empty() && ended.is_empty() {
-        return if is_list { card("h-joining", TITLE, "", "<p>None.</p>") } else { String::new() };
+        let text = match is_known {
+            true => "<p>None.</p>",
+            false => "<p>Not known: NodeClaims were not read.</p>",
+        };
+        return if is_list { card("h-joining", TITLE, "", text) } else { String::new() };
     }
     let (from, limit) = if is_list { (model.view.from, PAGE) } else { (0, MAX_ROWS) };
     let mut html = format!("{AXIS}<ul class=\"waterfall\">");
@@ -35,7 +40,8 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     html.push_str(&links(model, from, limit, joining.len()));
     html.push_str("<ul class=\"key\"><li><i class=\"k machine\"></i>launch</li><li><i class=\"k bootstrap\"></i>boot and bootstrap</li><li><i class=\"k register\"></i>register</li><li><i class=\"k ready\"></i>ready</li><li><i class=\"k usual\"></i>when the pool usually joins, median to 95 %</li><li><i class=\"k soon\"></i>when nodes on this image failed</li></ul>");
     let small = match (joining.len(), ended.len()) {
-        (0, _) => "none; the last that ended",
+        (0, _) if is_known => "none; the last that ended",
+        (0, _) => "not known; the last that ended",
         (_, 0) => "",
         _ => "and the last that ended",
     };

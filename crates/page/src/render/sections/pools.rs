@@ -9,7 +9,7 @@ use crate::model::PageModel;
 pub(crate) fn section(model: &PageModel<'_>) -> String {
     let pools = &model.status.pools;
     if pools.is_empty() {
-        return card("h-pools", "Pools", "", "<p>No pool has a node.</p>");
+        return card("h-pools", "Pools", "", "<p>No pool is known.</p>");
     }
     let mut html = String::from(
         "<table class=\"cards pools\"><caption class=\"sr\">Pools of the cluster</caption><thead><tr><th scope=\"col\">Pool</th><th scope=\"col\" class=\"num\">Ready</th><th scope=\"col\" class=\"num\">Joining</th><th scope=\"col\" class=\"num\">Failed</th><th scope=\"col\">Newest image</th><th scope=\"col\" class=\"num\">Usual join</th><th scope=\"col\">Last failure</th><th scope=\"col\">State</th></tr></thead><tbody>",
@@ -23,20 +23,21 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
 }
 
 fn row(model: &PageModel<'_>, pool: &Pool) -> String {
-    let ready = if pool.ready == pool.nodes {
-        pool.ready.to_string()
-    } else {
-        format!("{} of {}", pool.ready, pool.nodes)
-    };
+    let all = pool.wanted.map_or(pool.nodes, |wanted| pool.nodes.max_with(wanted));
+    let ready =
+        if pool.ready == all { pool.ready.to_string() } else { format!("{} of {all}", pool.ready) };
     let severity = match pool.state {
         PoolState::Healthy => "good",
+        PoolState::NotChecked => "calm",
         PoolState::NotReady | PoolState::Unknown => "slow",
-        PoolState::ImageFails | PoolState::Failing | PoolState::Degraded => "failed",
+        PoolState::ImageFails | PoolState::Failing | PoolState::Degraded | PoolState::Late => {
+            "failed"
+        }
     };
-    let failed = if pool.failed == 0 {
-        "0".to_owned()
-    } else {
+    let failed = if pool.failed.is_some() {
         format!("<b class=\"failed\">{}</b>", pool.failed)
+    } else {
+        pool.failed.to_string()
     };
     let image = pool.new_image.as_deref().map_or("–", image::version);
     let last = pool.last_failure_at.map_or_else(|| "–".to_owned(), |at| clock(at, model.now));

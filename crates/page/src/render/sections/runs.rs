@@ -13,15 +13,14 @@ use crate::view::Route;
 const MAX_RUNS: usize = 3;
 
 pub(crate) fn section(model: &PageModel<'_>) -> String {
-    let Some(runs) = &model.snapshot.runs else { return String::new() };
-    let current = || runs.iter().filter(|run| run.step.is_some());
+    let current = || model.facts.runs.iter().filter(|run| run.step.is_some());
     let mut html: String = current().take(MAX_RUNS).map(|run| run_card(model, run)).collect();
     html.push_str(&crate::html::more(MAX_RUNS, current().count()));
     html
 }
 
 pub(crate) fn find<'a>(model: &'a PageModel<'_>, id: &str) -> Option<&'a RunStatus> {
-    model.snapshot.runs.iter().flatten().find(|run| run.run_id.starts_with(id))
+    model.facts.runs.iter().find(|run| run.run_id.starts_with(id))
 }
 
 pub(crate) fn run_card(model: &PageModel<'_>, run: &RunStatus) -> String {

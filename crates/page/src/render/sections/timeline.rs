@@ -23,13 +23,19 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     let causes = series.causes();
     let total: u64 = causes.iter().map(|(_, count)| count).sum();
     if model.facts.record.is_none() && model.facts.inventory.counts.is_none() {
-        let text = format!(
-            "<p>Not known: this cluster has no failure record. {total} failed nodes are known now.</p>"
-        );
+        let why = match model.facts.inventory.reads.record.has_failed() {
+            true => "the failure record was not read",
+            false => "this cluster has no failure record",
+        };
+        let text = format!("<p>Not known: {why}. {total} failed nodes are known now.</p>");
         return card("h-time", &title, "", &text);
     }
     if total == 0 && series.joined() == 0 {
-        return card("h-time", &title, "", "<p>None, and no node joined.</p>");
+        let text = match model.fleet.failed.is_none() {
+            true => "None, and no node joined.",
+            false => "Not known: not all was read.",
+        };
+        return card("h-time", &title, "", &format!("<p>{text}</p>"));
     }
     let html =
         format!("{}{}{}", chart(model, &series, &causes), key(&series, &causes), table(&series));

@@ -92,7 +92,7 @@ impl<'a> Sources<'a> {
         self.why = why.map_err(|failure| first_line(&failure));
         // Azure is not waited for twice.
         if cluster.facts.source_state(SourceName::Azure) != SourceState::Failed {
-            let request = VmRequest::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
+            let request = VmRequest::unknown(&cluster.facts.inventory.nodes);
             cluster.ask_azure(&arguments, &request).await?;
         }
         self.cluster = Ok(cluster);

@@ -1,0 +1,97 @@
+//! Numbers that may be incomplete.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// A number of nodes, as far as its sources were read. There is no number to take without a look at the sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    Exact(usize),
+    /// One source has these, and another one was not read.
+    AtLeast(usize),
+    Unknown,
+}
+
+impl Count {
+    /// Returns the count of what was read. Nothing found is nothing known, unless all was read.
+    pub fn of(found: usize, is_complete: bool) -> Self {
+        match found {
+            _ if is_complete => Self::Exact(found),
+            0 => Self::Unknown,
+            _ => Self::AtLeast(found),
+        }
+    }
+
+    /// Returns the number; none if it is not known, or only its minimum is.
+    pub fn exact(self) -> Option<usize> {
+        match self {
+            Self::Exact(count) => Some(count),
+            Self::AtLeast(_) | Self::Unknown => None,
+        }
+    }
+
+    /// Returns what is known to exist; none if nothing is known.
+    pub fn found(self) -> Option<usize> {
+        match self {
+            Self::Exact(count) | Self::AtLeast(count) => Some(count),
+            Self::Unknown => None,
+        }
+    }
+
+    /// Returns the number of those that should exist: at least `wanted`.
+    #[must_use]
+    pub fn max_with(self, wanted: usize) -> Self {
+        match self {
+            Self::Exact(count) => Self::Exact(count.max(wanted)),
+            Self::AtLeast(_) | Self::Unknown => Self::Exact(wanted),
+        }
+    }
+
+    /// Returns true if it is known that there is none.
+    pub fn is_none(self) -> bool {
+        self == Self::Exact(0)
+    }
+
+    /// Returns true if it is known that there is one.
+    pub fn is_some(self) -> bool {
+        self.found().is_some_and(|count| count > 0)
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(count) => f.pad(&count.to_string()),
+            Self::AtLeast(count) => f.pad(&format!("{count}+")),
+            Self::Unknown => f.pad("?"),
+        }
+    }
+}
+
+impl Serialize for Count {
+    /// Unknown is null.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.found().serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Count;
+
+    #[test]
+    fn nothing_found_is_none_only_if_all_was_read() {
+        for (found, is_complete, text, json) in [
+            (0, true, "0", "0"),
+            (3, true, "3", "3"),
+            (0, false, "?", "null"),
+            (3, false, "3+", "3"),
+        ] {
+            let count = Count::of(found, is_complete);
+            let shown = (count.to_string(), serde_json::to_string(&count).ok());
+            assert_eq!(shown, (text.to_owned(), Some(json.to_owned())));
+            assert_eq!((count.is_none(), count.is_some()), (text == "0", found > 0));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Runs of `mooring repair`, from their journals in the cluster.
+
+use jiff::Timestamp;
+use mooring_controller::run::Api;
+use mooring_kube::Client;
+use mooring_repair::names::pool_of_config_map;
+use mooring_repair::runtime::{JournalStatus, store};
+use mooring_workflow::Reading;
+use mooring_workflow::status::RunStatus;
+use serde_json::Value;
+
+use super::read::reading;
+use crate::workflows::runs::run_status;
+
+/// Reads the last run of each journal. A journal that cannot be read fails the reading, and hides no other.
+pub(crate) async fn read_runs(
+    api: &Api,
+    client: &Client,
+    namespace: &str,
+) -> (Vec<RunStatus>, Reading<()>) {
+    let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+    let list = match reading(api.get_metadata_list(&path).await.map(Some)) {
+        Reading::Known(list) => serde_json::from_slice::<Value>(&list).unwrap_or_default(),
+        unread => return (Vec::new(), unread.outcome()),
+    };
+    let Some(items) = list["items"].as_array() else {
+        return (Vec::new(), Reading::Failed("the list is not valid".to_owned()));
+    };
+    let names = items.iter().filter_map(|item| item["metadata"]["name"].as_str());
+    let (mut runs, mut outcome) = (Vec::new(), Reading::Known(()));
+    for pool in names.filter_map(pool_of_config_map) {
+        let journal = store(client.clone(), namespace, pool);
+        let status = JournalStatus::read(journal, Timestamp::now()).await;
+        let run = status.map_err(|error| error.to_string());
+        match run.and_then(|status| run_status(&status).map_err(|error| error.to_string())) {
+            Ok(run) => runs.extend(run),
+            // `mooring repair status` reports it.
+            Err(why) => outcome = Reading::Failed(format!("the journal of pool {pool}: {why}")),
+        }
+    }
+    (runs, outcome)
+}
