@@ -227,7 +227,7 @@ fn next(
         next.push(Next::new("mooring fleet", "failures by image and cause"));
     }
     if facts.has_karpenter && facts.controller.state == "not-running" {
-        next.push(Next::new("helm install mooring charts/mooring", "record failures"));
+        next.push(Next::new("mooring doctor controller", "commands that install it"));
     }
     next
 }

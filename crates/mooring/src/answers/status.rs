@@ -282,7 +282,7 @@ mod tests {
             (facts.has_karpenter, facts.controller.state) = (false, state);
             let text = shown(&facts);
             assert!(text.contains(&format!("\n! {sentence}\n")), "{text}");
-            assert!(!text.contains("No problem") && !text.contains("helm install"), "{text}");
+            assert!(!text.contains("No problem") && !text.contains("mooring doctor"), "{text}");
         }
     }
 

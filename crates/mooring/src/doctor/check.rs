@@ -39,6 +39,9 @@ pub(super) struct DoctorCheck {
     pub(super) used_by: Vec<&'static str>,
     /// Missing permissions.
     pub(super) lacks: Vec<String>,
+    /// Commands that must precede the fix, in this order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) first: Vec<String>,
     /// The command that fixes it.
     pub(super) fix: Option<String>,
 }
@@ -57,6 +60,7 @@ impl DoctorCheck {
             message: message.into(),
             used_by: Vec::new(),
             lacks: Vec::new(),
+            first: Vec::new(),
             fix: None,
         }
     }
@@ -67,6 +71,10 @@ impl DoctorCheck {
 
     pub(super) fn lacks(self, lacks: Vec<String>) -> Self {
         Self { lacks, ..self }
+    }
+
+    pub(super) fn first(self, first: Vec<String>) -> Self {
+        Self { first, ..self }
     }
 
     pub(super) fn fix(self, fix: Option<String>) -> Self {
@@ -96,6 +104,9 @@ impl DoctorCheck {
         }
         for lacks in &self.lacks {
             screen.line(line("lacks", lacks));
+        }
+        for (at, first) in self.first.iter().enumerate() {
+            screen.line(line(if at == 0 { "first" } else { "" }, first));
         }
         if let Some(fix) = &self.fix {
             screen.line(line("fix", fix));

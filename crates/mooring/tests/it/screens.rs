@@ -189,7 +189,7 @@ fn assert_fits(name: &str, shown: &str, columns: usize) {
             "kubectl ",
         ]
         .iter()
-        .chain(&["Command ", "To undo ", "Undo "])
+        .chain(&["Command ", "To undo ", "Undo ", "first ", "az ", "cargo "])
         .any(|label| start.starts_with(label));
         let is_command = start.starts_with("mooring ") || line.contains("   mooring ");
         let is_wide_table = name.ends_with("-wide");

@@ -3,6 +3,7 @@
 use mooring_inventory::ClusterFacts;
 use mooring_workflow::published::{SourceName, SourceState};
 
+use super::install;
 use crate::cluster::ConnectedCluster;
 use crate::doctor::check::{CheckState, DoctorCheck};
 use crate::doctor::installed;
@@ -15,8 +16,7 @@ pub(crate) async fn controller(cluster: &ConnectedCluster) -> Vec<DoctorCheck> {
     let leader = state.leader.as_deref().unwrap_or("no replica");
     let replicas =
         state.replicas.map_or_else(String::new, |replicas| format!(", {replicas} replicas"));
-    let install =
-        format!("helm install mooring charts/mooring --namespace {namespace} --create-namespace");
+    let (before, install) = install::commands(cluster);
     let (result, message, fix) = match state.state {
         "running" => {
             (CheckState::Ok, format!("{version}{replicas} in {namespace}, {leader} leads"), None)
@@ -39,6 +39,9 @@ pub(crate) async fn controller(cluster: &ConnectedCluster) -> Vec<DoctorCheck> {
     let used_by = ["status", "fleet", "why"];
     let mut checks =
         vec![DoctorCheck::new("controller", "running", result, message).used_by(&used_by).fix(fix)];
+    if state.state == "not-running" {
+        checks = checks.into_iter().map(|check| check.first(before.clone())).collect();
+    }
     let own = env!("CARGO_PKG_VERSION");
     if let Some(other) = state.version.as_deref().filter(|version| *version != own) {
         let message = format!("the controller is {other}, this command is {own}");

@@ -2,6 +2,7 @@
 
 mod connection;
 mod controller;
+mod install;
 mod karpenter;
 mod permissions;
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn no_record(model: &PageModel<'_>) -> String {
     }
     format!(
         "<div class=\"strip\"><b>No controller runs in this cluster.</b> You see what exists now: failures of deleted nodes are not known, and NodeClaims do not show their cause. {}</div>",
-        command("helm install mooring charts/mooring")
+        command("mooring doctor controller")
     )
 }
 
