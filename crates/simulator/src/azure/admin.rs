@@ -141,7 +141,10 @@ impl Azure {
         self.faults.clear();
     }
 
-    pub fn assign(&mut self, assignment: Assignment) {
+    pub fn assign(&mut self, mut assignment: Assignment) {
+        if assignment.principal.is_empty() {
+            assignment.principal.clone_from(&self.state.options.principal);
+        }
         self.state.assignments.push(assignment);
     }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::azure::{AKS_SERVER, Azure};
+use crate::azure::{AKS_SERVER, Azure, Rights};
 use crate::exchange::{Request, header};
 use crate::kubernetes::User;
 use crate::secrets::decode_claims;
@@ -15,7 +15,12 @@ pub(super) fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<
         return None;
     }
     let name = azure.check_token(header, now)?;
+    let user = match azure.options().rights {
+        // Entra names an application by its object id.
+        Rights::Assigned => User { name, groups: vec!["system:authenticated".to_owned()] },
+        Rights::Owner | Rights::Shipped => User { name, ..User::administrator() },
+    };
     let mut known = request.clone();
-    known.extensions_mut().insert(User { name, ..User::administrator() });
+    known.extensions_mut().insert(user);
     Some(known)
 }

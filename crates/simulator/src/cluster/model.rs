@@ -230,6 +230,7 @@ impl SimulatedCluster {
                 .collect()
         };
         json!({
+            "namespaces": names("namespaces"),
             "nodes": names("nodes"),
             "nodeClaims": names(claims::NODE_CLAIMS),
             "pods": names("pods"),

@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::document::{Bootstrap, PoolSettings, Scenario, Vms, WedgeSettings};
-use crate::azure::{Azure, AzureOptions, BootMode, Cse, NewVm, add_defaults, earlier, later};
+use crate::azure::{
+    Azure, AzureOptions, BootMode, Cse, NewVm, Rights, add_defaults, earlier, later,
+};
 
 /// Age of an existing cluster.
 const OLD: i64 = 30 * 24 * 3600;
@@ -26,6 +28,9 @@ impl Scenario {
         }
         options.vcpu_quota = self.vcpu_quota.or(options.vcpu_quota);
         options.own_network |= self.own_network;
+        if self.assignments.is_some() {
+            options.rights = Rights::Assigned;
+        }
         let mut azure = Azure::new(seed, start, options);
         azure.add_cluster(start);
         for pool in self.pools_or_usual() {
@@ -37,6 +42,9 @@ impl Scenario {
         }
         if let Some(update) = &self.cluster_update {
             azure.begin_stuck_update(earlier(start, i64::from(update.age_minutes) * 60));
+        }
+        for assignment in self.assignments.iter().flatten() {
+            azure.assign(assignment.clone());
         }
         for denial in &self.denials {
             azure.deny(denial.clone());

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::azure::{
-    ActionDenial, Correlation, Cse, DenyAssignment, Lock, ProvisionMode, RateLimits,
+    ActionDenial, Assignment, Correlation, Cse, DenyAssignment, Lock, ProvisionMode, RateLimits,
 };
 use crate::faults::FaultRule;
 use crate::karpenter;
@@ -26,6 +26,9 @@ pub struct Scenario {
     pub vcpu_quota: Option<i64>,
     pub limits: Option<RateLimits>,
     pub faults: Vec<FaultRule>,
+    /// Roles of the application that signs in, which has no others, and is no administrator of the cluster. It owns the
+    /// subscription by default.
+    pub assignments: Option<Vec<Assignment>>,
     /// Actions removed from the roles of principals.
     pub denials: Vec<ActionDenial>,
     pub deny_assignments: Vec<DenyAssignment>,

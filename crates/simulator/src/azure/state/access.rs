@@ -71,6 +71,8 @@ pub struct DenyAssignment {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Assignment {
+    /// Object id; empty for the application that signs in.
+    #[serde(default)]
     pub principal: String,
     pub scope: String,
     /// Allowed actions; `*` matches anything.
@@ -141,10 +143,18 @@ pub(crate) fn initial(options: &AzureOptions) -> Vec<Assignment> {
         all(karpenter, group(&options.node_resource_group)),
         all(karpenter, options.cluster_id()),
     ];
-    if options.rights == Rights::Owner {
-        assignments.push(all(&options.principal, subscription));
-        return assignments;
+    match options.rights {
+        Rights::Owner => assignments.push(all(&options.principal, subscription)),
+        Rights::Assigned => {}
+        Rights::Shipped => assignments.extend(shipped(options)),
     }
+    assignments
+}
+
+fn shipped(options: &AzureOptions) -> Vec<Assignment> {
+    let subscription = format!("/subscriptions/{}", options.subscription);
+    let group = |name: &str| format!("{subscription}/resourceGroups/{name}");
+    let mut assignments = Vec::new();
     for (definition, places) in SHIPPED {
         let role: Value = serde_json::from_str(definition).unwrap_or_default();
         let words = |name: &str| -> Vec<String> {

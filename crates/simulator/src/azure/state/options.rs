@@ -75,6 +75,8 @@ pub enum Rights {
     #[default]
     Shipped,
     Owner,
+    /// Assignments of the scenario. In the cluster, bindings of its object id.
+    Assigned,
 }
 
 /// Access to a cluster's API, as in the user credential.
