@@ -15,6 +15,8 @@ pub const RECREATIONS: &str = "recreations";
 pub const PERMISSIONS: &str = "permissions";
 pub const LOCKS: &str = "locks";
 pub const DENY_ASSIGNMENTS: &str = "deny-assignments";
+/// The plan is bound to the cluster by the uid of `kube-system`.
+pub const CLUSTER_UID: &str = "cluster-uid";
 pub const TIME: &str = "time";
 pub const TOLERATIONS: &str = "tolerations";
 pub const WEDGED: &str = "wedged";

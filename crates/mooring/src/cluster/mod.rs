@@ -27,4 +27,4 @@ pub(crate) use follow::Lists;
 pub(crate) use list::{NODES, list, list_nodes};
 pub(crate) use read::{read, read_cluster, read_connected, read_followed, read_karpenter, reading};
 pub(crate) use runs::read_runs;
-pub(crate) use waiting::wait_for;
+pub(crate) use waiting::{wait_for, wait_for_each};

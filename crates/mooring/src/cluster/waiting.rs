@@ -23,33 +23,47 @@ pub(crate) async fn wait<T>(
 ) -> Option<T> {
     // The rest of a limit has fractions of a second.
     let end = format!(", {then} after {}s", limit.as_millis().div_ceil(1000));
-    tokio::time::timeout(limit, with_messages(what, &end, work)).await.ok()
+    tokio::time::timeout(limit, with_messages(&|| what.to_owned(), &end, work)).await.ok()
 }
 
 /// Awaits work that has its own limits. Prints what it waits for; `end` is the end of that message.
-pub(crate) fn wait_for<T>(
-    what: &str,
-    end: &str,
-    work: impl Future<Output = T>,
-) -> impl Future<Output = T> {
+pub(crate) async fn wait_for<T>(what: &str, end: &str, work: impl Future<Output = T>) -> T {
     // Futures of workflows are large.
-    with_messages(what, end, Box::pin(work))
+    with_messages(&|| what.to_owned(), end, Box::pin(work)).await
 }
 
-async fn with_messages<T>(what: &str, end: &str, work: impl Future<Output = T>) -> T {
+/// Awaits work that waits for one thing after another. A new one is printed at once.
+pub(crate) async fn wait_for_each<T>(
+    what: &dyn Fn() -> String,
+    work: impl Future<Output = T>,
+) -> T {
+    with_messages(what, "", Box::pin(work)).await
+}
+
+async fn with_messages<T>(
+    what: &dyn Fn() -> String,
+    end: &str,
+    work: impl Future<Output = T>,
+) -> T {
     let mut work = std::pin::pin!(work);
     let mut message = Message::default();
     let start = Instant::now();
     if let Ok(done) = tokio::time::timeout(FIRST, &mut work).await {
         return done;
     }
-    message.show(&format!("{what}{end}"), 0);
+    let mut last = what();
+    message.show(&format!("{last}{end}"), true);
     let mut ticks = tokio::time::interval_at(start + INTERVAL, INTERVAL);
     for seconds in 1_u64.. {
         tokio::select! {
             biased;
             done = &mut work => return done,
-            _ = ticks.tick() => message.show(&format!("{what}: {seconds}s{end}"), seconds),
+            _ = ticks.tick() => {
+                let current = what();
+                let is_new = std::mem::replace(&mut last, current) != last;
+                let line = format!("{last}: {seconds}s{end}");
+                message.show(&line, is_new || seconds.is_multiple_of(REPEAT));
+            }
         }
     }
     work.await
@@ -62,7 +76,8 @@ struct Message {
 }
 
 impl Message {
-    fn show(&mut self, line: &str, seconds: u64) {
+    /// Shows a line; a pipe gets only some.
+    fn show(&mut self, line: &str, for_pipe: bool) {
         if output::is_quiet() {
             return;
         }
@@ -72,7 +87,7 @@ impl Message {
             // A line that fills the terminal would wrap, and only its last part would be erased.
             let columns = output::message_style().width.unwrap_or(usize::MAX).saturating_sub(1);
             write(&format!("\r\x1b[K{}", truncate_middle(line, columns)));
-        } else if seconds.is_multiple_of(REPEAT) {
+        } else if for_pipe {
             write(&format!("{line}\n"));
         }
     }

@@ -81,13 +81,15 @@ async fn checks(
 ) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     if let Some(cluster) = cluster {
-        let (connection, permissions, controller) = tokio::join!(
+        let (connection, permissions, journal, controller) = tokio::join!(
             cluster::connection(cluster),
             cluster::permissions(cluster),
+            cluster::journal(cluster),
             cluster::controller(cluster)
         );
         checks.extend(connection);
         checks.extend(permissions);
+        checks.push(journal);
         checks.extend(cluster::karpenter(&cluster.facts));
         checks.extend(controller);
     } else {

@@ -16,6 +16,7 @@ mod documents;
 mod finalizers;
 mod live_page;
 mod pages;
+mod pipeline;
 mod published;
 mod repair;
 mod repair_permissions;

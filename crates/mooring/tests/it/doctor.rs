@@ -25,7 +25,7 @@ fn doctor_names_what_is_missing_and_its_fix() {
         let checks = shown["checks"].as_array().unwrap();
         checks.iter().find(|check| check["name"] == name).cloned().unwrap_or_default()
     };
-    for name in ["connection", "permissions", "sign-in", "vms", "installed"] {
+    for name in ["connection", "permissions", "journal", "sign-in", "vms", "installed"] {
         assert_eq!(check(name)["state"], "ok", "{name}: {shown:#}");
     }
     assert_eq!(check("running")["state"], "warning", "no controller: {shown:#}");

@@ -6,7 +6,10 @@ use mooring_arm::calls::{DenyAssignment, Lock, Permission};
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
-use super::{PDB, POOL_LIMIT, POOL_NAME, QUOTA, RECREATIONS, SUBNET, TIME, VM_SIZE};
+use super::{
+    DENY_ASSIGNMENTS, LOCKS, PDB, PERMISSIONS, POOL_LIMIT, POOL_NAME, QUOTA, RECREATIONS, SUBNET,
+    TIME, VM_SIZE,
+};
 use crate::names::temporary_pool;
 use crate::observation::{ClusterView, EvictionBlocker, ManagedCluster, Pool};
 use crate::pool::pool_body::temporary_count;
@@ -51,6 +54,33 @@ impl Capacity {
             deletions: Reading::of(None, why),
             rights: AccessRules::default(),
         }
+    }
+}
+
+impl Capacity {
+    /// Returns the checks whose reads are not permitted, with the reason.
+    pub(crate) fn denied(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        fn why<'a, T>(
+            check: &'static str,
+            reading: &'a Reading<T>,
+        ) -> Option<(&'static str, &'a str)> {
+            match reading {
+                Reading::Denied(why) => Some((check, why)),
+                _ => None,
+            }
+        }
+        let Self { vcpus, quota_left, restrictions, free_addresses, deletions, rights } = self;
+        let one = [
+            why(QUOTA, vcpus),
+            why(QUOTA, quota_left),
+            why(VM_SIZE, restrictions),
+            why(RECREATIONS, deletions),
+        ];
+        let subnets = free_addresses.values().map(|free| why(SUBNET, free));
+        let permissions = rights.permissions.values().map(|one| why(PERMISSIONS, one));
+        let locks = rights.locks.values().map(|one| why(LOCKS, one));
+        let denials = rights.deny_assignments.values().map(|one| why(DENY_ASSIGNMENTS, one));
+        one.into_iter().chain(subnets).chain(permissions).chain(locks).chain(denials).flatten()
     }
 }
 

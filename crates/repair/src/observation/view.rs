@@ -136,6 +136,31 @@ impl View<Query, Answer> for ClusterView {
 }
 
 impl ClusterView {
+    /// Returns the reason why a read is not permitted; none if it is, or was not tried.
+    pub(crate) fn denied(&self, query: &Query) -> Option<&str> {
+        fn why<T>(reading: Option<&Reading<T>>) -> Option<&str> {
+            match reading {
+                Some(Reading::Denied(why)) => Some(why),
+                _ => None,
+            }
+        }
+        match query {
+            Query::Cluster => why(self.cluster.as_ref()),
+            Query::Pools => why(self.pools.as_ref()),
+            Query::ScaleSets => why(self.scale_sets.as_ref()),
+            Query::Instances(set) => why(self.instances.get(set)),
+            Query::Nics(set) => why(self.nics.get(set)),
+            Query::Events => why(self.events.as_ref()),
+            Query::LatestOperation => why(self.latest_operation.as_ref()),
+            Query::Operation(token) => why(self.operations.get(token)),
+            Query::Uid => why(self.uid.as_ref()),
+            Query::Nodes => why(self.nodes.as_ref()),
+            Query::Pods => why(self.pods.as_ref()),
+            Query::Pdbs => why(self.pdbs.as_ref()),
+            Query::Replicas(workload) => why(self.replicas.get(workload)),
+        }
+    }
+
     /// Returns the newest scale set of a pool, by AKS's tag; none if it is unknown or does not exist.
     pub fn scale_set_of(&self, pool: &str) -> Option<&ScaleSet> {
         let sets = self.scale_sets.as_ref()?.known()?;

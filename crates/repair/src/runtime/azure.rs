@@ -12,7 +12,7 @@ use mooring_arm::{
 use serde_json::Value;
 
 use super::responses::{
-    began, invalid, is_unavailable, listed, missing, no_cluster, read, refused,
+    began, invalid, is_misconfigured, is_unavailable, listed, missing, no_cluster, read, refused,
 };
 use crate::observation::{
     ActivityEvent, AksOperation, Answer, ClusterView, Instance, ManagedCluster, Nic, Node, Pool,
@@ -73,6 +73,14 @@ impl AzureRuntime {
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// Fails if settings or credentials are wrong. Other errors show in the reads.
+    pub(crate) async fn ensure_access(&self) -> Result<(), String> {
+        match self.client.within(READ_TIMEOUT).cluster(&self.cluster).await {
+            Err(error) if is_misconfigured(&error) => Err(error.to_string()),
+            _ => Ok(()),
+        }
     }
 
     /// Returns none for queries about Kubernetes.

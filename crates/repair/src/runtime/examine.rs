@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::workflow::View as _;
-use mooring_workflow::{Reading, live};
+use mooring_workflow::{CheckResult, Outcome, Reading, live};
 
 use super::operator::{Grace, Operator};
 use super::permissions::read_access_rules;
 use super::{adapter, capacity};
-use crate::checks::{self, Capacity};
+use crate::checks::{
+    self, CLUSTER_STATE, CLUSTER_UID, Capacity, FAILING_WRITES, MISSING_NODES, OTHER_OPERATION,
+    OTHER_POOLS, PDB, WORKLOADS,
+};
 use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
 use crate::observation::{Answer, ClusterView, Pool, Query, pool_name_of_id};
 use crate::operation::{self, deletions};
@@ -22,48 +25,49 @@ use crate::start::resume::{ResumeBasis, resume_basis};
 use crate::workflow::{RepairRun as _, Run};
 
 /// First pause while waiting for permissions.
-const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(10);
-const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(60);
+const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(5);
 
 pub struct Examined {
     pub report: DetectionReport,
     pub plan: Result<Plan, PlanError>,
+    /// Checks of the plan whose reads are not permitted.
+    pub denied: Vec<CheckResult>,
 }
 
 impl Operator {
-    /// Waits this long for the permission to read the activity log: new role assignments take time to propagate.
-    pub fn wait_for_permissions(&mut self, timeout: SignedDuration, report: Box<dyn FnMut(&str)>) {
-        self.grace = Some(Grace { timeout, report });
+    /// Waits for permissions, for at most this time in all: new role assignments take time to propagate.
+    pub fn wait_for_permissions(&mut self, left: SignedDuration, report: Box<dyn FnMut(&str)>) {
+        self.grace = Some(Grace { left, pause: FIRST_PAUSE, report });
+    }
+
+    /// Waits for a permission of Azure if the result depends on it. Returns true if its read is to be repeated.
+    async fn wait_for_permission(&mut self, report: &DetectionReport, why: &str) -> bool {
+        let is_decided = report.detection.checks.iter().any(|check| check.outcome == Outcome::Fail);
+        let Some(grace) = &mut self.grace else { return false };
+        if is_decided || !grace.left.is_positive() || *self.process.stop.borrow() {
+            return false;
+        }
+        let seconds = grace.left.as_secs();
+        (grace.report)(&format!("waiting up to {seconds}s for a permission: {why}"));
+        let pause = grace.pause.min(grace.left);
+        grace.left -= pause;
+        grace.pause *= 2;
+        live::pause(pause, &self.process.stop).await;
+        true
     }
 
     async fn read_into(&mut self, view: &mut ClusterView, query: &Query) {
         let kube =
             if query.is_of_kubernetes() { self.kube().await } else { Err(String::new().into()) };
         let kube = kube.map_err(|unreached| unreached.why().to_owned());
-        let began = self.process.now();
-        let mut pause = FIRST_PAUSE;
-        loop {
-            let now = self.process.now();
-            let answer = adapter::read(&mut self.azure, kube.as_ref(), query, now).await;
-            let source = usize::from(!query.is_of_kubernetes());
-            self.sources[source].add(now, self.process.now(), answer.error());
-            if let Answer::Uid(Reading::Known(uid)) = &answer {
-                self.uid = Some(uid.clone());
-            }
-            view.take(answer);
-            let (Some(Reading::Denied(why)), Query::Events) = (&view.events, query) else { return };
-            let Some(grace) = &mut self.grace else { return };
-            let left = grace.timeout - now.duration_since(began);
-            if !left.is_positive() || *self.process.stop.borrow() {
-                return;
-            }
-            let minutes = grace.timeout.as_mins();
-            (grace.report)(&format!(
-                "cannot read the activity log ({why}); waiting up to {minutes}m for role assignments to propagate"
-            ));
-            live::pause(pause.min(left), &self.process.stop).await;
-            pause = (pause * 2).min(MAX_PAUSE);
+        let now = self.process.now();
+        let answer = adapter::read(&mut self.azure, kube.as_ref(), query, now).await;
+        let source = usize::from(!query.is_of_kubernetes());
+        self.sources[source].add(now, self.process.now(), answer.error());
+        if let Answer::Uid(Reading::Known(uid)) = &answer {
+            self.uid = Some(uid.clone());
         }
+        view.take(answer);
     }
 
     pub async fn detect(&mut self) -> DetectionReport {
@@ -106,10 +110,22 @@ impl Operator {
     async fn detect_into(&mut self, view: &mut ClusterView) -> DetectionReport {
         loop {
             let queries = queries(view, &self.settings);
-            let Some(query) = queries.iter().find(|query| !view.has(query)) else {
-                return detect(view, &self.settings, self.process.now());
-            };
-            self.read_into(view, query).await;
+            if let Some(query) = queries.iter().find(|query| !view.has(query)) {
+                self.read_into(view, query).await;
+                continue;
+            }
+            let report = detect(view, &self.settings, self.process.now());
+            let is_denied =
+                |query: &Query| !query.is_of_kubernetes() && view.denied(query).is_some();
+            let denied: Vec<Query> = queries.into_iter().filter(is_denied).collect();
+            let why = denied.first().and_then(|query| view.denied(query)).map(str::to_owned);
+            let Some(why) = why else { return report };
+            if !self.wait_for_permission(&report, &why).await {
+                return report;
+            }
+            for query in &denied {
+                self.read_into(view, query).await;
+            }
         }
     }
 
@@ -140,7 +156,8 @@ impl Operator {
         let capacity = self.read_capacity(&view).await;
         let expires = expires.unwrap_or_else(|| ApprovalToken::expiry(self.process.now()));
         let checks = &report.detection.checks;
-        Examined { plan: plan::build(&view, &self.settings, &capacity, checks, expires), report }
+        let plan = plan::build(&view, &self.settings, &capacity, checks, expires);
+        Examined { plan, denied: denied(&view, &self.settings, &capacity), report }
     }
 
     async fn read_capacity(&self, view: &ClusterView) -> Capacity {
@@ -211,6 +228,32 @@ impl Operator {
         let mut view = ClusterView::default();
         self.read_into(&mut view, &Query::Pools).await;
         TemporaryPool::of(view.pools.as_ref()?.known()?, &self.settings.target.pool)
+    }
+}
+
+/// Returns the checks of a plan whose reads are not permitted.
+fn denied(view: &ClusterView, settings: &Settings, capacity: &Capacity) -> Vec<CheckResult> {
+    let mut reads = queries(view, settings);
+    reads.extend([Query::Pods, Query::Pdbs]);
+    let of_view = reads.iter().filter_map(|query| Some((check_of(query), view.denied(query)?)));
+    let all = of_view.chain(capacity.denied());
+    all.map(|(check, why)| {
+        CheckResult::new(check, Outcome::Unknown, format!("not permitted ({why})"))
+    })
+    .collect()
+}
+
+/// Returns the check that depends on a read.
+fn check_of(query: &Query) -> &'static str {
+    match query {
+        Query::Cluster => CLUSTER_STATE,
+        Query::Pools => OTHER_POOLS,
+        Query::ScaleSets | Query::Nics(_) | Query::Events => FAILING_WRITES,
+        Query::Instances(_) | Query::Nodes => MISSING_NODES,
+        Query::LatestOperation | Query::Operation(_) => OTHER_OPERATION,
+        Query::Uid => CLUSTER_UID,
+        Query::Pods | Query::Pdbs => PDB,
+        Query::Replicas(_) => WORKLOADS,
     }
 }
 

@@ -4,19 +4,22 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
-use mooring_kube::Client;
-use mooring_workflow::Reading;
+use mooring_kube::{Access, Client};
 use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use mooring_workflow::responses::unfinished_0_1;
-use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, JournalStore};
+use mooring_workflow::store::{
+    ConfigMapStore, FileStore, IfMissing, JOURNAL, JournalPlace, JournalStore, check_namespace,
+};
 use mooring_workflow::world::Clock;
+use mooring_workflow::{CheckResult, Outcome, Reading};
 use tokio::sync::watch;
 
 use super::azure::AzureRuntime;
 use super::credentials::{self, ApiUnavailable, CredentialSource};
 use super::kubernetes::ClusterApi;
+use crate::checks::PERMISSIONS;
 use crate::names::config_map;
 use crate::settings::Settings;
 use crate::workflow::Entry;
@@ -25,7 +28,9 @@ pub type JournalStatus = command::JournalStatus<Entry>;
 
 /// The wait for permissions that were just granted.
 pub(super) struct Grace {
-    pub(super) timeout: SignedDuration,
+    /// Time that is left for all waits.
+    pub(super) left: SignedDuration,
+    pub(super) pause: SignedDuration,
     pub(super) report: Box<dyn FnMut(&str)>,
 }
 
@@ -41,6 +46,18 @@ pub struct Operator {
     /// Uid of the namespace `kube-system`, once it was read.
     pub(super) uid: Option<String>,
 }
+
+const fn needs(verb: &'static str, group: &'static str, resource: &'static str) -> Access<'static> {
+    Access { verb, group, resource, namespace: None, name: None }
+}
+
+/// Permissions that a drain needs. Reads of the start show the others.
+const CHANGES: [Access<'static>; 4] = [
+    needs("patch", "", "nodes"),
+    needs("create", "", "pods/eviction"),
+    needs("get", "apps", "replicasets"),
+    needs("get", "apps", "statefulsets"),
+];
 
 pub fn store(api: Client, namespace: &str, pool: &str) -> JournalStore<Entry> {
     let about = "Journal of a node pool repair; `mooring repair status` prints it.";
@@ -133,6 +150,41 @@ impl Operator {
             self.sources[0].add(began, ended, read.as_ref().err().cloned());
         }
         Ok(read?)
+    }
+
+    /// Fails if Azure gives no token, rejects it, or does not know the subscription: settings or credentials are wrong.
+    pub async fn ensure_access(&self) -> Result<(), String> {
+        self.azure.ensure_access().await
+    }
+
+    /// Checks that a run can be recorded.
+    pub async fn check_journal(&mut self, if_missing: IfMissing) -> CheckResult {
+        let namespace = match &self.settings.journal {
+            JournalPlace::File(path) => {
+                return CheckResult::new(JOURNAL, Outcome::Pass, path.as_str());
+            }
+            JournalPlace::ConfigMap(namespace) => namespace.clone(),
+        };
+        match self.kube().await {
+            Ok(kube) => check_namespace(&kube.0, &namespace, if_missing).await,
+            Err(error) => CheckResult::new(JOURNAL, Outcome::Unknown, error.why()),
+        }
+    }
+
+    /// Checks the permissions of a run in the cluster that its first reads do not show.
+    pub async fn check_changes(&mut self) -> CheckResult {
+        let result = |outcome, why: String| CheckResult::new(PERMISSIONS, outcome, why);
+        let kube = match self.kube().await {
+            Ok(kube) => kube,
+            Err(error) => return result(Outcome::Unknown, error.why().to_owned()),
+        };
+        match kube.0.lacking(CHANGES).await {
+            Ok(lacking) if lacking.is_empty() => result(Outcome::Pass, String::new()),
+            Ok(lacking) => {
+                result(Outcome::Fail, format!("missing in the cluster: {}", lacking.join(", ")))
+            }
+            Err(error) => result(Outcome::Unknown, error.to_string()),
+        }
     }
 
     /// Returns the pools that have a journal in the cluster, sorted; only this pool for a journal in a file.

@@ -38,6 +38,12 @@ pub(super) fn no_cluster(error: &Error) -> bool {
     error.is_not_found() && CODES.iter().any(has_code)
 }
 
+/// Returns true without an accepted token, and for a subscription that does not exist.
+pub(super) fn is_misconfigured(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::Identity(_) | ErrorKind::Unauthorized(_))
+        || (error.is_not_found() && !no_cluster(error))
+}
+
 /// Returns true if an endpoint does not exist: 404, or 400 with a code for a retired or unknown api-version. Any other 400 is
 /// an error in the request.
 pub(super) fn is_unavailable(error: &Error) -> bool {

@@ -10,6 +10,8 @@ pub enum SettingsError {
         /// Sanitized for printing.
         value: String,
     },
+    #[error("MOORING_SIGNS (--signs) must be direct or writes, not '{0}'")]
+    Signs(String),
     #[error("unknown check '{name}'; valid checks: {valid}")]
     UnknownCheck {
         /// Sanitized for printing.

@@ -6,5 +6,5 @@ mod run_settings;
 
 pub use error::SettingsError;
 pub(crate) use policy::{BREAKER_PERIOD, MAX_RECREATIONS};
-pub use policy::{BudgetPolicy, Limits, VersionPolicy};
+pub use policy::{BudgetPolicy, Limits, SignPolicy, VersionPolicy};
 pub use run_settings::{PoolTarget, Settings};

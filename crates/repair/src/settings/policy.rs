@@ -27,6 +27,27 @@ impl VersionPolicy {
     }
 }
 
+/// What shows that writes keep failing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignPolicy {
+    /// Enough failed writes, or live state that shows the same.
+    #[default]
+    Direct,
+    /// Enough failed writes only.
+    Writes,
+}
+
+impl SignPolicy {
+    /// Returns the value of `--signs`.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Writes => "writes",
+        }
+    }
+}
+
 /// Policy for PDBs that block the eviction of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
-use super::policy::{BudgetPolicy, Limits, VersionPolicy};
+use super::policy::{BudgetPolicy, Limits, SignPolicy, VersionPolicy};
 use crate::check_ids::{PDB, current_name};
 use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
@@ -25,6 +25,8 @@ pub struct Settings {
     pub fail_threshold: u32,
     pub fail_window: SignedDuration,
     #[serde(default)]
+    pub signs: SignPolicy,
+    #[serde(default)]
     pub signatures: Signatures,
     /// Pool states that count as wedged.
     pub wedge_states: Vec<String>,
@@ -37,7 +39,9 @@ pub struct Settings {
     pub journal: JournalPlace,
 }
 
-/// AKS retries about every three minutes: five failures take at least 15 minutes.
+/// Minutes between the retries of AKS, about.
+const RETRY_MINUTES: i64 = 3;
+/// Five failures take at least 12 minutes.
 const FAIL_THRESHOLD: u32 = 5;
 const FAIL_WINDOW: SignedDuration = SignedDuration::from_mins(360);
 
@@ -49,6 +53,7 @@ impl Settings {
             target,
             fail_threshold: FAIL_THRESHOLD,
             fail_window: FAIL_WINDOW,
+            signs: SignPolicy::default(),
             signatures: Signatures::default(),
             wedge_states: vec!["Failed".to_owned()],
             version: VersionPolicy::default(),
@@ -101,13 +106,33 @@ impl Settings {
         let target =
             PoolTarget { subscription, resource_group, cluster, pool: "system".to_owned() };
         let mut settings = Self::new(target);
+        // A number that is set is a lower bound.
         if let Some(number) = positive("NRP_FAIL_THRESHOLD", &env)? {
             settings.fail_threshold = number;
+            settings.signs = SignPolicy::Writes;
         }
         if let Some(number) = positive("NRP_FAIL_WINDOW_MIN", &env)? {
             settings.fail_window = SignedDuration::from_mins(i64::from(number));
+            settings.signs = SignPolicy::Writes;
+        }
+        match env("MOORING_SIGNS").as_deref().map(str::trim) {
+            None | Some("") => {}
+            Some("direct") => settings.signs = SignPolicy::Direct,
+            Some("writes") => settings.signs = SignPolicy::Writes,
+            Some(other) => return Err(SettingsError::Signs(mooring_redact::identifier(other))),
         }
         Ok(settings)
+    }
+
+    /// Returns the reason if AKS does not retry often enough for the threshold.
+    pub fn unreachable_threshold(&self) -> Option<String> {
+        let (threshold, minutes) = (self.fail_threshold, self.fail_window.as_mins());
+        let most = minutes / RETRY_MINUTES + 1;
+        (i64::from(threshold) > most).then(|| {
+            format!(
+                "{threshold} failed writes within {minutes} minutes cannot be reached: AKS retries about every {RETRY_MINUTES} minutes, so at most {most} fail in that time"
+            )
+        })
     }
 
     /// Adds an override that was validated.
@@ -214,6 +239,38 @@ mod tests {
                 assert!(error.to_string().contains(value), "{error}");
             }
         }
+    }
+
+    #[test]
+    fn number_that_is_set_excludes_direct_signs_unless_they_are_allowed() {
+        let (threshold, window) = (("NRP_FAIL_THRESHOLD", "5"), ("NRP_FAIL_WINDOW_MIN", "360"));
+        let direct = ("MOORING_SIGNS", " direct ");
+        for (set, expected) in [
+            (&[][..], SignPolicy::Direct),
+            (&[("NRP_FAIL_THRESHOLD", "")], SignPolicy::Direct),
+            (&[threshold], SignPolicy::Writes),
+            (&[window], SignPolicy::Writes),
+            (&[("MOORING_SIGNS", "writes")], SignPolicy::Writes),
+            (&[threshold, window, direct], SignPolicy::Direct),
+        ] {
+            assert_eq!(from(set).unwrap().signs, expected, "{set:?}");
+        }
+        let error = from(&[("MOORING_SIGNS", "any")]).unwrap_err().to_string();
+        assert_eq!(error, "MOORING_SIGNS (--signs) must be direct or writes, not 'any'");
+    }
+
+    #[test]
+    fn threshold_is_reachable_by_retries_within_the_window() {
+        let reached = |threshold, minutes| {
+            let pairs = [("NRP_FAIL_THRESHOLD", threshold), ("NRP_FAIL_WINDOW_MIN", minutes)];
+            from(&pairs).unwrap().unreachable_threshold()
+        };
+        assert_eq!(
+            [reached("6", "15"), reached("10", "360"), reached("1", "1")],
+            [None, None, None]
+        );
+        let expected = "10 failed writes within 15 minutes cannot be reached: AKS retries about every 3 minutes, so at most 6 fail in that time";
+        assert_eq!(reached("10", "15").as_deref(), Some(expected));
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub enum StartError {
     /// A check of the plan failed.
     #[error("{0}")]
     Blocked(String),
-    /// A check of the verdict failed.
-    #[error("blocked by {}", .0.join(", "))]
+    /// Checks of the verdict failed; each with the reason.
+    #[error("blocked by {}", .0.join(" | "))]
     Refused(Vec<String>),
 }
 

@@ -185,6 +185,9 @@ fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
     if plan.fail_window != asked.fail_window {
         flags.push(format!("--fail-window {}", plan.fail_window.as_mins()));
     }
+    if plan.signs != asked.signs {
+        flags.push(format!("--signs {}", plan.signs.flag()));
+    }
     if plan.signatures != asked.signatures {
         flags.push("--signatures".to_owned());
     }

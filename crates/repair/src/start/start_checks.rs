@@ -113,7 +113,7 @@ pub fn may_begin(
     let failed: Vec<String> = checks
         .iter()
         .filter(|check| !check.allows_run() && !check.transient)
-        .map(|check| check.name.clone())
+        .map(|check| format!("{}: {}", check.name, check.detail()))
         .collect();
     if !failed.is_empty() {
         return Err(StartError::Refused(failed));

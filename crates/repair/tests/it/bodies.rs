@@ -476,7 +476,7 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
     let check = |outcome, overridden: Option<&str>, transient| CheckResult {
         name: "pool-state".into(),
         outcome,
-        evidence: vec![],
+        evidence: vec!["why".into()],
         overridden: overridden.map(str::to_owned),
         transient,
     };
@@ -508,7 +508,7 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
         let late = by(&[], typed(), pass(), when.parse().unwrap());
         assert!(matches!(late, Err(StartError::Expired(_))), "{when}: {late:?}");
     }
-    let refused = Err(StartError::Refused(vec!["pool-state".into()]));
+    let refused = Err(StartError::Refused(vec!["pool-state: why".into()]));
     assert_eq!(ask(&[], None, check(Outcome::Fail, None, false)), refused);
     assert_eq!(ask(&[], None, check(Outcome::Unknown, None, false)), refused);
     assert!(ask(&[], None, check(Outcome::Unknown, None, true)).is_ok());

@@ -40,8 +40,8 @@ pub(crate) fn explain(error: &RequestError, namespace: &str) -> String {
         Some(403) if namespace == "kube-system" => format!(
             "{error}\nhint: AKS Automatic refuses writes in kube-system; use another namespace for the journal ({NAMESPACE} by default)"
         ),
-        // A create request names only its namespace.
-        Some(404) if namespace == NAMESPACE => format!(
+        // A create request names only its namespace. Without that, its Role is missing as well.
+        Some(403 | 404) if namespace == NAMESPACE => format!(
             "{error}\nhint: `kubectl apply -f {MANIFEST}` creates namespace {NAMESPACE} and the permissions in it"
         ),
         Some(404) => format!(
@@ -59,7 +59,7 @@ mod tests {
     fn hint_depends_on_status_and_namespace() {
         for (status, namespace, hint) in [
             (Some(403), "kube-system", "AKS Automatic"),
-            (Some(403), NAMESPACE, ""),
+            (Some(403), NAMESPACE, "kubectl apply -f packaging/"),
             (Some(404), NAMESPACE, "kubectl apply -f packaging/"),
             (Some(404), "kube-system", "create namespace kube-system"),
             (Some(404), "ops", "create namespace ops"),

@@ -11,4 +11,4 @@ mod tests;
 pub(super) use connection::connection;
 pub(super) use controller::controller;
 pub(super) use karpenter::karpenter;
-pub(super) use permissions::permissions;
+pub(super) use permissions::{journal, permissions};

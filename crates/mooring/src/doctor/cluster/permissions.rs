@@ -2,6 +2,8 @@
 
 use mooring_controller::record;
 use mooring_kube::Access;
+use mooring_workflow::Outcome;
+use mooring_workflow::store::{IfMissing, JOURNAL, MANIFEST, check_namespace};
 
 use crate::cluster::ConnectedCluster;
 use crate::doctor::check::{CheckState, DoctorCheck};
@@ -51,7 +53,7 @@ pub(crate) async fn permissions(cluster: &ConnectedCluster) -> Vec<DoctorCheck> 
         checks.push(
             DoctorCheck::new("cluster", "permissions", state, message)
                 .used_by(used_by)
-                .lacks(vec![shown(access)])
+                .lacks(vec![access.to_string()])
                 .fix((state == CheckState::Failed).then(|| grant(access))),
         );
     }
@@ -62,16 +64,29 @@ pub(crate) async fn permissions(cluster: &ConnectedCluster) -> Vec<DoctorCheck> 
     checks
 }
 
+/// Checks that workflows can write their journals.
+pub(crate) async fn journal(cluster: &ConnectedCluster) -> DoctorCheck {
+    let namespace = &cluster.facts.controller.namespace;
+    let check = check_namespace(&cluster.client, namespace, IfMissing::Report).await;
+    let state = match check.outcome {
+        Outcome::Pass => CheckState::Ok,
+        Outcome::Unknown => CheckState::Skipped,
+        Outcome::Fail => CheckState::Warning,
+    };
+    let message = match state {
+        CheckState::Ok => check.detail(),
+        _ => format!("journals cannot be written in {namespace}: {}", check.detail()),
+    };
+    DoctorCheck::new("cluster", JOURNAL, state, message)
+        .used_by(&["repair", "finalizers"])
+        .fix((state != CheckState::Ok).then(|| format!("kubectl apply -f {MANIFEST}")))
+}
+
 fn resource(access: Access<'_>) -> String {
     match access.group {
         "" => access.resource.to_owned(),
         group => format!("{}.{group}", access.resource),
     }
-}
-
-fn shown(access: Access<'_>) -> String {
-    let namespace = access.namespace.map_or_else(String::new, |name| format!(" in {name}"));
-    format!("{} {}{namespace}", access.verb, resource(access))
 }
 
 /// Returns the command that an administrator runs: it grants lists in the cluster, and single objects in their namespace.

@@ -2,6 +2,7 @@
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -9,7 +10,7 @@ use mooring_repair::settings::{BudgetPolicy, VersionPolicy};
 use mooring_workflow::approval::ApprovalToken;
 
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
-use crate::arguments::{CLUSTER_HEADING, ClusterName};
+use crate::arguments::{CLUSTER_HEADING, ClusterName, parse_duration};
 use crate::process::env_var;
 use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
 
@@ -18,10 +19,17 @@ use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repe
 pub(crate) struct RepairArguments {
     /// Run unattended: read settings from environment variables, exit 0 or 1, time out after 60 minutes
     ///
-    /// Exits with 0 if the pool is repaired or nothing is to be done, and with 1 for everything else; only an invalid
-    /// DRY_RUN is 2.
+    /// Exits with 0 if the pool is repaired, or if a check does not pass or cannot be evaluated: a warning names it, and
+    /// nothing is changed. Exits with 1 if a repair that was started did not finish, for wrong settings or credentials,
+    /// and if all checks pass and the run cannot be recorded or locked; only an invalid DRY_RUN is 2.
     #[arg(long)]
     pub(crate) pipeline: bool,
+    /// With --pipeline: exit with 1 if a check cannot be evaluated
+    #[arg(long, requires = "pipeline")]
+    pub(crate) fail_on_unknown: bool,
+    /// With --pipeline: time to wait for a missing permission in Azure that was just granted, at most 1m
+    #[arg(long, value_name = "DURATION", requires = "pipeline", default_value = "1m", value_parser = parse_duration)]
+    pub(crate) permission_timeout: Duration,
     /// With --pipeline: plan only; DRY_RUN=true does the same
     #[arg(long, requires = "pipeline")]
     pub(crate) dry_run: bool,
@@ -54,7 +62,8 @@ A kill at any instant loses nothing: every intent is in the journal before its
 effect.
 
 Variables of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID,
-NRP_FAIL_THRESHOLD (5), NRP_FAIL_WINDOW_MIN (360), MOORING_SIGNATURES, DRY_RUN.
+NRP_FAIL_THRESHOLD (5), NRP_FAIL_WINDOW_MIN (360), MOORING_SIGNS,
+MOORING_SIGNATURES, DRY_RUN.
 It pins the new nodes to the Kubernetes version of the control plane; the other
 commands keep that of the pool (--kubernetes-version). A cluster that does not
 exist is exit 3; only --pipeline treats it as a greenfield rollout and exits
@@ -71,7 +80,8 @@ Checks that --override accepts, each with a reason that is recorded:
 The former names size, budgets, addresses and placement are accepted until the
 next release.
 
-Exit codes (--pipeline has its own: 0 done or nothing to do, 1 everything else):
+Exit codes (--pipeline has its own: 0 repaired, or nothing changed with the reason,
+1 not finished or not possible):
   0  success, not wedged, or nothing to do
   1  wedge suspected or certain (detect), a run stopped (status); --exit-zero: 0
   2  usage error
@@ -264,6 +274,11 @@ pub(crate) struct DetectionArguments {
     /// AKS retries about every 3 minutes, and the activity log is up to 20 minutes late.
     #[arg(long, value_name = "MINUTES")]
     pub(crate) fail_window: Option<String>,
+    /// What shows that writes keep failing: `direct` for enough failed writes or live state that shows the same, `writes`
+    /// for enough failed writes only [env: MOORING_SIGNS]
+    /// [default: direct; writes if the threshold or the window is set]
+    #[arg(long, value_name = "SIGNS")]
+    pub(crate) signs: Option<String>,
     /// YAML file with the errors and direct checks that define a wedge; replaces the built-in list
     /// [env: MOORING_SIGNATURES]
     #[arg(long, value_name = "FILE")]

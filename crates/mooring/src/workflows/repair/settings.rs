@@ -9,6 +9,7 @@ use mooring_repair::signatures::Signatures;
 use super::arguments::{DetectionArguments, PolicyArguments, TargetArguments};
 use super::context::ContextCluster;
 use crate::output::failure::CommandFailure;
+use crate::output::show::print_warning;
 use crate::process::env_var;
 
 /// The cluster of a context, then flags, take precedence over environment variables.
@@ -38,13 +39,15 @@ pub(crate) fn settings(
         "CLUSTER_NAME" => of_id(|id| Some(id.name())).or_else(|| cluster.clone()),
         "NRP_FAIL_THRESHOLD" => detection.and_then(|detection| detection.fail_threshold.clone()),
         "NRP_FAIL_WINDOW_MIN" => detection.and_then(|detection| detection.fail_window.clone()),
+        SIGNS => detection.and_then(|detection| detection.signs.clone()),
         _ => None,
     };
-    // Invalid thresholds do not stop a command that does not evaluate them.
-    let applies = |name: &str| detection.is_some() || !name.starts_with("NRP_");
+    // Invalid values do not stop a command that does not evaluate them.
+    let applies = |name: &str| detection.is_some() || !(name.starts_with("NRP_") || name == SIGNS);
     let variable = |name: &str| environment(name).filter(|_| applies(name));
     let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
         .map_err(|error| usage(&error))?;
+    warn_of_threshold(&settings);
     target.pool().clone_into(&mut settings.target.pool);
     settings.journal =
         target.journal.place(&config_map(target.pool()), target.namespace.as_deref())?;
@@ -67,6 +70,15 @@ pub(crate) fn settings(
     }
     Ok(settings)
 }
+
+/// Warns of a threshold that cannot be reached.
+pub(crate) fn warn_of_threshold(settings: &Settings) {
+    if let Some(why) = settings.unreachable_threshold() {
+        print_warning(&why);
+    }
+}
+
+const SIGNS: &str = "MOORING_SIGNS";
 
 /// Environment variable of `--signatures`.
 pub(crate) const SIGNATURES: &str = "MOORING_SIGNATURES";
@@ -170,6 +182,7 @@ mod tests {
         assert_eq!(own.limits.poll, SignedDuration::from_secs(9));
         for words in [
             &["--fail-threshold", "x"][..],
+            &["--signs", "x"],
             &["--override", "nosuch=x"],
             &["--wedge-states", "Fine"],
             &["--signatures", "/nonexistent"],

@@ -14,7 +14,7 @@ pub(crate) use arguments::{ApprovalArguments, JournalArgument, ReadLimit, repeat
 pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
 pub(crate) use exit::{exit_code, format_lock, unfinished_result};
 pub(crate) use messages::{write, write_screen};
-pub(crate) use progress::{ProgressOutput, print_once, with_progress};
+pub(crate) use progress::{ProgressOutput, WAITING, print_once, with_progress};
 pub(crate) use signals::Signals;
 pub(crate) use status::{RunsReading, is_wrong, run_status, watch_runs};
 pub(crate) use watch::{Frame, WatchRow, Watched, ensure_watchable, watch};

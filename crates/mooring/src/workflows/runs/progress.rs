@@ -145,9 +145,11 @@ fn render(text: Text, indent: usize, style: &mooring_terminal::Style) -> String 
     screen.render(style).trim_end().to_owned()
 }
 
+pub(crate) const WAITING: &str = "waiting for Azure and Kubernetes";
+
 /// Awaits reads that are usually quick, and reports while they are not, for example while Azure throttles.
 pub(crate) async fn with_progress<T>(limit: Option<ReadLimit>, work: impl Future<Output = T>) -> T {
-    wait_for("waiting for Azure and Kubernetes", &ReadLimit::end(limit), work).await
+    wait_for(WAITING, &ReadLimit::end(limit), work).await
 }
 
 /// Returns a function that prints the first text it receives.

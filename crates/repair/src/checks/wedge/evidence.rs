@@ -22,6 +22,14 @@ impl Sign {
         Self { outcome, text: text.into() }
     }
 
+    /// Returns a direct sign that the settings exclude.
+    pub(in crate::checks) fn excluded(mut self) -> Self {
+        if self.outcome == Outcome::Pass {
+            self.text.push_str(" (does not count: --signs writes)");
+        }
+        Self { outcome: Outcome::Fail, ..self }
+    }
+
     fn none() -> Self {
         Self::new(Outcome::Fail, "")
     }

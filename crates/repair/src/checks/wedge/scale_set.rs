@@ -10,7 +10,7 @@ use super::write_failures::{LOG_DELAY, ScaleSetWrites};
 use crate::check_ids::FAILING_WRITES;
 use crate::checks::text::{known, latest_suffix};
 use crate::observation::ClusterView;
-use crate::settings::Settings;
+use crate::settings::{Settings, SignPolicy};
 use crate::signatures::Signature;
 
 /// Writes to the pool's scale set fail with an error of a wedge and none succeeded since, or live state shows the same.
@@ -35,7 +35,11 @@ pub(in crate::checks) fn failing_writes(
     let subject = WedgeSubject { view, settings, set, success, now };
     let signs = settings.signatures.signatures.iter().flat_map(|signature| {
         let count = (!signature.errors.is_empty()).then(|| count(writes, signature, subject));
-        count.into_iter().chain(subject.check(signature))
+        let direct = subject.check(signature).into_iter().map(|sign| match settings.signs {
+            SignPolicy::Direct => sign,
+            SignPolicy::Writes => sign.excluded(),
+        });
+        count.into_iter().chain(direct)
     });
     combine(signs.collect())
 }

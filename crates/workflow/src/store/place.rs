@@ -1,0 +1,102 @@
+//! The namespace of journals, and the permissions in it.
+
+use http::Method;
+use mooring_kube::{Access, Client, Lost, RequestError, Response};
+use serde_json::{Value, json};
+
+use super::error::explain;
+use crate::model::check::{CheckResult, Outcome};
+
+/// Name of the check.
+pub const JOURNAL: &str = "journal";
+
+/// What a check does about a namespace that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfMissing {
+    Create,
+    /// Lets the server check that it can be created.
+    DryRun,
+    /// Only reads.
+    Report,
+}
+
+const NEEDS: [(&str, &str, &str); 6] = [
+    ("get", "", "configmaps"),
+    ("create", "", "configmaps"),
+    ("update", "", "configmaps"),
+    ("get", "coordination.k8s.io", "leases"),
+    ("create", "coordination.k8s.io", "leases"),
+    ("update", "coordination.k8s.io", "leases"),
+];
+
+/// Checks that journals can be written in a namespace. Nothing else is written than the namespace itself.
+pub async fn check_namespace(api: &Client, namespace: &str, if_missing: IfMissing) -> CheckResult {
+    let (outcome, why) = match check(api, namespace, if_missing).await {
+        Ok(()) => (Outcome::Pass, format!("journals can be written in namespace {namespace}")),
+        Err(failed) => failed,
+    };
+    CheckResult::new(JOURNAL, outcome, why)
+}
+
+async fn check(
+    api: &Client,
+    namespace: &str,
+    if_missing: IfMissing,
+) -> Result<(), (Outcome, String)> {
+    let mut written = if if_missing == IfMissing::Report {
+        let read = api.get(&format!("/api/v1/namespaces/{namespace}")).await;
+        let read = read.map_err(|Lost(why)| (Outcome::Unknown, why))?;
+        // The namespace itself need not be readable.
+        Response { status: if read.status == 403 { 200 } else { read.status }, ..read }
+    } else {
+        try_write(api, namespace).await?
+    };
+    if written.status == 404 && if_missing != IfMissing::Report {
+        let body =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+        let dry_run = if if_missing == IfMissing::DryRun { DRY_RUN } else { "" };
+        let created = post(api, &format!("/api/v1/namespaces{dry_run}"), &body).await?;
+        let is_there = created.is_success() || created.status == 409;
+        if is_there && if_missing == IfMissing::DryRun {
+            return Ok(());
+        }
+        if is_there {
+            written = try_write(api, namespace).await?;
+        }
+    }
+    // 409: a server that has the object checks everything else first.
+    if !written.is_success() && written.status != 409 {
+        let (reason, message) = written.refusal();
+        let error = RequestError { status: Some(written.status), reason, message };
+        let is_final = matches!(written.status, 403 | 404);
+        let outcome = if is_final { Outcome::Fail } else { Outcome::Unknown };
+        return Err((outcome, explain(&error, namespace).replace("\nhint: ", "; ")));
+    }
+    let needs = NEEDS.map(|(verb, group, resource)| {
+        let namespace = Some(namespace);
+        Access { verb, group, resource, namespace, name: None }
+    });
+    let lacking = api.lacking(needs).await;
+    let lacking = lacking.map_err(|error| (Outcome::Unknown, error.to_string()))?;
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    Err((Outcome::Fail, format!("missing permissions: {}", lacking.join(", "))))
+}
+
+const DRY_RUN: &str = "?dryRun=All";
+
+/// Lets the server check a write: the namespace, the permission and admission.
+async fn try_write(api: &Client, namespace: &str) -> Result<Response, (Outcome, String)> {
+    let path = format!("/api/v1/namespaces/{namespace}/configmaps{DRY_RUN}");
+    let body = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "mooring-check", "namespace": namespace},
+    });
+    post(api, &path, &body).await
+}
+
+async fn post(api: &Client, path: &str, body: &Value) -> Result<Response, (Outcome, String)> {
+    let sent = api.send(Method::POST, path, Some(body)).await;
+    sent.map_err(|Lost(why)| (Outcome::Unknown, why))
+}
