@@ -8,14 +8,15 @@ use azure_core::cloud::{CloudConfiguration, CustomConfiguration};
 use azure_core::credentials::TokenCredential;
 use azure_core::http::{ClientOptions, RetryOptions, Transport};
 use azure_identity::{
-    AzureCliCredential, AzureCliCredentialOptions, ClientAssertionCredentialOptions,
-    ClientSecretCredential, ClientSecretCredentialOptions, ManagedIdentityCredential,
-    ManagedIdentityCredentialOptions, UserAssignedId, WorkloadIdentityCredential,
-    WorkloadIdentityCredentialOptions,
+    AzureCliCredential, AzureCliCredentialOptions, ClientAssertionCredential,
+    ClientAssertionCredentialOptions, ClientSecretCredential, ClientSecretCredentialOptions,
+    ManagedIdentityCredential, ManagedIdentityCredentialOptions, UserAssignedId,
+    WorkloadIdentityCredential, WorkloadIdentityCredentialOptions,
 };
 use jiff::Timestamp;
 use mooring_redact::Secret;
 
+use super::certificate::ClientCertificate;
 use super::{Credential, IdentityError, IdentitySettings, Token};
 use crate::cloud::Cloud;
 use crate::text::safe;
@@ -53,7 +54,7 @@ impl Chain {
                 _ => sign_in.clone(),
             };
             let options = options(cloud, transport, alone);
-            links.push((credential, create(credential, settings, options)?));
+            links.push((credential, create(credential, cloud, settings, options)?));
         }
         Ok(Self {
             links,
@@ -126,6 +127,7 @@ fn options(cloud: &Cloud, client: reqwest::Client, alone: bool) -> ClientOptions
 
 fn create(
     credential: Credential,
+    cloud: &Cloud,
     settings: &IdentitySettings,
     client_options: ClientOptions,
 ) -> Result<Arc<dyn TokenCredential>, IdentityError> {
@@ -145,6 +147,17 @@ fn create(
                 Some(ClientSecretCredentialOptions { client_options }),
             )
             .map_err(failed)?
+        }
+        Credential::ClientCertificate => {
+            let path = settings.certificate.as_deref();
+            let path = path.ok_or(missing("AZURE_CLIENT_CERTIFICATE_PATH"))?;
+            let (tenant, client) = (tenant()?, client()?);
+            let authority = cloud.authority().as_str().trim_end_matches('/');
+            let audience = format!("{authority}/{tenant}/oauth2/v2.0/token");
+            let certificate = ClientCertificate::read(path, client.clone(), audience)?;
+            let options = ClientAssertionCredentialOptions { client_options };
+            ClientAssertionCredential::new(tenant, client, certificate, Some(options))
+                .map_err(failed)?
         }
         Credential::WorkloadIdentity => {
             let token_file = settings.token_file.clone();
@@ -284,7 +297,9 @@ mod tests {
     fn azure_cli_signs_in_to_the_configured_tenant() {
         let settings =
             IdentitySettings { tenant: Some("tenant-1".to_owned()), ..IdentitySettings::default() };
-        let cli = create(Credential::AzureCli, &settings, ClientOptions::default()).unwrap();
+        let cloud = Cloud::new(crate::cloud::CloudSettings::default()).unwrap();
+        let cli =
+            create(Credential::AzureCli, &cloud, &settings, ClientOptions::default()).unwrap();
         assert!(format!("{cli:?}").contains("tenant-1"), "{cli:?}");
     }
 }

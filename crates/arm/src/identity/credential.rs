@@ -9,6 +9,8 @@ use mooring_redact::Secret;
 pub enum Credential {
     /// A service principal with a secret, from the environment.
     ClientSecret,
+    /// A service principal with a certificate, from the environment.
+    ClientCertificate,
     /// A Kubernetes service account, federated.
     WorkloadIdentity,
     /// The identity of the VM, pod or app service.
@@ -21,6 +23,7 @@ impl fmt::Display for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ClientSecret => "client secret",
+            Self::ClientCertificate => "client certificate",
             Self::WorkloadIdentity => "workload identity",
             Self::ManagedIdentity => "managed identity",
             Self::AzureCli => "Azure CLI",

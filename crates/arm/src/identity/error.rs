@@ -15,6 +15,8 @@ pub enum IdentityError {
     Missing { credential: Credential, variable: &'static str },
     #[error("AZURE_CA_CERTIFICATE: {}: {why}", path.display())]
     Certificates { path: PathBuf, why: String },
+    #[error("AZURE_CLIENT_CERTIFICATE_PATH: {}: {why}", path.display())]
+    ClientCertificate { path: PathBuf, why: String },
     #[error("failed to set up the HTTP client: {0}")]
     Setup(String),
     #[error("failed to get a token from Azure: {}", .0.iter().map(|(credential, why)| format!("{credential}: {why}")).collect::<Vec<_>>().join("; "))]

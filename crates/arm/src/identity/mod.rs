@@ -1,5 +1,6 @@
 //! Authentication to Azure: selection and order of credentials, tokens.
 
+mod certificate;
 mod chain;
 mod credential;
 mod error;

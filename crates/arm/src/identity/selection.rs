@@ -14,6 +14,8 @@ pub struct IdentitySettings {
     pub client: Option<String>,
     /// `AZURE_CLIENT_SECRET`.
     pub secret: Option<Secret>,
+    /// `AZURE_CLIENT_CERTIFICATE_PATH`.
+    pub certificate: Option<PathBuf>,
     /// `IDENTITY_HEADER`, the secret of the App Service identity endpoint.
     pub header: Option<Secret>,
     /// `AZURE_FEDERATED_TOKEN_FILE`.
@@ -29,6 +31,7 @@ impl IdentitySettings {
             tenant: value("AZURE_TENANT_ID"),
             client: value("AZURE_CLIENT_ID"),
             secret: value("AZURE_CLIENT_SECRET").map(Secret::from),
+            certificate: value("AZURE_CLIENT_CERTIFICATE_PATH").map(PathBuf::from),
             header: value("IDENTITY_HEADER").map(Secret::from),
             token_file: value("AZURE_FEDERATED_TOKEN_FILE").map(PathBuf::from),
             credentials: value("AZURE_TOKEN_CREDENTIALS"),
@@ -37,15 +40,22 @@ impl IdentitySettings {
 
     /// Returns true if a credential is named or configured, so that no other is tried.
     pub const fn is_configured(&self) -> bool {
-        self.secret.is_some() || self.token_file.is_some() || self.credentials.is_some()
+        self.secret.is_some()
+            || self.certificate.is_some()
+            || self.token_file.is_some()
+            || self.credentials.is_some()
     }
 
     /// Returns the credentials to try, in order. An explicitly configured credential is used alone; otherwise the
     /// managed identity is tried, then the user who is signed in to `az`.
     pub fn choose(&self) -> Result<Vec<Credential>, IdentityError> {
-        use Credential::{AzureCli, ClientSecret, ManagedIdentity, WorkloadIdentity};
-        let production = if self.secret.is_some() {
-            ClientSecret
+        use Credential::{
+            AzureCli, ClientCertificate, ClientSecret, ManagedIdentity, WorkloadIdentity,
+        };
+        let has_certificate = self.secret.is_none() && self.certificate.is_some();
+        let principal = if has_certificate { ClientCertificate } else { ClientSecret };
+        let production = if self.secret.is_some() || has_certificate {
+            principal
         } else if self.token_file.is_some() {
             WorkloadIdentity
         } else {
@@ -59,7 +69,8 @@ impl IdentitySettings {
         };
         Ok(vec![match named.trim().to_ascii_lowercase().as_str() {
             "prod" => production,
-            "environmentcredential" | "clientsecretcredential" => ClientSecret,
+            "environmentcredential" => principal,
+            "clientsecretcredential" => ClientSecret,
             "workloadidentitycredential" => WorkloadIdentity,
             "managedidentitycredential" => ManagedIdentity,
             "dev" | "azureclicredential" => AzureCli,
@@ -70,7 +81,9 @@ impl IdentitySettings {
 
 #[cfg(test)]
 mod tests {
-    use super::Credential::{AzureCli, ClientSecret, ManagedIdentity, WorkloadIdentity};
+    use super::Credential::{
+        AzureCli, ClientCertificate, ClientSecret, ManagedIdentity, WorkloadIdentity,
+    };
     use super::*;
 
     fn settings(secret: bool, file: bool, credentials: &str) -> IdentitySettings {
@@ -110,6 +123,19 @@ mod tests {
                 "{secret} {file} {named}"
             );
         }
+    }
+
+    #[test]
+    fn certificate_comes_after_the_secret() {
+        let chosen = |secret, file, named| {
+            let certificate = Some(PathBuf::from("/c.pem"));
+            IdentitySettings { certificate, ..settings(secret, file, named) }.choose().unwrap()
+        };
+        assert_eq!(chosen(true, true, ""), [ClientSecret]);
+        for named in ["", "prod", "EnvironmentCredential"] {
+            assert_eq!(chosen(false, true, named), [ClientCertificate], "{named}");
+        }
+        assert_eq!(chosen(false, false, "dev"), [AzureCli]);
     }
 
     #[test]
