@@ -209,7 +209,7 @@ pub(crate) fn reading<T>(read: Result<Option<T>, ApiError>) -> Reading<T> {
     match read {
         Ok(Some(value)) => Reading::Known(value),
         Ok(None) | Err(ApiError { status: Some(404), .. }) => Reading::NotFound,
-        Err(ApiError { status: Some(401 | 403), what }) => Reading::Denied(what),
+        Err(ApiError { status: Some(401 | 403), what, .. }) => Reading::Denied(what),
         Err(error) => Reading::Failed(error.what),
     }
 }
