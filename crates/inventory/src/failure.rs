@@ -10,6 +10,8 @@ use mooring_redact::{Limit, foreign};
 use serde::Serialize;
 
 const MAX_MESSAGE: Limit = Limit::Chars(1000);
+/// A report so many seconds after the failure is late: reads take up to a minute.
+const LATE_REPORT: i64 = 120;
 
 /// An exit code with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -154,6 +156,12 @@ impl NodeFailure {
             failed_at: None,
             reported_at: None,
         }
+    }
+
+    /// Returns how many seconds after the failure it was reported, if that was late.
+    pub fn seconds_to_late_report(&self) -> Option<i64> {
+        let seconds = self.reported_at?.duration_since(self.failed_at?).as_secs();
+        (seconds >= LATE_REPORT).then_some(seconds)
     }
 
     /// Returns the code of the cause: the effective one, or that which was reported.

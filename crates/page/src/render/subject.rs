@@ -130,7 +130,10 @@ fn node_card(model: &PageModel<'_>, node: &Node) -> String {
         let failed = failure.failed_at.map(|at| exact_clock(at, model.now));
         let after =
             node.seconds_to_failure().map(|after| format!(", {} after launch", duration(after)));
-        facts.add("Failed", &(failed.unwrap_or_default() + &after.unwrap_or_default()));
+        let late = failure.seconds_to_late_report();
+        let late = late.map(|late| format!(", reported {} later", duration(late)));
+        let failed = [failed, after, late].map(Option::unwrap_or_default).concat();
+        facts.add("Failed", &failed);
         for line in &failure.evidence {
             facts.add("Evidence", &format!("<code>{}</code>", escape(&line.line)));
         }

@@ -12,9 +12,6 @@ use super::answer::{NodeEntry, WhyAnswer};
 use super::groups::{Rows, UNCONFIRMED, code, owner};
 use crate::answers::common::{add_advice, pools_portal, portal, seconds_clock, short_duration};
 
-/// A report this many seconds after the failure is late: reads take up to a minute.
-const LATE_REPORT: i64 = 120;
-
 /// Returns the first line: the answer.
 pub(super) fn sentence(facts: &ClusterFacts, entry: &NodeEntry) -> (Mark, String) {
     let (node, cluster) = (&entry.node, facts.cluster_name());
@@ -134,11 +131,8 @@ fn when(node: &Node, now: Timestamp) -> Option<String> {
         let after = node.seconds_to_failure().map(short_duration);
         let after = after.map_or_else(String::new, |after| format!(" ({after})"));
         parts.push(format!("failed {}{after}", seconds_clock(at, now)));
-        let reported = node.failure.as_ref().and_then(|failure| failure.reported_at);
-        let delay = reported.map_or(0, |reported| reported.duration_since(at).as_secs());
-        if delay >= LATE_REPORT {
-            parts.push(format!("reported {} later", short_duration(delay)));
-        }
+        let late = node.failure.as_ref().and_then(|failure| failure.seconds_to_late_report());
+        parts.extend(late.map(|late| format!("reported {} later", short_duration(late))));
     } else if node.is_failed() {
         parts.push("failed at an unknown time".to_owned());
     } else if let Some(at) = node.joined_at {
@@ -174,7 +168,7 @@ mod tests {
     fn late_report_is_told() {
         let mut node = fixtures::failed_node("default-a", "X");
         let failed = node.failed_at().unwrap();
-        for (seconds, expected) in [(119, None), (47 * 60, Some("reported 47m later"))] {
+        for (seconds, expected) in [(119, None), (47 * 60, Some("reported 47m00s later"))] {
             let reported = failed + jiff::SignedDuration::from_secs(seconds);
             node.failure.as_mut().unwrap().reported_at = Some(reported);
             let shown = when(&node, reported).unwrap();
