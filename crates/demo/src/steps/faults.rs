@@ -47,10 +47,7 @@ impl DemoEnvironment<'_> {
 
     pub(crate) fn fault(&mut self, fault: &FaultStep) {
         let FaultStep { message, rule } = fault;
-        self.simulation.shell().world().with(|world, now| {
-            world.kubernetes_mut().add_fault(rule.clone());
-            world.azure_mut().add_fault(rule.clone(), now);
-        });
+        self.simulation.shell().world().with(|world, now| world.add_fault(rule, now));
         self.remember("fault", message, MomentKind::Fault);
         self.output.print(DemoMark::Struck, &format!("from now on, {message}"));
     }

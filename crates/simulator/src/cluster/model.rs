@@ -117,6 +117,17 @@ impl SimulatedCluster {
         outcome
     }
 
+    /// Adds a fault rule for the calls that it selects, of Azure or the cluster's API.
+    pub fn add_fault(&mut self, rule: &FaultRule, now: Timestamp) {
+        self.kubernetes.add_fault(rule.clone());
+        self.azure.add_fault(rule.clone(), now);
+    }
+
+    pub fn clear_faults(&mut self, now: Timestamp) {
+        self.kubernetes.clear_faults();
+        self.azure.clear_faults(now);
+    }
+
     /// Applies every change that is due by `now`, each at its time.
     pub fn settle(&mut self, now: Timestamp) {
         for _ in 0..ROUNDS {

@@ -18,7 +18,7 @@ GET    /admin/state             internal state, as JSON
 GET    /admin/trace             requests and responses, with the seed and every rule
 GET    /admin/scenarios         the names of the built-in scenarios
 POST   /admin/scenario?name=N   load a built-in scenario, or the YAML in the body
-POST   /admin/faults            add a fault rule: {\"when\": {\"method\": \"PUT\"}, \"then\": \"dropAfter\"}
+POST   /admin/faults            add a fault rule, of Azure or the cluster: {\"when\": {\"method\": \"PUT\"}, \"then\": \"dropAfter\"}
 DELETE /admin/faults            remove every fault rule
 POST   /admin/wedge             {\"pool\": \"system\", \"correlation\": \"shared\"|\"new\"}
 POST   /admin/unwedge           {\"pool\": \"system\"}
@@ -90,9 +90,9 @@ fn try_answer(shell: &Shell, request: &Request, now: Timestamp) -> Result<Respon
         ("POST", "/admin/scenario") => load(shell, name, body)?,
         ("POST", "/admin/faults") => {
             let rule: FaultRule = read(body)?;
-            shell.azure().add_fault(rule, now);
+            shell.world().with(|world, now| world.add_fault(&rule, now));
         }
-        ("DELETE", "/admin/faults") => shell.azure().clear_faults(now),
+        ("DELETE", "/admin/faults") => shell.world().with(SimulatedCluster::clear_faults),
         ("POST", "/admin/wedge") => {
             let Pool { pool, correlation } = read(body)?;
             found(shell.azure().wedge(&pool, correlation, now), &pool)?;
