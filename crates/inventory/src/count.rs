@@ -1,6 +1,7 @@
-//! Numbers that may be incomplete.
+//! Numbers and lists that may be incomplete.
 
 use std::fmt;
+use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
@@ -76,9 +77,63 @@ impl Serialize for Count {
     }
 }
 
+/// A list, as far as its sources were read. An empty one that may be incomplete is null in a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed<T> {
+    items: Vec<T>,
+    is_complete: bool,
+}
+
+impl<T> Listed<T> {
+    pub fn of(items: Vec<T>, is_complete: bool) -> Self {
+        Self { items, is_complete }
+    }
+
+    /// Returns the items; none if nothing is known.
+    pub fn known(&self) -> Option<&[T]> {
+        Some(&*self.items).filter(|items| self.is_complete || !items.is_empty())
+    }
+
+    pub fn retain(&mut self, is_kept: impl FnMut(&T) -> bool) {
+        self.items.retain(is_kept);
+    }
+}
+
+impl<T> Deref for Listed<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<T> IntoIterator for Listed<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Listed<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+impl<T: Serialize> Serialize for Listed<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.known().serialize(serializer)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Count;
+    use super::{Count, Listed};
 
     #[test]
     fn nothing_found_is_none_only_if_all_was_read() {
@@ -92,6 +147,11 @@ mod tests {
             let shown = (count.to_string(), serde_json::to_string(&count).ok());
             assert_eq!(shown, (text.to_owned(), Some(json.to_owned())));
             assert_eq!((count.is_none(), count.is_some()), (text == "0", found > 0));
+            let list = serde_json::to_string(&Listed::of(vec![1; found], is_complete)).unwrap();
+            assert_eq!(
+                list.as_str(),
+                if json == "null" { "null" } else { ["[]", "[1,1,1]"][found / 3] }
+            );
         }
     }
 }

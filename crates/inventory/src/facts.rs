@@ -113,7 +113,7 @@ impl ClusterFacts {
     pub fn is_partial(&self) -> bool {
         self.sources.iter().any(|source| source.state == SourceState::Failed)
             || !self.unread().is_empty()
-            || self.controller.state == "unknown"
+            || self.controller.is_unknown()
     }
 
     /// Returns the exit code of an answer: 1 if something is wrong, else 3 if a source could not be read.
@@ -185,6 +185,10 @@ impl ControllerState {
     /// Returns a state of which nothing is known.
     pub fn unknown(namespace: String) -> Self {
         Self { namespace, state: "unknown", ..Self::default() }
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        self.state == "unknown"
     }
 
     pub fn is_running(&self) -> bool {

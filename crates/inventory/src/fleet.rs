@@ -9,7 +9,7 @@ use mooring_controller::verdict::registration::RegistrationCause;
 use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
 use serde::Serialize;
 
-use crate::count::Count;
+use crate::count::{Count, Listed};
 use crate::merge::Inventory;
 use crate::node::{JoinState, Node};
 
@@ -75,7 +75,7 @@ pub struct Fleet {
     pub unconfirmed: Count,
     /// Failures that did not fit into the record; none if it was not read.
     pub dropped: Option<u64>,
-    pub rows: Vec<FleetRow>,
+    pub rows: Listed<FleetRow>,
 }
 
 impl Fleet {
@@ -99,7 +99,7 @@ impl Fleet {
             failed_existing: Count::of(existing, inventory.has_all_outcomes()),
             unconfirmed: Count::of(unconfirmed, is_complete),
             dropped: inventory.dropped,
-            rows: rows(inventory),
+            rows: Listed::of(rows(inventory), is_complete),
         }
     }
 

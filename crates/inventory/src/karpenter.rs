@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::count::Listed;
+
 const BUDGETS: &str = "/spec/disruption/budgets";
 
 /// Objects of Karpenter. None if they were not read.
@@ -39,7 +41,7 @@ impl Karpenter {
     }
 
     /// Returns the mitigations that are in effect for a pool, or for all of them.
-    pub fn mitigations(&self, pool: Option<&str>) -> Vec<Mitigation> {
+    pub fn mitigations(&self, pool: Option<&str>) -> Listed<Mitigation> {
         let is_wanted = |one: &&NodePool| pool.is_none_or(|pool| pool == one.name);
         let pools: Vec<&NodePool> = self.node_pools.iter().flatten().filter(is_wanted).collect();
         let is_used = |class: &&NodeClass| {
@@ -48,7 +50,8 @@ impl Karpenter {
         };
         let of_pools = pools.iter().flat_map(|pool| [pool.drift_hold(), pool.zero_limit()]);
         let classes = self.node_classes.iter().flatten().filter(is_used);
-        of_pools.flatten().chain(classes.filter_map(NodeClass::pin)).collect()
+        let found = of_pools.flatten().chain(classes.filter_map(NodeClass::pin)).collect();
+        Listed::of(found, self.node_pools.is_some() && self.node_classes.is_some())
     }
 }
 

@@ -14,7 +14,7 @@
 //! | `karpenter` | [`Karpenter`]: NodePools and AKSNodeClasses, and the mitigations that are in effect |
 //! | `advice` | [`Adviser`]: next steps that this cluster can follow |
 //! | `reads` | [`Reads`]: which sources were read |
-//! | `count` | [`Count`]: a number that may be incomplete |
+//! | `count` | [`Count`], [`Listed`]: a number or a list that may be incomplete |
 //! | `usual` | [`JoinTimes`]: usual times to join, and nodes that are late |
 //! | `facts` | [`ClusterFacts`]: everything that was read, and the state of the controller |
 //! | `status` | content of the documents of `status` and `fleet` |
@@ -43,7 +43,7 @@ mod usual;
 
 pub use advice::{Advice, Adviser};
 pub use aks_pool::AksPool;
-pub use count::Count;
+pub use count::{Count, Listed};
 pub use facts::{ClusterFacts, ControllerState};
 pub use failure::{Code, Evidence, NodeFailure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};

@@ -201,7 +201,7 @@ impl<'a> PoolNodes<'a> {
             provisioning_state: self.in_azure.map(|pool| pool.state.clone()),
             joining: self.joining(),
             failed: self.failed(),
-            seconds_to_join: median(self.nodes.iter().filter_map(|node| node.seconds_to_join())),
+            seconds_to_join: median(self.nodes.iter().filter_map(|node| node.claim_seconds())),
             last_failure_at: self.failures().filter_map(|node| node.failed_at()).max(),
             new_image: new_image.map(str::to_owned),
             state,

@@ -24,7 +24,7 @@ impl Reads {
     }
 
     /// Returns true if no node that exists can be missing.
-    pub(crate) fn has_all_nodes(&self) -> bool {
+    pub fn has_all_nodes(&self) -> bool {
         self.claims.is_read() && self.nodes.is_read()
     }
 }

@@ -8,6 +8,7 @@ use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 use crate::advice::{Advice, Adviser};
+use crate::count::Listed;
 use crate::facts::{ClusterFacts, ControllerState};
 use crate::fleet::{Fleet, FleetRow};
 use crate::group::groups;
@@ -52,7 +53,7 @@ impl StatusFinding {
 #[serde(rename_all = "camelCase")]
 pub struct ClusterStatus {
     pub findings: Vec<StatusFinding>,
-    pub pools: Vec<Pool>,
+    pub pools: Listed<Pool>,
     pub controller: ControllerState,
     pub next: Vec<Next>,
 }
@@ -61,6 +62,7 @@ impl ClusterStatus {
     /// `inventory` and `fleet` are those of the filter.
     pub fn of(facts: &ClusterFacts, filter: &Filter, inventory: &Inventory, fleet: &Fleet) -> Self {
         let pools = pools(inventory, fleet, &facts.join_times());
+        let pools = Listed::of(pools, inventory.reads.has_all_nodes());
         let is_wanted = |run: &&RunStatus| {
             let is_of_pool = |pool: &String| pool == run.subject.name();
             run.step.is_some() && filter.pool.as_ref().is_none_or(is_of_pool)
@@ -265,8 +267,14 @@ pub struct LostNode {
 }
 
 impl LostNode {
-    pub fn new(node: &Node) -> Self {
-        Self { node: node.name.clone(), pool: node.pool.clone(), message: node.finding() }
+    /// Returns those of some pools.
+    pub fn all(facts: &ClusterFacts, is_wanted: impl Fn(&str) -> bool) -> Listed<Self> {
+        let lost = |node: &Node| {
+            let (node, pool, message) = (node.name.clone(), node.pool.clone(), node.finding());
+            is_wanted(&pool).then_some(Self { node, pool, message })
+        };
+        let lost = facts.lost.iter().filter_map(lost).collect();
+        Listed::of(lost, facts.inventory.reads.nodes.is_read())
     }
 }
 
@@ -274,19 +282,21 @@ impl LostNode {
 pub struct FleetContent<'a> {
     #[serde(flatten)]
     fleet: &'a Fleet,
-    findings: &'a [ImageFinding],
-    mitigations: Vec<Mitigation>,
+    /// None if there may be some.
+    findings: Option<&'a [ImageFinding]>,
+    mitigations: Listed<Mitigation>,
     #[serde(rename = "nodesWithoutProviderID")]
-    lost: Vec<LostNode>,
+    lost: Listed<LostNode>,
 }
 
 impl<'a> FleetContent<'a> {
     pub fn new(facts: &ClusterFacts, fleet: &'a Fleet, findings: &'a [ImageFinding]) -> Self {
+        let is_known = !findings.is_empty() || fleet.failed.exact().is_some();
         Self {
             fleet,
-            findings,
+            findings: is_known.then_some(findings),
             mitigations: facts.karpenter.mitigations(None),
-            lost: facts.lost.iter().map(LostNode::new).collect(),
+            lost: LostNode::all(facts, |_| true),
         }
     }
 }

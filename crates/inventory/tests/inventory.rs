@@ -478,7 +478,9 @@ fn joining_node_is_undecided_until_azure_was_read() {
     let state = |azure: Reading<()>| {
         let mut inventory = all.clone();
         inventory.set_azure("u-new", azure);
-        let pool = &all_pools(&inventory)[0];
+        // Four minutes after its creation, when it is not late.
+        let times = JoinTimes::of(&inventory.nodes, now() - SignedDuration::from_mins(7));
+        let pool = &pools(&inventory, &Fleet::of(&inventory, None), &times)[0];
         (pool.state, pool.failed)
     };
     assert_eq!(state(Reading::Known(())), (PoolState::Healthy, Count::Exact(0)));

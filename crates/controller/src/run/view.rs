@@ -15,7 +15,8 @@ pub struct StateView {
     /// Grows with every change.
     pub generation: u64,
     pub leads: bool,
-    pub claims: Vec<Arc<Claim>>,
+    /// None before their first list.
+    pub claims: Option<Vec<Arc<Claim>>>,
     pub lengths: QueueLengths,
     pub arm: ArmSnapshot,
 }

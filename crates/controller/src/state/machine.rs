@@ -25,6 +25,8 @@ pub struct State {
     pub(super) settings: Settings,
     pub(super) leads: bool,
     pub(super) claims: HashMap<Arc<str>, TrackedClaim>,
+    /// True after the first list of NodeClaims.
+    is_listed: bool,
     /// Deleted `NodeClaim`s that are not explained yet, by time of deletion.
     pub(super) deleted: BTreeSet<(Timestamp, Arc<str>)>,
     pub(super) queue: Queue,
@@ -61,6 +63,7 @@ impl State {
             settings,
             leads: false,
             claims: HashMap::new(),
+            is_listed: false,
             deleted: BTreeSet::new(),
             queue: Queue::default(),
             event_queue: Queue::default(),
@@ -95,7 +98,10 @@ impl State {
                 if !self.leads => {}
             Input::Claim(claim) => self.update_claim(*claim, now, &mut actions),
             Input::ClaimDeleted(uid) => self.remove_claim(&uid, now, &mut actions),
-            Input::Listed(uids) => self.listed(&uids, now, &mut actions),
+            Input::Listed(uids) => {
+                self.is_listed = true;
+                self.listed(&uids, now, &mut actions);
+            }
             Input::Object { kind, name, uid } => {
                 self.objects.insert((kind, name), uid);
             }
@@ -147,10 +153,10 @@ impl State {
         self.leads
     }
 
-    /// Returns the NodeClaims that exist.
-    pub fn existing_claims(&self) -> Vec<Arc<Claim>> {
+    /// Returns the NodeClaims that exist; none before their first list.
+    pub fn existing_claims(&self) -> Option<Vec<Arc<Claim>>> {
         let existing = self.claims.values().filter(|tracked| tracked.deleted_at.is_none());
-        existing.map(|tracked| Arc::clone(&tracked.claim)).collect()
+        self.is_listed.then(|| existing.map(|tracked| Arc::clone(&tracked.claim)).collect())
     }
 
     pub fn lengths(&self) -> QueueLengths {

@@ -76,7 +76,7 @@ pub(super) fn not_found(
             let prefix = match name {
                 SourceName::Azure => "Azure was not read: ",
                 SourceName::Record => "the failure record was not read: ",
-                SourceName::Cluster | SourceName::Controller => "",
+                SourceName::Cluster | SourceName::Controller | SourceName::Karpenter => "",
             };
             CommandFailure::io(format!("{text}; {prefix}{error}\n{hint}"))
         }
@@ -177,6 +177,11 @@ pub(crate) fn add_mitigations(screen: &mut Screen, mitigations: &[Mitigation]) {
     }
 }
 
+/// Returns the end of a text in Markdown, which does not list the sources.
+pub(super) fn markdown_end(facts: &ClusterFacts) -> &'static str {
+    if facts.has_karpenter { "" } else { "\nKarpenter is not installed.\n" }
+}
+
 /// Adds the line that names every source with its age.
 pub(super) fn add_sources(screen: &mut Screen, facts: &ClusterFacts) {
     let sources: Vec<String> = facts.sources.iter().map(|one| source(one, facts)).collect();
@@ -194,14 +199,14 @@ fn source(source: &Source, facts: &ClusterFacts) -> String {
         }
         (SourceState::Read, _) => {
             let seconds = source.seconds.unwrap_or_default();
-            let is_without = source.name == SourceName::Cluster && !facts.has_karpenter;
-            let without = if is_without { " (Karpenter is not installed)" } else { "" };
-            format!("{name} in {seconds:.1}s{without}")
+            format!("{name} in {seconds:.1}s")
         }
         (SourceState::Stale, _) => match age {
             Some(age) => format!("{name}, not updated for {}", short_duration(age)),
+            None if facts.controller.is_unknown() => format!("{name}, perhaps not current"),
             None => format!("{name}, not updated: no controller is running"),
         },
+        (SourceState::Absent, SourceName::Karpenter) => format!("{name} is not installed"),
         (SourceState::Absent, _) => format!("{name}: none"),
         (SourceState::NotAsked, _) => format!("{name} not asked"),
         (SourceState::Failed, _) => format!("{name} failed"),

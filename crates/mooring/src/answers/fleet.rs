@@ -11,7 +11,7 @@ use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
 use super::common::{
-    add_advice, add_mitigations, add_sources, advice_markdown, caveat, clock, filter,
+    add_advice, add_mitigations, add_sources, advice_markdown, caveat, clock, filter, markdown_end,
     mitigations_markdown, names, print_warnings, short_duration,
 };
 use super::filters::ensure_known;
@@ -216,6 +216,7 @@ fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> S
             verdict(row.verdict).1
         );
     }
+    text.push_str(markdown_end(facts));
     for finding in findings {
         let _ = writeln!(text, "\n**{}**\n", escape(&finding.message));
         for action in &finding.actions {

@@ -88,14 +88,14 @@ async fn list_by<T>(
     }
 }
 
-/// Reads all Nodes, in the binary format if the API server has it.
+/// Reads all Nodes, in the binary format if the API server has it. Every API server has the type.
 pub(crate) async fn list_nodes(api: &Api) -> Result<Option<VersionedList<NodeItem>>, ApiError> {
     let (mut nodes, mut labels) = (Vec::new(), Interner::default());
     let mut page = PAGES.to_owned();
     loop {
         let response = match api.get_binary_list(&format!("{NODES}?{page}")).await {
             Ok(response) => response,
-            Err(error) if error.status == Some(404) => return Ok(None),
+            Err(error) if error.status == Some(404) => return Err(invalid(&error.what)),
             // The continue token has expired: read JSON from the first page.
             Err(error) if error.status == Some(410) => {
                 return list_by(api, NODES, PAGES, NodeItem::parse).await;
@@ -192,7 +192,7 @@ mod tests {
         let begun = || Server::default().with(first, 200, page(&node("a"), "t"));
         let whole = begun().with(second, 200, page(&node("b"), ""));
         assert_eq!(names(whole).await, Ok(Some("a b".to_owned())));
-        assert_eq!(names(Server::default()).await, Ok(None));
+        assert_eq!(names(Server::default()).await.unwrap_err().status, None);
         let failed = names(Server::default().with(first, 500, "no")).await;
         assert_eq!(failed.unwrap_err().status, Some(500));
         let expired = begun().with(second, 410, "no").with(first, 200, page(&node("c"), ""));

@@ -141,7 +141,7 @@ async fn cluster_checks(arm: &Client, read: &ConnectedCluster) -> Vec<DoctorChec
                 Ok(granted) => permission(need, granted, &scope, assignee.as_deref()),
                 Err(error) => {
                     let message = format!("permissions of {} were not read: {error}", scope.name());
-                    DoctorCheck::new("azure", need.name, CheckState::Skipped, message)
+                    DoctorCheck::new("azure", need.name, CheckState::Unknown, message)
                         .used_by(need.used_by)
                 }
             });

@@ -11,6 +11,8 @@ pub(super) enum CheckState {
     /// Works, and deserves attention.
     Warning,
     Failed,
+    /// It was asked for, and could not be read.
+    Unknown,
     /// Optional, or not checked.
     Skipped,
 }
@@ -21,7 +23,7 @@ impl CheckState {
             Self::Ok => Mark::Good,
             Self::Warning => Mark::Warning,
             Self::Failed => Mark::Bad,
-            Self::Skipped => Mark::None,
+            Self::Unknown | Self::Skipped => Mark::None,
         }
     }
 }
@@ -135,6 +137,11 @@ impl Report {
             seconds: (seconds * 1000.0).round() / 1000.0,
             checks,
         }
+    }
+
+    /// Returns true if something could not be checked.
+    pub(super) fn is_partial(&self) -> bool {
+        self.checks.iter().any(|check| check.state == CheckState::Unknown)
     }
 
     fn sentence(&self, cluster: &str) -> String {

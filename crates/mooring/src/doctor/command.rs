@@ -22,7 +22,7 @@ use crate::process::{build_runtime, env_var};
 
 const SCHEMA: &str = "mooring.doctor/v1";
 
-/// Exits with 1 if a check failed.
+/// Exits with 1 if a check failed, and with 3 if a source could not be read.
 pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFailure> {
     let DoctorArguments { area, sources, exit_zero, output } = arguments;
     let started = Instant::now();
@@ -58,7 +58,13 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFail
         }
         AnswerFormat::Table | AnswerFormat::Wide => print_screen(&report.screen(&name))?,
     }
-    Ok(ExitCode::from(u8::from(report.failed > 0 && !exit_zero)))
+    let is_partial = report.is_partial() || facts.as_ref().is_some_and(ClusterFacts::is_partial);
+    Ok(ExitCode::from(match (report.failed > 0, is_partial) {
+        _ if exit_zero => 0,
+        (true, _) => 1,
+        (false, true) => 3,
+        (false, false) => 0,
+    }))
 }
 
 /// Returns the document about a cluster that was read; none if it cannot be read.

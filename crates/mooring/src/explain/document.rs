@@ -4,7 +4,7 @@ use mooring_codes::Os;
 use mooring_diagnosis::{
     BootstrapOutcome, CausePage, Confidence, Diagnosis, Effective, Reported, Stage, retry,
 };
-use mooring_inventory::FleetRow;
+use mooring_inventory::{FleetRow, Listed};
 use mooring_workflow::published::Next;
 use serde::Serialize;
 
@@ -20,8 +20,8 @@ pub(super) const SCHEMA: &str = "mooring.explain/v2";
 pub(super) struct ExplainContent<'a> {
     diagnoses: Vec<DiagnosisEntry<'a>>,
     causes: Vec<CauseEntry<'a>>,
-    /// Failures of the cause in the cluster, by image.
-    rows: &'a [FleetRow],
+    /// Failures of the cause in the cluster, by image; null without one.
+    rows: Option<&'a Listed<FleetRow>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,7 +71,7 @@ pub(super) fn content(explanation: &Explanation) -> ExplainContent<'_> {
     ExplainContent {
         diagnoses: explanation.diagnoses.iter().map(|one| entry(one, file)).collect(),
         causes: explanation.causes.iter().map(CauseEntry::from).collect(),
-        rows: explanation.occurrences.as_ref().map(Occurrences::rows).unwrap_or_default(),
+        rows: explanation.occurrences.as_ref().map(Occurrences::rows),
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mooring_controller::claim::image;
 use mooring_inventory::{
-    Advice, Adviser, ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, Mitigation, PoolKind,
-    groups,
+    Advice, Adviser, ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, Listed, Mitigation,
+    PoolKind, groups,
 };
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
@@ -27,7 +27,7 @@ const MAX_IMAGES: usize = 3;
 pub(super) struct Occurrences {
     /// The facts, or the cluster as a source that failed.
     facts: Result<ClusterFacts, [Source; 1]>,
-    rows: Vec<FleetRow>,
+    rows: Listed<FleetRow>,
     /// Next steps in this cluster.
     advice: Vec<Advice>,
     /// Failures of this cause that only events report.
@@ -63,7 +63,7 @@ pub(super) fn read(
                 Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
             Ok(Some(Occurrences {
                 facts: Err([source]),
-                rows: Vec::new(),
+                rows: Listed::of(Vec::new(), false),
                 advice: Vec::new(),
                 unconfirmed: 0,
             }))
@@ -93,7 +93,7 @@ impl Occurrences {
         self.facts.as_ref().map_or_else(|failed| &failed[..], |facts| &facts.sources)
     }
 
-    pub(super) fn rows(&self) -> &[FleetRow] {
+    pub(super) fn rows(&self) -> &Listed<FleetRow> {
         &self.rows
     }
 
@@ -103,8 +103,9 @@ impl Occurrences {
     }
 
     /// Returns the mitigations that are in effect in the cluster.
-    pub(super) fn mitigations(&self) -> Vec<Mitigation> {
-        self.facts.as_ref().map_or_else(|_| Vec::new(), |facts| facts.karpenter.mitigations(None))
+    pub(super) fn mitigations(&self) -> Listed<Mitigation> {
+        let unread = |_| Listed::of(Vec::new(), false);
+        self.facts.as_ref().map_or_else(unread, |facts| facts.karpenter.mitigations(None))
     }
 
     /// Returns the label of the line.

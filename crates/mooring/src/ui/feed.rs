@@ -86,9 +86,10 @@ impl Feed {
         let view = if is_sent { answer.await.ok().flatten() } else { None };
         let has_changed = view.is_some();
         if let Some(mut view) = view {
-            let claims = std::mem::take(&mut view.claims).into_iter();
             let item = |claim| ClaimItem { claim, launch_error: None, is_initialized: false };
-            known.claims = Reading::Known(claims.map(item).collect());
+            let claims = view.claims.take();
+            let claims = claims.map(|claims| claims.into_iter().map(item).collect());
+            known.claims = Reading::of(claims, "they are being listed");
             known.view = Some(view);
         }
         let mut is_read = false;
@@ -282,7 +283,7 @@ mod tests {
     fn view(generation: u64) -> StateView {
         let claim = Claim::placeholder(&"u".into(), "c", None, Some("of-claim"), now());
         let (lengths, arm) = Default::default();
-        StateView { generation, leads: true, claims: vec![claim.into()], lengths, arm }
+        StateView { generation, leads: true, claims: Some(vec![claim.into()]), lengths, arm }
     }
 
     #[test]

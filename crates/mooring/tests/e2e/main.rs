@@ -22,3 +22,4 @@ mod repair;
 mod repair_permissions;
 mod scale;
 mod terminal;
+mod unread;

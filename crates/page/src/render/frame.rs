@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use mooring_workflow::Reading;
+
 use crate::html::escape;
 use crate::model::PageModel;
 use crate::snapshot::PageMode;
@@ -33,8 +35,10 @@ pub(super) fn header(model: &PageModel<'_>, name: &str) -> String {
         let address = escape(&PageView { since, ..model.view.clone() }.address());
         let _ = write!(range, "<a href=\"{address}\"{current}>{}</a>", since.label());
     }
-    let (state, live) = match (&model.snapshot.mode, &model.facts.record) {
-        (PageMode::Local, None) => ("partial", "Live, no record"),
+    let record = &model.facts.inventory.reads.record;
+    let (state, live) = match (&model.snapshot.mode, record) {
+        (PageMode::Local, record) if record.has_failed() => ("partial", "Live, record not read"),
+        (PageMode::Local, Reading::NotFound) => ("partial", "Live, no record"),
         (PageMode::Follower, _) => ("partial", "Live, not the leader"),
         _ => ("live", "Live"),
     };

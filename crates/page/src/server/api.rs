@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mooring_inventory::status::{
     ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding, STATUS_SCHEMA,
 };
-use mooring_inventory::{ClusterFacts, ControllerState, Fleet, Node};
+use mooring_inventory::{ClusterFacts, ControllerState, Fleet, Listed, Node};
 use mooring_workflow::published::to_json;
 use serde::Serialize;
 
@@ -45,11 +45,13 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
                 let mut failures: Vec<&Node> =
                     inventory.nodes.iter().filter(|node| node.is_failed()).collect();
                 failures.reverse();
+                let failures = Listed::of(failures, inventory.failed().exact().is_some());
                 single(facts, "mooring.page.failures/v1", "failures", failures)
             }
             "nodes" => {
                 let inventory = inventory();
                 let nodes: Vec<&Node> = inventory.nodes.iter().collect();
+                let nodes = Listed::of(nodes, inventory.reads.has_all_nodes());
                 single(facts, "mooring.page.nodes/v1", "nodes", nodes)
             }
             "pools" => single(facts, "mooring.page.pools/v1", "pools", status().pools),

@@ -77,6 +77,8 @@ pub enum SourceName {
     Record,
     Azure,
     Controller,
+    /// Listed only where it is not installed.
+    Karpenter,
 }
 
 impl SourceName {
@@ -86,6 +88,7 @@ impl SourceName {
             Self::Record => "record",
             Self::Azure => "Azure",
             Self::Controller => "controller",
+            Self::Karpenter => "Karpenter",
         }
     }
 }

@@ -328,6 +328,7 @@ fn document_has_its_envelope_and_no_hidden_characters() {
 
 #[test]
 fn sources_are_named_in_texts() {
-    let all = [SourceName::Cluster, SourceName::Record, SourceName::Azure, SourceName::Controller];
-    assert_eq!(all.map(SourceName::as_str), ["cluster", "record", "Azure", "controller"]);
+    use SourceName::{Azure, Cluster, Controller, Karpenter, Record};
+    let names = [Cluster, Record, Azure, Controller, Karpenter].map(SourceName::as_str);
+    assert_eq!(names, ["cluster", "record", "Azure", "controller", "Karpenter"]);
 }

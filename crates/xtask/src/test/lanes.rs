@@ -38,7 +38,7 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("mooring/bin", Lane::Processor, 12.0, Quick::Run),
     ("controller/lib", Lane::Processor, 12.0, Quick::Run),
     ("doc-tests", Lane::Processor, 6.0, Quick::Run),
-    ("mooring/e2e", Lane::Waiting, 290.0, Quick::Skip),
+    ("mooring/e2e", Lane::Waiting, 350.0, Quick::Skip),
     ("mooring/it", Lane::Waiting, 170.0, Quick::Run),
     ("page/browser", Lane::Waiting, 100.0, Quick::Skip),
     ("finalizers/it", Lane::Waiting, 100.0, Quick::Run),

@@ -8,7 +8,7 @@ use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::{ClusterStatus, LostNode};
 use mooring_inventory::{
     Advice, Adviser, ClusterFacts, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,
-    JoinState, JoinTimes, Mitigation, Node, PoolKind, Share, groups,
+    JoinState, JoinTimes, Listed, Mitigation, Node, PoolKind, Share, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;
@@ -28,12 +28,12 @@ pub(super) struct WhyAnswer {
     pub(super) joining: Count,
     pub(super) joined: Count,
     /// Failures by cause, image and pool, the largest group first.
-    pub(super) diagnoses: Vec<Diagnosis>,
+    pub(super) diagnoses: Listed<Diagnosis>,
     /// Nodes that did not join or are not ready; for one node, that node.
-    pub(super) nodes: Vec<NodeEntry>,
+    pub(super) nodes: Listed<NodeEntry>,
     #[serde(rename = "nodesWithoutProviderID")]
-    pub(super) lost: Vec<LostNode>,
-    pub(super) mitigations: Vec<Mitigation>,
+    pub(super) lost: Listed<LostNode>,
+    pub(super) mitigations: Listed<Mitigation>,
     pub(super) next: Vec<Next>,
     /// Time of the last node that joined.
     #[serde(skip)]
@@ -137,24 +137,25 @@ impl WhyAnswer {
             Some(entry) => Count::of(usize::from(entry.node.is_failed()), !entry.is_unknown()),
             None => of_selected.failed,
         };
-        let lost = facts.lost.iter().filter(|node| pool.is_none_or(|pool| node.pool == *pool));
         let of_node = selected.nodes.iter().find_map(|node| node.pool.as_deref());
         let mitigations = match subject {
             WhySubject::Node(_) => of_node.map(|pool| facts.karpenter.mitigations(Some(pool))),
             _ => Some(facts.karpenter.mitigations(pool)),
         };
+        let joining = of_selected.joining;
+        let has_all_failures = failed.exact().is_some();
         let joined = || selected.nodes.iter().filter(|node| node.has_joined() && !node.is_failed());
         Self {
             subject: SubjectName::new(subject, selected),
             since: since.filter(|_| !is_single),
             failed,
-            joining: of_selected.joining,
+            joining,
             joined: selected.joined(),
-            mitigations: mitigations.unwrap_or_default(),
+            mitigations: mitigations.unwrap_or_else(|| Listed::of(Vec::new(), true)),
             next: next(subject, &nodes, &diagnoses, reports, cluster, status.as_ref()),
-            diagnoses,
-            nodes,
-            lost: lost.map(LostNode::new).collect(),
+            diagnoses: Listed::of(diagnoses, has_all_failures),
+            nodes: Listed::of(nodes, has_all_failures && joining.exact().is_some()),
+            lost: LostNode::all(facts, |of| pool.is_none_or(|pool| of == pool)),
             last_joined_at: joined().filter_map(|node| node.joined_at).max(),
             selected: selected.clone(),
             kind,

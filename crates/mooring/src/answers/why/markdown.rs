@@ -7,7 +7,9 @@ use mooring_redact::{markdown as escape, markdown_code};
 
 use super::answer::WhyAnswer;
 use super::{groups, node};
-use crate::answers::common::{advice_markdown as advice, mitigations_markdown as mitigations};
+use crate::answers::common::{
+    advice_markdown as advice, markdown_end, mitigations_markdown as mitigations,
+};
 
 pub(super) fn text(facts: &ClusterFacts, answer: &WhyAnswer) -> String {
     let mut text = String::new();
@@ -57,5 +59,5 @@ pub(super) fn text(facts: &ClusterFacts, answer: &WhyAnswer) -> String {
     } else {
         let _ = writeln!(text, "\n{} joining, {} joined", answer.joining, answer.joined);
     }
-    text + &mitigations(&answer.mitigations)
+    text + markdown_end(facts) + &mitigations(&answer.mitigations)
 }

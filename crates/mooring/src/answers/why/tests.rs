@@ -275,9 +275,9 @@ async fn code_and_cause_have_actions_and_a_page() {
         node.pool = None;
         node.failure.as_mut().unwrap().reported = code.map(|code| Code { code, name: None });
         let answer = answer(&facts([node]), None);
-        let one = answer.diagnoses.into_iter().next().unwrap();
-        let next = one.next.into_iter().map(|next| next.command).collect::<Vec<_>>().join("; ");
-        (one.actions.iter().map(ToString::to_string).collect::<Vec<_>>(), next)
+        let one = &answer.diagnoses[0];
+        let next: Vec<&str> = one.next.iter().map(|next| next.command.as_str()).collect();
+        (one.actions.iter().map(ToString::to_string).collect::<Vec<_>>(), next.join("; "))
     };
     let action = |os| vec![mooring_codes::lookup(os, 5, None).first().unwrap().action.to_owned()];
     let linux = diagnose("X", Some(5), "AKSUbuntu/2204/202601.27.0");

@@ -150,6 +150,11 @@ pub(crate) async fn read_connected(
     warnings.extend(of_nodes.conflict(&named).map(|conflict| about_the_nodes(&conflict)));
     let uid = system.ok().and_then(|text| member(&text, "/metadata/uid"));
     let identity = identity(connection, &named, of_nodes.id(), uid);
+    let absent = (!has_karpenter)
+        .then(|| Source { state: SourceState::Absent, ..Source::new(SourceName::Karpenter) });
+    let mut sources = vec![cluster_source, record_source];
+    sources.extend(absent);
+    sources.push(Source::new(SourceName::Azure));
     let facts = ClusterFacts {
         identity,
         region: nodes.iter().find_map(NodeItem::region),
@@ -161,7 +166,7 @@ pub(crate) async fn read_connected(
         controller,
         record: record.known().cloned(),
         runs: Vec::new(),
-        sources: vec![cluster_source, record_source, Source::new(SourceName::Azure)],
+        sources,
         warnings,
         now,
     };

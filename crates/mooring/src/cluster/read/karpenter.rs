@@ -29,14 +29,14 @@ pub(crate) async fn read_karpenter(api: &Api) -> (Karpenter, Vec<String>) {
     (karpenter, warnings)
 }
 
-/// Returns a list, which is empty if its type does not exist; none if it was not read.
+/// Returns a list; none if its type does not exist, or it was not read.
 fn known<T>(
     what: &str,
     read: Result<Option<Vec<T>>, ApiError>,
     warnings: &mut Vec<String>,
 ) -> Option<Vec<T>> {
     match read {
-        Ok(listed) => Some(listed.unwrap_or_default()),
+        Ok(listed) => listed,
         Err(error) => {
             warnings.push(format!("{what} were not read: {}", error.what));
             None

@@ -3,7 +3,7 @@ use std::time::Duration;
 use mooring_controller::run::ApiError;
 use mooring_inventory::ControllerState;
 use mooring_kube::kubeconfig::Connection;
-use mooring_workflow::published::SourceState;
+use mooring_workflow::published::{SourceName, SourceState};
 
 use super::read_connected;
 use super::record::{parse_counts, parse_record};
@@ -48,7 +48,10 @@ async fn cluster_without_karpenter_and_record_is_read() {
     assert_eq!((facts.region.as_deref(), facts.version.as_deref()), (Some("we"), Some("v1.33.5")));
     assert_eq!(facts.identity.uid.as_deref(), Some("u"));
     assert_eq!(facts.controller.namespace, "ops");
-    let [cluster, record, azure] = facts.sources.as_slice() else { panic!("{:?}", facts.sources) };
+    let [cluster, record, karpenter, azure] = facts.sources.as_slice() else {
+        panic!("{:?}", facts.sources)
+    };
+    assert_eq!((karpenter.name, karpenter.state), (SourceName::Karpenter, SourceState::Absent));
     assert_eq!((cluster.state, cluster.at), (SourceState::Read, Some(facts.now)));
     assert!(cluster.seconds.is_some());
     let states = (record.state, azure.state);

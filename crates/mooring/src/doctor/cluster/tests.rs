@@ -140,6 +140,8 @@ fn karpenter_is_optional_and_lost_nodes_are_failures() {
         checks.into_iter().map(|check| check.message).collect::<Vec<_>>().join("; ")
     };
     assert_eq!(shown(&facts), "NodeClaims v1, 1 NodePool");
+    facts.karpenter.node_pools = None;
+    assert_eq!(shown(&facts), "NodeClaims v1, NodePools are not installed");
     facts.karpenter = crate::fixtures::karpenter(["default", "b"]);
     facts.karpenter.has_versions = Some(false);
     let text = "NodeClaims v1, 2 NodePools; images cannot be pinned: ";

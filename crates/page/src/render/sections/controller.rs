@@ -61,10 +61,10 @@ fn leader(model: &PageModel<'_>) -> State {
 fn cluster(model: &PageModel<'_>, source: &Source) -> State {
     let details = model.snapshot.details.as_ref();
     if let Some(error) = details.and_then(|details| details.error.as_ref()) {
-        return ("failed", escape(error));
+        return ("slow", escape(error));
     }
     if source.state == SourceState::Failed {
-        return ("failed", format!("not read completely: {}", error(source)));
+        return ("slow", format!("not read completely: {}", error(source)));
     }
     let read = match (details, source.seconds) {
         (Some(details), _) => format!(
@@ -110,6 +110,6 @@ fn record(model: &PageModel<'_>, source: &Source) -> State {
         SourceState::Read => ("good", format!("{failures}{since}")),
         SourceState::Stale => ("slow", format!("not current; {failures}{since}")),
         SourceState::Absent | SourceState::NotAsked => ("", "none".to_owned()),
-        SourceState::Failed => ("failed", format!("cannot be read: {}", error(source))),
+        SourceState::Failed => ("slow", format!("cannot be read: {}", error(source))),
     }
 }

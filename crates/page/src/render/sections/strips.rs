@@ -17,6 +17,7 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     if model.snapshot.mode == PageMode::Follower {
         let leader = match model.facts.controller.leader.as_deref() {
             Some(leader) => format!("<code>{}</code> leads.", escape(leader)),
+            None if model.facts.controller.is_unknown() => "The leader is not known.".to_owned(),
             None => "No replica leads.".to_owned(),
         };
         let _ = write!(
@@ -25,7 +26,10 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
         );
     }
     let record_state = model.facts.source_state(SourceName::Record);
-    if model.facts.record.is_none() && record_state != SourceState::Failed {
+    let is_without_record = model.facts.record.is_none() && record_state != SourceState::Failed;
+    if !model.facts.has_karpenter {
+        html.push_str("<div class=\"strip\"><b>Karpenter is not installed.</b> You see the nodes that exist now; failures of deleted nodes are not known.</div>");
+    } else if is_without_record {
         html.push_str(&no_record(model));
     }
     for source in &model.facts.sources {
@@ -41,9 +45,6 @@ fn no_record(model: &PageModel<'_>) -> String {
     if model.facts.controller.is_running() {
         return "<div class=\"strip\"><b>The failure record is empty.</b> The controller runs and has recorded no failure.</div>".to_owned();
     }
-    if !model.facts.has_karpenter {
-        return "<div class=\"strip\"><b>This cluster has no Karpenter.</b> You see the nodes that exist now; failures of deleted nodes are not known.</div>".to_owned();
-    }
     format!(
         "<div class=\"strip\"><b>No controller runs in this cluster.</b> You see what exists now: failures of deleted nodes are not known, and NodeClaims do not show their cause. {}</div>",
         command("mooring doctor controller")
@@ -57,10 +58,17 @@ fn source_strip(model: &PageModel<'_>, source: &Source) -> String {
             escape(source.name.as_str()),
             elapsed(at, model.now)
         ),
-        (SourceState::Stale, None) => format!(
-            "<div class=\"strip\"><b>The {} is not current.</b> No controller is running.</div>",
-            escape(source.name.as_str())
-        ),
+        (SourceState::Stale, None) => {
+            let name = escape(source.name.as_str());
+            match model.facts.controller.is_unknown() {
+                true => format!(
+                    "<div class=\"strip\"><b>The {name} may not be current.</b> The state of the controller was not read.</div>"
+                ),
+                false => format!(
+                    "<div class=\"strip\"><b>The {name} is not current.</b> No controller is running.</div>"
+                ),
+            }
+        }
         _ => String::new(),
     }
 }

@@ -103,6 +103,10 @@ fn chart(model: &PageModel<'_>, series: &Series, causes: &[(String, u64)]) -> St
     }
     plot.push_str(&ticks(series, model.view.since));
     let total: u64 = causes.iter().map(|(_, count)| count).sum();
+    let total = match model.fleet.failed.exact() {
+        None if total == 0 => "unknown number".to_owned(),
+        _ => total.to_string(),
+    };
     format!(
         "<div class=\"tl\"><svg width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">{axis}</svg><svg width=\"100%\" height=\"{HEIGHT}\" role=\"img\" aria-labelledby=\"tl-t tl-d\"><title id=\"tl-t\">Nodes that failed and nodes that joined</title><desc id=\"tl-d\">{total} failed, {} joined. The table below has the same figures.</desc>{plot}</svg></div>",
         series.joined()

@@ -143,7 +143,10 @@ pub(super) async fn add_controller_log(sources: &Sources<'_>, contents: &mut Con
         let facts = sources.facts().map_err(Clone::clone)?;
         let namespace = &facts.controller.namespace;
         let leader = facts.controller.leader.as_deref().filter(|leader| is_name(leader));
-        let leader = leader.ok_or_else(|| format!("no controller leads in {namespace}"))?;
+        let unread =
+            || facts.controller.error.as_ref().map(|why| format!("the Lease was not read: {why}"));
+        let none = || unread().unwrap_or_else(|| format!("no controller leads in {namespace}"));
+        let leader = leader.ok_or_else(none)?;
         let pod = format!("/api/v1/namespaces/{namespace}/pods/{leader}");
         let log = get_text(sources, &format!("{pod}/log?tailLines={MAX_LOG_LINES}")).await?;
         if log.is_empty() { Err(format!("the log of {leader} is empty")) } else { Ok(log) }

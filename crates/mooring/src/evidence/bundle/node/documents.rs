@@ -20,9 +20,9 @@ pub(super) fn add_record(
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
     let read = if subject.entries.is_empty() {
-        Err(match sources.facts().map(|facts| facts.record.is_some()) {
-            Ok(true) => "the failure record has no failure of this node".to_owned(),
-            Ok(false) => "the cluster has no failure record".to_owned(),
+        Err(match sources.facts().map(|facts| facts.inventory.reads.record.missing()) {
+            Ok(None) => "the failure record has no failure of this node".to_owned(),
+            Ok(Some(why)) => format!("the failure record: {why}"),
             Err(why) => why.clone(),
         })
     } else {
