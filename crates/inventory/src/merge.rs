@@ -81,8 +81,12 @@ impl Inventory {
             let node = by_name.get(item.claim.node_name().as_str()).copied();
             matched.extend(node.map(|node| node.name.as_str()));
             let entry = recorded.get(&*item.claim.uid).copied();
-            let node = are_read.then_some(node);
-            merged.push(of_claim(item, node, entry, &mut images, now));
+            let node = match node {
+                _ if !are_read => Reading::NotAsked,
+                Some(node) => Reading::Known(node),
+                None => Reading::NotFound,
+            };
+            merged.push(of_claim(item, &node, entry, &mut images, now));
         }
         let left = nodes.iter().filter(|node| !matched.contains(node.name.as_str()));
         merged.extend(left.map(|node| of_node(node, &mut images, now)));
@@ -154,7 +158,10 @@ impl Inventory {
 
     pub fn set_aks_pools(&mut self, read: Reading<Vec<AksPool>>) {
         self.reads.aks_pools = read.outcome();
-        self.aks_pools = read.known().cloned().unwrap_or_default();
+        self.aks_pools = match read {
+            Reading::Known(pools) => pools,
+            _ => Vec::new(),
+        };
     }
 
     /// Returns the node with this uid.
@@ -246,17 +253,16 @@ fn last_by_uid(record: Option<&RecordDocument>) -> HashMap<&str, &FailureRecord>
     last
 }
 
-/// `node` is none if Nodes were not read.
 fn of_claim(
     item: &ClaimItem,
-    node: Option<Option<&NodeItem>>,
+    node: &Reading<&NodeItem>,
     entry: Option<&FailureRecord>,
     images: &mut Interner,
     now: Timestamp,
 ) -> Node {
     let claim = &item.claim;
-    let are_read = node.is_some();
-    let node = node.flatten();
+    let are_read = node.is_read();
+    let node = node.known().copied();
     let failed = claim.condition.as_ref().filter(|one| one.status == ConditionStatus::False);
     let has_joined = claim.registered.is_some();
     let failure = match (has_joined, failed, entry, &item.launch_error) {
@@ -301,9 +307,10 @@ fn of_claim(
         joined_at: claim.registered,
         ready_at: node.and_then(|node| node.ready_since),
         failure: failure.map(Box::new),
-        azure: match now.duration_since(claim.created) < MIN_AGE {
-            true => Reading::NotFound,
-            false => Reading::NotAsked,
+        azure: if now.duration_since(claim.created) < MIN_AGE {
+            Reading::NotFound
+        } else {
+            Reading::NotAsked
         },
         ..Node::default()
     }

@@ -188,10 +188,7 @@ impl<'a> PoolNodes<'a> {
             Some(&*row.image) == new_image && row.pools.iter().any(|pool| pool == self.name)
         });
         let late = times.finding(self.name, &self.nodes);
-        let state = match image_fails {
-            true => PoolState::ImageFails,
-            false => self.state(late.is_some()),
-        };
+        let state = if image_fails { PoolState::ImageFails } else { self.state(late.is_some()) };
         Pool {
             name: self.name.to_owned(),
             kind: self.kind,

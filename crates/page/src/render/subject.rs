@@ -42,11 +42,10 @@ pub(super) fn section(model: &PageModel<'_>) -> Option<String> {
 
 pub(super) fn not_found(model: &PageModel<'_>) -> String {
     let unread = model.facts.unread();
-    let html = match unread.is_empty() {
-        true => "<p>Nothing in this cluster or its failure record has this name.</p>".to_owned(),
-        false => {
-            format!("<p>Nothing that was read has this name. {}</p>", escape(&unread.join(" ")))
-        }
+    let html = if unread.is_empty() {
+        "<p>Nothing in this cluster or its failure record has this name.</p>".to_owned()
+    } else {
+        format!("<p>Nothing that was read has this name. {}</p>", escape(&unread.join(" ")))
     };
     breadcrumb(model, "Not found") + &card("h-subject", "Not found", "", &html)
 }

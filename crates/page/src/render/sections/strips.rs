@@ -60,14 +60,12 @@ fn source_strip(model: &PageModel<'_>, source: &Source) -> String {
         ),
         (SourceState::Stale, None) => {
             let name = escape(source.name.as_str());
-            match model.facts.controller.is_unknown() {
-                true => format!(
-                    "<div class=\"strip\"><b>The {name} may not be current.</b> The state of the controller was not read.</div>"
-                ),
-                false => format!(
-                    "<div class=\"strip\"><b>The {name} is not current.</b> No controller is running.</div>"
-                ),
-            }
+            let why = if model.facts.controller.is_unknown() {
+                "may not be current.</b> The state of the controller was not read."
+            } else {
+                "is not current.</b> No controller is running."
+            };
+            format!("<div class=\"strip\"><b>The {name} {why}</div>")
         }
         _ => String::new(),
     }

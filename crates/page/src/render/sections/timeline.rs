@@ -23,17 +23,19 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     let causes = series.causes();
     let total: u64 = causes.iter().map(|(_, count)| count).sum();
     if model.facts.record.is_none() && model.facts.inventory.counts.is_none() {
-        let why = match model.facts.inventory.reads.record.has_failed() {
-            true => "the failure record was not read",
-            false => "this cluster has no failure record",
+        let why = if model.facts.inventory.reads.record.has_failed() {
+            "the failure record was not read"
+        } else {
+            "this cluster has no failure record"
         };
         let text = format!("<p>Not known: {why}. {total} failed nodes are known now.</p>");
         return card("h-time", &title, "", &text);
     }
     if total == 0 && series.joined() == 0 {
-        let text = match model.fleet.failed.is_none() {
-            true => "None, and no node joined.",
-            false => "Not known: not all was read.",
+        let text = if model.fleet.failed.is_none() {
+            "None, and no node joined."
+        } else {
+            "Not known: not all was read."
         };
         return card("h-time", &title, "", &format!("<p>{text}</p>"));
     }
