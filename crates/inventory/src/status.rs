@@ -69,7 +69,7 @@ impl ClusterStatus {
         };
         let runs: Vec<&RunStatus> = facts.runs.iter().filter(is_wanted).collect();
         Self {
-            findings: findings(facts, inventory, fleet, &pools, &runs),
+            findings: findings(facts, filter, inventory, fleet, &pools, &runs),
             next: next(inventory, facts, &pools, &runs),
             pools,
             controller: facts.controller.clone(),
@@ -137,6 +137,7 @@ fn run_finding(run: &RunStatus) -> Option<StatusFinding> {
 
 fn findings(
     facts: &ClusterFacts,
+    filter: &Filter,
     inventory: &Inventory,
     fleet: &Fleet,
     pools: &[Pool],
@@ -144,7 +145,8 @@ fn findings(
 ) -> Vec<StatusFinding> {
     let mut runs: Vec<StatusFinding> = runs.iter().filter_map(|run| run_finding(run)).collect();
     runs.sort_by_key(|finding| finding.severity != "error");
-    let lost = facts.lost.iter().map(Node::finding);
+    let is_wanted = |pool: &String| filter.pool.as_ref().is_none_or(|wanted| wanted == pool);
+    let lost = facts.lost.iter().filter(|node| is_wanted(&node.pool)).map(Node::finding);
     let lost = lost.map(|text| StatusFinding::error("node-without-provider-id", text));
     let adviser = Adviser::new(facts);
     let images = fleet.findings().map(|row| {

@@ -314,7 +314,7 @@ mod slow {
         }
         fixture.check(0, &[&["why", "default-good1"], &["trace", "default-good1"]]);
         let silent = [("AZURE_CLIENT_SECRET", "wrong")];
-        fixture.check_with(0, &silent, &[&["why", "default-bad1"]]);
+        fixture.check_with(1, &silent, &[&["why", "default-bad1"]]);
         for (variables, state) in [(&[][..], "read"), (&silent, "failed")] {
             let (_, out, err) = fixture.run(variables, &["why", "default-bad1", "-o", "json"]);
             let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));

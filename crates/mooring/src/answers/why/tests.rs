@@ -337,7 +337,7 @@ fn azure_is_asked_about_a_node_without_a_verdict() {
     let node_only = Node { node_claim: None, ..node("v", JoinState::Joining) };
     let ready = Node { node_claim: None, ..node("w", JoinState::Ready) };
     let other = Node { pool: Some("other".into()), ..node("o", JoinState::Joining) };
-    let facts = facts([
+    let mut facts = facts([
         node("a", JoinState::Joining),
         node("b", JoinState::Joining),
         node("c", JoinState::Ready),
@@ -345,6 +345,9 @@ fn azure_is_asked_about_a_node_without_a_verdict() {
         node_only,
         ready,
     ]);
+    for uid in ["uid-a", "uid-b", "uid-o", "uid-v"] {
+        facts.inventory.set_azure(uid, Reading::NotAsked);
+    }
     let ask = |name: &str, command: bool| {
         let mut request = VmRequest::default();
         add_node(&mut request, &facts, &format!("uid-{name}"), command);
