@@ -423,6 +423,7 @@ fn counts_complete_the_record_and_no_node_counts_twice() {
 
 #[test]
 fn pool_is_healthy_only_if_all_that_could_deny_it_was_read() {
+    type Set = fn(&mut Reads, Reading<()>);
     let labels = json!({"kubernetes.azure.com/agentpool": "system"});
     let ready = node("aks-system", &labels, ("True", "", 60));
     let mut all = merge(&[joined("good", OLD)], &[ready], &[]);
@@ -438,7 +439,6 @@ fn pool_is_healthy_only_if_all_that_could_deny_it_was_read() {
     let of = |default, system| ("default".to_owned(), default, system);
     assert_eq!(states(&all), of(healthy, healthy));
     let denied = || Reading::Denied("no".to_owned());
-    type Set = fn(&mut Reads, Reading<()>);
     let cases: [(Set, [PoolState; 2], [PoolState; 2]); 4] = [
         (|reads, read| reads.claims = read, [unknown, healthy], [not_checked, healthy]),
         (|reads, read| reads.nodes = read, [unknown, unknown], [not_checked, not_checked]),

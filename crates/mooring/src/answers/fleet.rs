@@ -79,9 +79,10 @@ fn screen(
     }
     let name = facts.cluster_name();
     let since = short_since(arguments.read.since.as_secs());
-    let existing = match fleet.failed.is_some() {
-        true => format!(" ({} still exist)", fleet.failed_existing),
-        false => String::new(),
+    let existing = if fleet.failed.is_some() {
+        format!(" ({} still exist)", fleet.failed_existing)
+    } else {
+        String::new()
     };
     screen.prose(
         0,
@@ -151,10 +152,12 @@ fn short_since(seconds: u64) -> String {
 /// "None" is true only for what was read.
 fn add_nothing(screen: &mut Screen, facts: &ClusterFacts, inventory: &Inventory, fleet: &Fleet) {
     let exist = inventory.nodes.iter().filter(|node| node.exists).count();
-    let text = match fleet.failed_existing.is_none() {
-        true => format!("No failures among the {} that exist now.", counted(exist, "node")),
-        false if fleet.failed.is_some() => return,
-        false => "It is not known if nodes failed.".to_owned(),
+    let text = if fleet.failed_existing.is_none() {
+        format!("No failures among the {} that exist now.", counted(exist, "node"))
+    } else if fleet.failed.is_some() {
+        return;
+    } else {
+        "It is not known if nodes failed.".to_owned()
     };
     match caveat(facts, inventory, None) {
         Some(caveat) => screen.sentence(Mark::Warning, format!("{text} {caveat}")),

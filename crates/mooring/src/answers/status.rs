@@ -107,9 +107,10 @@ fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterSta
     if status.findings.is_empty() {
         let nodes: usize = status.pools.iter().filter_map(|pool| pool.nodes.found()).sum();
         let text = format!("No problem found in {}.", counted(nodes, "node"));
-        match status.is_healthy() && unasked.is_empty() {
-            true => screen.sentence(Mark::Good, text),
-            false => screen.sentence(Mark::None, format!("{text} {unasked}").trim_end()),
+        if status.is_healthy() && unasked.is_empty() {
+            screen.sentence(Mark::Good, text);
+        } else {
+            screen.sentence(Mark::None, format!("{text} {unasked}").trim_end());
         }
     } else if !unasked.is_empty() {
         screen.sentence(Mark::None, unasked);
@@ -148,9 +149,10 @@ fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> T
     let portal = pools_portal(&facts.identity);
     for pool in pools {
         let all = pool.wanted.map_or(pool.nodes, |wanted| pool.nodes.max_with(wanted));
-        let ready = match pool.ready == all {
-            true => pool.ready.to_string(),
-            false => format!("{}/{all}", pool.ready),
+        let ready = if pool.ready == all {
+            pool.ready.to_string()
+        } else {
+            format!("{}/{all}", pool.ready)
         };
         let last = pool.last_failure_at.map(|at| clock(at, facts.now));
         let mark = match pool.state {
@@ -213,6 +215,8 @@ mod tests {
         piped(&screen(&arguments, facts, &status_of(facts, &arguments.read)))
     }
 
+    type Change<'a> = &'a dyn Fn(&mut ClusterFacts);
+
     #[test]
     fn absence_of_problems_requires_all_sources() {
         let healthy = facts([node("a", JoinState::Ready), node("b", JoinState::Joining)]);
@@ -220,8 +224,7 @@ mod tests {
         assert!(text.contains("\n✓ No problem found in 1 node.\n"), "{text}");
         assert!(text.contains("✓ healthy\n"), "{text}");
         let denied = || Reading::Denied("x".to_owned());
-        type Set<'a> = &'a dyn Fn(&mut ClusterFacts);
-        let cases: [(Set<'_>, &str, &str, &str); 5] = [
+        let cases: [(Change<'_>, &str, &str, &str); 5] = [
             (
                 &|facts| facts.inventory.reads.claims = denied(),
                 "NodeClaims were not read, so joining and failed nodes are not known.",

@@ -31,8 +31,7 @@ pub(crate) async fn read_runs(
     for pool in names.filter_map(pool_of_config_map) {
         let journal = store(client.clone(), namespace, pool);
         let status = JournalStatus::read(journal, Timestamp::now()).await;
-        let run = status.map_err(|error| error.to_string());
-        match run.and_then(|status| run_status(&status).map_err(|error| error.to_string())) {
+        match status.and_then(|status| run_status(&status).map_err(|error| error.to_string())) {
             Ok(run) => runs.extend(run),
             // `mooring repair status` reports it.
             Err(why) => outcome = Reading::Failed(format!("the journal of pool {pool}: {why}")),

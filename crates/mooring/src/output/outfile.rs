@@ -65,9 +65,9 @@ mod tests {
 
         let device = folder.path().join("null");
         // A user without the right to create devices cannot replace the system's device either.
-        let made = mknodat(CWD, &device, FileType::CharacterDevice, mode, makedev(1, 3));
-        let is_made = made.is_ok() && OpenOptions::new().write(true).open(&device).is_ok();
-        let device = if is_made { device } else { "/dev/null".into() };
+        let created = mknodat(CWD, &device, FileType::CharacterDevice, mode, makedev(1, 3));
+        let is_usable = created.is_ok() && OpenOptions::new().write(true).open(&device).is_ok();
+        let device = if is_usable { device } else { "/dev/null".into() };
         write_any(&device, b"text").unwrap();
         assert!(device.symlink_metadata().unwrap().file_type().is_char_device());
     }

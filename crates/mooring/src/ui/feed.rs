@@ -216,7 +216,7 @@ impl Feed {
     }
 }
 
-/// Parses a document of a ConfigMap.
+/// Parses a document of a `ConfigMap`.
 fn parsed<T, E: ToString>(
     object: Reading<Value>,
     parse: impl Fn(&Value) -> Result<T, E>,

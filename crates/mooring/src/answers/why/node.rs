@@ -80,11 +80,11 @@ pub(super) fn add(
     rows.each("earlier", entry.earlier.as_ref().map(earlier_attempt));
     rows.commands(&answer.next);
     if !node.exists {
-        let text = match facts.inventory.reads.claims.has_failed() {
-            true => "NodeClaims were not read; these facts are from the failure record",
-            false => "the NodeClaim; these facts are from the failure record",
+        let (label, text) = if facts.inventory.reads.claims.has_failed() {
+            ("Unknown", "NodeClaims were not read; these facts are from the failure record")
+        } else {
+            ("Deleted", "the NodeClaim; these facts are from the failure record")
         };
-        let label = if text.starts_with("the ") { "Deleted" } else { "Unknown" };
         screen.label(label, [Text::new(text)]);
     }
 }

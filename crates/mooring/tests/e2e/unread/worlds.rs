@@ -203,16 +203,16 @@ fn scenario(bad: Option<Fact>, now: Timestamp) -> Value {
         vms(&new, "202601.27.0", 1, result),
     ];
     let mut objects = retired_operator();
-    objects.extend(controller(is_bad(Fact::Controller), &at));
-    objects.extend(record(is_bad(Fact::Record), &at));
+    objects.extend(controller(is_bad(Fact::Controller), at));
+    objects.extend(record(is_bad(Fact::Record), at));
     if is_bad(Fact::NodeClaims) {
-        objects.extend((1..=3).map(|number| unlaunched(number, &at)));
+        objects.extend((1..=3).map(|number| unlaunched(number, at)));
     }
     if is_bad(Fact::Karpenter) {
         objects.push(stopped_pool());
     }
     if is_bad(Fact::Events) {
-        objects.extend(events(&at));
+        objects.extend(events(at));
     }
     let mut scenario = json!({
         "description": "A cluster with bad news of one source.",

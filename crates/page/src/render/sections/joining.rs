@@ -25,11 +25,8 @@ pub(crate) fn section(model: &PageModel<'_>) -> String {
     let ended = if is_list { Vec::new() } else { ended(model) };
     let is_known = model.facts.inventory.reads.claims.is_read();
     if joining.is_empty() && ended.is_empty() {
-        let text = if is_known {
-            "<p>None.</p>"
-        } else {
-            "<p>Not known: NodeClaims were not read.</p>"
-        };
+        let text =
+            if is_known { "<p>None.</p>" } else { "<p>Not known: NodeClaims were not read.</p>" };
         return if is_list { card("h-joining", TITLE, "", text) } else { String::new() };
     }
     let (from, limit) = if is_list { (model.view.from, PAGE) } else { (0, MAX_ROWS) };

@@ -22,7 +22,7 @@ pub(crate) fn collect(
     run_command: bool,
 ) -> Result<Contents, CommandFailure> {
     build_runtime()?.block_on(async {
-        let sources = Sources::open(name, arguments, arguments.azure).await?;
+        let sources = Box::pin(Sources::open(name, arguments, arguments.azure)).await?;
         let (subjects, found) = subjects(&sources, "mooring bundle").await?;
         let mut contents = Contents {
             subject: Some(name.to_owned()),
@@ -95,7 +95,7 @@ pub(crate) fn trace_files(
     run_command: bool,
 ) -> Result<NodeFiles, CommandFailure> {
     build_runtime()?.block_on(async {
-        let sources = Sources::open(name, arguments, AzureMode::Never).await?;
+        let sources = Box::pin(Sources::open(name, arguments, AzureMode::Never)).await?;
         let (subjects, _) = subjects(&sources, "mooring trace").await?;
         let mut contents = Contents::default();
         for subject in &subjects {
