@@ -146,6 +146,7 @@ fn stopped_repair_and_wedged_pool_are_the_first_verdicts() {
 
 #[test]
 fn what_was_not_read_is_not_checked() {
+    type Set = fn(&mut Reads, Reading<()>);
     let denied = || Reading::Denied("no".to_owned());
     let unasked =
         |snapshot: &mut Snapshot| snapshot.facts.inventory.set_aks_pools(Reading::NotAsked);
@@ -155,7 +156,6 @@ fn what_was_not_read_is_not_checked() {
     assert!(html.contains("<title>– prod-weu"), "{html}");
     assert!(html.contains("AKS pools are not checked: Azure was not asked."), "{html}");
     assert!(!html.contains("verdict good") && html.contains("not checked</"), "{html}");
-    type Set = fn(&mut Reads, Reading<()>);
     let cases: [(Set, &str); 3] = [
         (|reads, read| reads.claims = read, "NodeClaims were not read"),
         (|reads, read| reads.nodes = read, "Nodes were not read"),

@@ -121,9 +121,11 @@ fn deleted_claim_is_kept_until_it_is_explained() {
     for name in ["a", "b"] {
         add(&mut state, claim(name, |_| {}), 1);
     }
+    assert_eq!(state.existing_claims(), None, "no list is complete");
+    state.handle(Input::Listed(["a", "b"].map(Arc::from).into()), at(1));
     state.handle(Input::ClaimDeleted(Arc::from("a")), at(2));
-    let existing: Vec<String> =
-        state.existing_claims().iter().map(|claim| claim.name.to_string()).collect();
+    let existing = state.existing_claims().unwrap_or_default();
+    let existing: Vec<&str> = existing.iter().map(|claim| &*claim.name).collect();
     assert_eq!(existing, ["b"]);
     let expected = QueueLengths { claims: 2, pending: 2, waiting: 0, nodes_without_provider_id: 0 };
     assert_eq!(state.lengths(), expected);
