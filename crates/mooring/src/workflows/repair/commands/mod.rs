@@ -4,5 +4,6 @@ pub(super) mod abort;
 pub(super) mod apply;
 pub(super) mod detect;
 pub(super) mod pipeline;
+mod pipeline_end;
 pub(super) mod resume;
 pub(super) mod status;
