@@ -24,6 +24,7 @@ MOORING_CLUSTER                  cluster, if --cluster is not set
 MOORING_RESOURCE_GROUP           its group, if --resource-group is not set
 MOORING_SUBSCRIPTION             subscription, if --subscription is not set
 MOORING_NODE_RESOURCE_GROUP      if --node-resource-group is not set
+MOORING_SIGNS                    signs of a wedge that `repair` accepts
 MOORING_SIGNATURES               error signatures of `repair`
 MOORING_LOG                      log level of `controller`
 MOORING_SIM_TOKEN                token of the admin API of `sim`

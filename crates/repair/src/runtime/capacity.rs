@@ -55,7 +55,7 @@ pub(crate) async fn read_capacity(
                 }
             }
         }
-        Err(error) => capacity.restrictions = Reading::Failed(error.to_string()),
+        Err(error) => capacity.restrictions = missing(&error),
     }
     capacity.quota_left = match client.vm_usages(subscription, location).await {
         Ok(usages) => {
@@ -63,7 +63,7 @@ pub(crate) async fn read_capacity(
             let left = available_vcpus(&usages, family.as_deref());
             Reading::of(left, "no quota was returned")
         }
-        Err(error) => Reading::Failed(error.to_string()),
+        Err(error) => missing(&error),
     };
     capacity
 }

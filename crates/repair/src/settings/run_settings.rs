@@ -24,7 +24,8 @@ pub struct Settings {
     /// Failed writes required to report a wedge.
     pub fail_threshold: u32,
     pub fail_window: SignedDuration,
-    #[serde(default)]
+    /// Left out if default, so that plans of earlier builds keep their hash.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub signs: SignPolicy,
     #[serde(default)]
     pub signatures: Signatures,
@@ -37,6 +38,10 @@ pub struct Settings {
     pub limits: Limits,
     #[serde(default)]
     pub journal: JournalPlace,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Minutes between the retries of AKS, about.
@@ -257,6 +262,13 @@ mod tests {
         }
         let error = from(&[("MOORING_SIGNS", "any")]).unwrap_err().to_string();
         assert_eq!(error, "MOORING_SIGNS (--signs) must be direct or writes, not 'any'");
+    }
+
+    #[test]
+    fn default_signs_do_not_change_the_hash_of_a_plan() {
+        let recorded = |set: &[_]| serde_json::to_value(from(set).unwrap()).unwrap();
+        assert_eq!(recorded(&[]).get("signs"), None);
+        assert_eq!(recorded(&[("MOORING_SIGNS", "writes")])["signs"], "writes");
     }
 
     #[test]
