@@ -237,10 +237,14 @@ fn denied(view: &ClusterView, settings: &Settings, capacity: &Capacity) -> Vec<C
     reads.extend([Query::Pods, Query::Pdbs]);
     let of_view = reads.iter().filter_map(|query| Some((check_of(query), view.denied(query)?)));
     let all = of_view.chain(capacity.denied());
-    all.map(|(check, why)| {
-        CheckResult::new(check, Outcome::Unknown, format!("not permitted ({why})"))
-    })
-    .collect()
+    let mut denied: Vec<CheckResult> = all
+        .map(|(check, why)| {
+            CheckResult::new(check, Outcome::Unknown, format!("not permitted ({why})"))
+        })
+        .collect();
+    // One permission is read at many scopes.
+    denied.dedup();
+    denied
 }
 
 /// Returns the check that depends on a read.

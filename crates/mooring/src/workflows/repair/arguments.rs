@@ -80,8 +80,8 @@ Checks that --override accepts, each with a reason that is recorded:
 The former names size, budgets, addresses and placement are accepted until the
 next release.
 
-Exit codes (--pipeline has its own: 0 repaired, or nothing changed with the reason,
-1 not finished or not possible):
+Exit codes (--pipeline has its own: 0 repaired or nothing changed, 1 not
+finished or not possible):
   0  success, not wedged, or nothing to do
   1  wedge suspected or certain (detect), a run stopped (status); --exit-zero: 0
   2  usage error
