@@ -8,6 +8,7 @@ use mooring_inventory::status::{ClusterStatus, FLEET_SCHEMA, FleetContent, Image
 use mooring_inventory::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Inventory, Node, percent};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
 use super::common::{
@@ -220,6 +221,9 @@ fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> S
         );
     }
     text.push_str(markdown_end(facts));
+    if facts.inventory.reads.record == Reading::NotFound {
+        text.push_str("\nThis cluster has no failure record.\n");
+    }
     for finding in findings {
         let _ = writeln!(text, "\n**{}**\n", escape(&finding.message));
         for action in &finding.actions {
@@ -232,7 +236,6 @@ fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> S
 #[cfg(test)]
 mod tests {
     use mooring_inventory::JoinState;
-    use mooring_workflow::Reading;
 
     use super::*;
     use crate::fixtures::{facts, failed_node, node, piped, read_arguments};

@@ -118,6 +118,8 @@ pub(crate) async fn read_connected(
     }
     let claims = or_warning("NodeClaims", claims, &mut warnings);
     let nodes = or_warning("nodes", nodes, &mut warnings);
+    // The types do not exist, or only those of NodeClaims do.
+    let is_installed = has_karpenter && (karpenter.node_pools.is_some() || !unread.is_empty());
     warnings.extend(unread);
     let cluster_error = warnings.first().cloned();
     let (record, mut record_source) = parse_record(record, record_took, &controller, &mut warnings);
@@ -150,7 +152,7 @@ pub(crate) async fn read_connected(
     warnings.extend(of_nodes.conflict(&named).map(|conflict| about_the_nodes(&conflict)));
     let uid = system.ok().and_then(|text| member(&text, "/metadata/uid"));
     let identity = identity(connection, &named, of_nodes.id(), uid);
-    let absent = (!has_karpenter)
+    let absent = (!is_installed)
         .then(|| Source { state: SourceState::Absent, ..Source::new(SourceName::Karpenter) });
     let mut sources = vec![cluster_source, record_source];
     sources.extend(absent);

@@ -33,16 +33,33 @@ const NEUTRAL: &[&str] = &[
     "file",
 ];
 /// Phrases about what was not read.
-const UNKNOWN: &[&str] =
-    &["known", "not read", "be read", "that was read", "not checked", "not asked"];
+const UNKNOWN: &[&str] = &[
+    "known",
+    "not read",
+    "be read",
+    "that was read",
+    "not checked",
+    "not asked",
+    "not be determined",
+];
 /// Values of members that are good news.
 const GOOD_VALUES: &[&str] = &["healthy", "ok", "ready", "not-running", "not-wedged", "none"];
 /// Values of members that are alarms.
 const ALARM_VALUES: &[&str] =
     &["degraded", "failing", "failed", "image-fails", "late", "not-ready", "suspected", "wedged"];
-/// Members about the document, the reads and the checks themselves.
-const OWN: &[&str] =
-    &["cluster", "generatedAt", "lacks", "next", "ok", "sources", "usedBy", "warnings"];
+/// Members about the document, the reads and the checks themselves, and times of spans.
+const OWN: &[&str] = &[
+    "cluster",
+    "dur",
+    "events",
+    "generatedAt",
+    "lacks",
+    "next",
+    "ok",
+    "sources",
+    "usedBy",
+    "warnings",
+];
 
 impl Claims {
     pub(super) fn of_document(document: &Value) -> Self {

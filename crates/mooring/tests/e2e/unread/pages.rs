@@ -1,7 +1,7 @@
 //! Every page that links lead to, and every document of the page that has a schema.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,13 +9,11 @@ use std::time::{Duration, Instant};
 use super::claims::Claims;
 use super::screens::Shown;
 use super::worlds::World;
-use crate::common::controller::{
-    Process, controller, free_address, sourced, start_until, wait_for,
-};
+use crate::common::controller::{Process, controller, free_address, sourced, wait_for};
 use crate::common::{mooring, text};
 
 /// A page that has read nothing by then never will.
-const LOADING: Duration = Duration::from_secs(3);
+const LOADING: Duration = Duration::from_secs(2);
 
 /// Process that serves the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +33,7 @@ struct Page {
 }
 
 impl Page {
-    /// Starts a server.
+    /// Starts a server. Without an address, it has ended, and nothing is shown.
     fn open(world: &World, server: Server, timeout: &str) -> Self {
         if server == Server::Controller {
             let host = free_address();
@@ -45,9 +43,15 @@ impl Page {
         }
         let mut command = sourced(&world.sim);
         command.args(["ui", "--local", "--no-browser", "--timeout", timeout]);
-        command.env("HOME", world.folder.path());
-        let (process, address) = start_until(&mut command, "http://");
-        let (host, path) = address.split_once('/').unwrap();
+        command.env("HOME", world.folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = Process(command.spawn().unwrap());
+        let lines = BufReader::new(process.0.stdout.take().unwrap()).lines();
+        let address = lines.map_while(Result::ok).find_map(|line| {
+            let (_, address) = line.split_once("http://")?;
+            Some(address.split(' ').next()?.to_owned())
+        });
+        let address = address.unwrap_or_default();
+        let (host, path) = address.split_once('/').unwrap_or_default();
         let opened = fetch(host, &format!("/{path}"), "");
         let cookie = opened.lines().find_map(|line| line.strip_prefix("set-cookie: "));
         let cookie = cookie.unwrap_or_default().split(';').next().unwrap_or_default();
@@ -58,7 +62,7 @@ impl Page {
     /// Waits until something was read, or cannot be. A controller without its sources may not even serve the page.
     fn wait(&self) {
         let start = Instant::now();
-        while start.elapsed() < LOADING {
+        while !self.host.is_empty() && start.elapsed() < LOADING {
             let overview = self.get("/");
             let is_loading = overview.is_empty() || overview.contains("data-loading");
             if !is_loading || overview.contains("cannot be read") {
