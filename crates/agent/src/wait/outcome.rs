@@ -1,5 +1,6 @@
 //! Waits for the end of the bootstrap.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -154,7 +155,10 @@ fn is_baked(agent: &mut Agent<'_>) -> bool {
 /// Returns true if custom data is known to request the baking of an image: a mark that was there before this wait may be
 /// that of the image's own baking. What cannot be read, or is not there yet, requests nothing. An NBC command decides alone.
 fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
-    if let Ok(text) = agent.world.read(&agent.layout.at(NBC_COMMAND), MAX_FILE_BYTES) {
+    let command = agent.layout.at(NBC_COMMAND);
+    let entry = agent.world.entry(&command);
+    if !entry.is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        let text = agent.world.read(&command, MAX_FILE_BYTES).unwrap_or_default();
         return nbc::assignments(&text).expose("PRE_PROVISION_ONLY") == Some(b"true");
     }
     let config = agent.world.read(&agent.layout.at(NODE_CONFIG), MAX_FILE_BYTES);

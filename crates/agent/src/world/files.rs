@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -15,19 +16,29 @@ const PAGE: u64 = 4096;
 
 /// What happens to a link at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Links {
+enum Links {
     Follow,
     Refuse,
 }
 
 /// Opens a regular file or a directory, and never waits: not for the writer of a FIFO, nor for its reader. The check is
 /// made on the open file, so what is renamed into its place later cannot change its result.
-pub(super) fn open(path: &Path, access: OFlags, mode: u32, links: Links) -> io::Result<File> {
+fn open(path: &Path, access: OFlags, mode: u32, links: Links) -> io::Result<File> {
+    open_in(CWD, path, access, mode, links)
+}
+
+fn open_in(
+    folder: impl AsFd,
+    path: &Path,
+    access: OFlags,
+    mode: u32,
+    links: Links,
+) -> io::Result<File> {
     let mut flags = access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     if links == Links::Refuse {
         flags |= OFlags::NOFOLLOW;
     }
-    let file = match rustix::fs::open(path, flags, Mode::from_raw_mode(mode)) {
+    let file = match rustix::fs::openat(folder, path, flags, Mode::from_raw_mode(mode)) {
         Ok(file) => File::from(file),
         Err(Errno::LOOP) if links == Links::Refuse => return Err(not_a_regular_file()),
         // A FIFO without a reader, a socket.
@@ -38,8 +49,22 @@ pub(super) fn open(path: &Path, access: OFlags, mode: u32, links: Links) -> io::
     if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(not_a_regular_file()) }
 }
 
-pub(super) fn read(path: &Path, limit: u64, links: Links) -> Result<Vec<u8>, ReadFailure> {
-    let file = open(path, OFlags::RDONLY, 0, links).map_err(ReadFailure::Open)?;
+pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
+    let file = open(path, OFlags::RDONLY, 0, Links::Follow).map_err(ReadFailure::Open)?;
+    read_whole(file, limit)
+}
+
+/// Follows a link neither at the path's end nor as its folder.
+pub(super) fn read_log(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(ReadFailure::Open(not_a_regular_file()));
+    };
+    let file = open(folder, OFlags::RDONLY, 0, Links::Refuse)
+        .and_then(|folder| open_in(folder, name.as_ref(), OFlags::RDONLY, 0, Links::Refuse));
+    read_whole(file.map_err(ReadFailure::Open)?, limit)
+}
+
+fn read_whole(file: File, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let mut bytes = Vec::new();
     // One byte more distinguishes a file of the limit's size from a larger one; the size from the
     // file system is not used, since a growing file has none.

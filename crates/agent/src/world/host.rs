@@ -7,7 +7,6 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::files::Links;
 use super::{
     ChildEnd, ChildSpec, Dial, Duplex, EntryKind, FileInfo, HttpFailure, HttpRequest, HttpResponse,
     OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure,
@@ -61,11 +60,11 @@ impl World for Host {
     }
 
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
-        files::read(path, limit, Links::Follow)
+        files::read(path, limit)
     }
 
     fn read_log(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
-        files::read(path, limit, Links::Refuse)
+        files::read_log(path, limit)
     }
 
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {

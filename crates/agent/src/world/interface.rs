@@ -23,7 +23,8 @@ pub trait World {
 
     /// Reads a regular file of at most `limit` bytes, and never waits for one that is not.
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
-    /// Reads a file of the log directory, where others may write: as [`Self::read`], but a link is not followed.
+    /// Reads a file of the log directory, where others may write: as [`Self::read`], but through no link,
+    /// also not as its folder.
     fn read_log(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
     /// Bytes of a regular file from `offset` on: `count`, or fewer where it ends. A link is not followed.
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>>;

@@ -132,6 +132,7 @@ fn image_that_is_baked_before_the_wait_ends_it() {
 #[test]
 fn baking_is_not_assumed_where_custom_data_cannot_be_read() {
     const CONFIG_PATH: &str = "/opt/azure/containers/aks-node-controller-config.json";
+    const NBC_PATH: &str = "/opt/azure/containers/aks-node-controller-nbc-cmd.sh";
     const BAKES: &str = r#"{"version": "v1", "pre_provision_only": true}"#;
     let large = format!("{BAKES}{}", " ".repeat(4 << 20));
     for (what, make) in [
@@ -142,6 +143,15 @@ fn baking_is_not_assumed_where_custom_data_cannot_be_read() {
         ("a directory", &|node| std::fs::create_dir(node.at(CONFIG_PATH)).unwrap()),
         ("too large", &|node| node.write(CONFIG_PATH, &large)),
         ("cut", &|node| node.write(CONFIG_PATH, &BAKES[..BAKES.len() - 1])),
+        // An NBC command decides alone.
+        ("beside an NBC command that is too large", &|node| {
+            node.write(CONFIG_PATH, BAKES);
+            node.write(NBC_PATH, &large);
+        }),
+        ("beside an NBC command that is a dangling link", &|node| {
+            node.write(CONFIG_PATH, BAKES);
+            std::os::unix::fs::symlink("/nowhere", node.at(NBC_PATH)).unwrap();
+        }),
     ] {
         let node = Node::with_script("");
         node.write("/opt/azure/containers/base_prep.complete", "");

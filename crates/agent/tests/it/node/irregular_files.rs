@@ -178,3 +178,19 @@ fn no_command_waits_for_what_is_not_a_file() {
         assert!(read.contains(path), "no command reads {path}: {read:?}");
     }
 }
+
+#[test]
+fn link_in_place_of_the_folder_of_the_report_is_not_followed() {
+    let node = self::node(&[SENTINEL]);
+    node.write_typed("provision.json", r#"{"ExitCode":"0","Output":"canary"}"#);
+    symlink(node.typed(""), node.at("/var/log/azure/aks")).unwrap();
+    let ended = run(&node, &["provision-wait", "--timeout=20ms"]).unwrap();
+    assert_eq!(ended.exit_code, 1, "{}", ended.printed);
+    assert!(!ended.printed.contains("canary"), "{}", ended.printed);
+
+    let node = self::node(&[]);
+    symlink(node.typed(""), node.at("/var/log/azure/aks")).unwrap();
+    let ended = run(&node, &["provision", "--provision-config=TYPED/config.json"]).unwrap();
+    assert_eq!(ended.exit_code, 50, "{}", ended.printed);
+    assert!(!node.typed("provision.json").exists(), "{}", ended.printed);
+}
