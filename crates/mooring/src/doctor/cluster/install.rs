@@ -82,8 +82,8 @@ mod tests {
         lines.collect::<Vec<_>>().join("\n").replace("\\\n", "")
     }
 
-    #[test]
-    fn readme_has_the_commands_in_the_same_order() {
+    #[tokio::test]
+    async fn readme_has_the_commands_in_the_same_order() {
         let mut cluster = fixtures::cluster(fixtures::facts([]));
         cluster.facts.identity.name = None;
         let (mut commands, install) = commands(&cluster);
@@ -103,7 +103,8 @@ mod tests {
             "helm upgrade",
             "mooring doctor",
         ];
-        let places: Vec<usize> = starts.iter().map(|start| notes.find(start).unwrap()).collect();
+        let place = |start: &&str| notes.find(&format!("\n  {start}")).unwrap();
+        let places: Vec<usize> = starts.iter().map(place).collect();
         assert!(places.is_sorted(), "{places:?}");
     }
 
@@ -122,8 +123,8 @@ mod tests {
         assert!(after.contains("![") && first.lines().count() < 40, "{first}");
     }
 
-    #[test]
-    fn known_names_are_filled_in() {
+    #[tokio::test]
+    async fn known_names_are_filled_in() {
         let mut cluster = fixtures::cluster(fixtures::facts([]));
         let id = "/subscriptions/s-1/resourceGroups/rg-1/providers/Microsoft.ContainerService/managedClusters/demo";
         cluster.facts.identity.id = Some(id.to_owned());
