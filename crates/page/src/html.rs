@@ -43,7 +43,7 @@ pub(crate) fn card(id: &str, heading: &str, small: &str, html: &str) -> String {
 pub(crate) fn command(text: &str) -> String {
     let text = escape(text);
     format!(
-        "<span class=\"cmd\"><code>{text}</code><button type=\"button\" class=\"copy\" data-copy=\"{text}\" aria-label=\"Copy the command {text}\" hidden>Copy</button></span>"
+        "<span class=\"cmd\"><code tabindex=\"0\">{text}</code><button type=\"button\" class=\"copy\" data-copy=\"{text}\" aria-label=\"Copy the command {text}\" hidden>Copy</button></span>"
     )
 }
 

@@ -1,6 +1,7 @@
 //! Diagnoses of decoded messages and wordings.
 
 pub(crate) mod alone;
+pub(crate) mod code;
 pub(crate) mod evidence;
 pub(crate) mod failures;
 mod found_clues;

@@ -325,8 +325,11 @@ mod tests {
             let shown = tokio::time::timeout(Duration::from_mins(5), shown).await;
             assert!(shown.is_ok(), "{names}: {:?}", server.requests());
         }
-        let absent = Followed::<NodeItem>::start(&Server::default().client());
-        assert_eq!(absent.current().await, Ok(None));
+        // NodeClaims may not be installed; Nodes always are.
+        let absent = Followed::<ClaimItem>::start(&Server::default().client());
+        assert_eq!(absent.current().await.map(|items| items.is_none()), Ok(true));
+        let lost = Followed::<NodeItem>::start(&Server::default().client());
+        assert!(lost.current().await.is_err());
     }
 
     #[test]

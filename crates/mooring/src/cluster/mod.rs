@@ -26,5 +26,5 @@ pub(crate) use discovery::{
 pub(crate) use follow::Lists;
 pub(crate) use list::{NODES, list, list_nodes};
 pub(crate) use read::{read, read_cluster, read_connected, read_followed, read_karpenter, reading};
-pub(crate) use runs::read_runs;
+pub(crate) use runs::{read_runs, run_status};
 pub(crate) use waiting::{wait_for, wait_for_each};

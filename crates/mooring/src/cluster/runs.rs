@@ -4,13 +4,25 @@ use jiff::Timestamp;
 use mooring_controller::run::Api;
 use mooring_kube::Client;
 use mooring_repair::names::pool_of_config_map;
-use mooring_repair::runtime::{JournalStatus, store};
-use mooring_workflow::Reading;
-use mooring_workflow::status::RunStatus;
+use mooring_repair::runtime::{JournalStatus as RepairJournal, store};
+use mooring_workflow::command::JournalStatus;
+use mooring_workflow::journal::JournalError;
+use mooring_workflow::report::RunHistory;
+use mooring_workflow::status::{Describe, RunStatus};
+use mooring_workflow::{Entry, Reading};
 use serde_json::Value;
 
 use super::read::reading;
-use crate::workflows::runs::run_status;
+
+/// Returns the status of the last run of a journal.
+pub(crate) fn run_status<W: Describe>(
+    journal: &JournalStatus<Entry<W>>,
+) -> Result<Option<RunStatus>, JournalError> {
+    let history = RunHistory::read(&journal.records)?;
+    Ok(history.map(|history| {
+        RunStatus::new(history, journal.place.clone(), journal.lock.as_ref(), Timestamp::now())
+    }))
+}
 
 /// Reads the last run of each journal. A journal that cannot be read fails the reading, and hides no other.
 pub(crate) async fn read_runs(
@@ -30,7 +42,7 @@ pub(crate) async fn read_runs(
     let (mut runs, mut outcome) = (Vec::new(), Reading::Known(()));
     for pool in names.filter_map(pool_of_config_map) {
         let journal = store(client.clone(), namespace, pool);
-        let status = JournalStatus::read(journal, Timestamp::now()).await;
+        let status = RepairJournal::read(journal, Timestamp::now()).await;
         match status.and_then(|status| run_status(&status).map_err(|error| error.to_string())) {
             Ok(run) => runs.extend(run),
             // `mooring repair status` reports it.

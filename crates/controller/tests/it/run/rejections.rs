@@ -40,20 +40,6 @@ async fn replica_that_cannot_list_nodeclaims_does_not_lead() {
     blind.stop().await;
 }
 
-/// An earlier version may lead as long as its Lease cannot be read, unless access to it is denied.
-#[tokio::test(start_paused = true)]
-async fn denied_lease_of_an_earlier_version_is_not_waited_for() {
-    for (status, holder) in [(403, "a"), (500, "")] {
-        let cluster = Cluster::new(false, Provisioning::Extension.failing());
-        reject(&cluster, "GET", "*/namespaces/kube-system/leases/*", status);
-        let replica = cluster.start("a");
-        cluster.pass(60).await;
-        assert_eq!(cluster.holder(), holder, "{status}");
-        replica.stop().await;
-        cluster.take_forbidden();
-    }
-}
-
 /// A patch that conflicts is followed by a read of the object.
 #[tokio::test(start_paused = true)]
 async fn nodeclaim_is_forgotten_if_its_read_returns_404() {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::karpenter::read_karpenter;
-use super::record::{parse_counts, parse_record};
+use super::record::{parse_counts, parse_record, reading};
 use crate::arguments::SourceArguments;
 use crate::cluster::azure::{ConnectedCluster, VmRequest};
 use crate::cluster::config;
@@ -209,16 +209,6 @@ fn or_warning<T>(
     warnings
         .extend(read.as_ref().err().map(|error| format!("{what} were not read: {}", error.what)));
     reading(read)
-}
-
-/// Returns the reading of a request to the API server.
-pub(crate) fn reading<T>(read: Result<Option<T>, ApiError>) -> Reading<T> {
-    match read {
-        Ok(Some(value)) => Reading::Known(value),
-        Ok(None) | Err(ApiError { status: Some(404), .. }) => Reading::NotFound,
-        Err(ApiError { status: Some(401 | 403), what, .. }) => Reading::Denied(what),
-        Err(error) => Reading::Failed(error.what),
-    }
 }
 
 fn member(text: &str, pointer: &str) -> Option<String> {

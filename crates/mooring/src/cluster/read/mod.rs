@@ -6,5 +6,6 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use facts::{read, read_cluster, read_connected, read_followed, reading};
+pub(crate) use facts::{read, read_cluster, read_connected, read_followed};
 pub(crate) use karpenter::read_karpenter;
+pub(crate) use record::reading;

@@ -11,8 +11,6 @@ use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 
-use super::facts::reading;
-
 /// The record is as current as the leader that writes it.
 pub(super) fn parse_record(
     read: Result<String, ApiError>,
@@ -56,5 +54,15 @@ pub(super) fn parse_counts(
         }
         Err(error) if error.status == Some(404) => Ok(None),
         Err(error) => Err(error.what),
+    }
+}
+
+/// Returns the reading of a request to the API server.
+pub(crate) fn reading<T>(read: Result<Option<T>, ApiError>) -> Reading<T> {
+    match read {
+        Ok(Some(value)) => Reading::Known(value),
+        Ok(None) | Err(ApiError { status: Some(404), .. }) => Reading::NotFound,
+        Err(ApiError { status: Some(401 | 403), what, .. }) => Reading::Denied(what),
+        Err(error) => Reading::Failed(error.what),
     }
 }

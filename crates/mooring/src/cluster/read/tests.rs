@@ -61,10 +61,11 @@ async fn cluster_without_karpenter_and_record_is_read() {
 #[tokio::test]
 async fn objects_that_may_not_be_read_are_warnings() {
     let pools = "/apis/karpenter.sh/v1/nodepools?limit=500";
-    let server = Server::default().with(CACHED_CLAIMS, 403, DENIED).with(
-        pools,
+    let named = r#"{"items": [{"metadata": {"name": "default"}}]}"#;
+    let server = Server::default().with(CACHED_CLAIMS, 403, DENIED).with(pools, 200, named).with(
+        NODES,
         200,
-        r#"{"items": [{"metadata": {"name": "default"}}]}"#,
+        r#"{"items": []}"#,
     );
     let facts = read_from(&server).await.unwrap().facts;
     assert!(facts.has_karpenter);

@@ -16,5 +16,7 @@ pub(crate) use exit::{exit_code, format_lock, unfinished_result};
 pub(crate) use messages::{write, write_screen};
 pub(crate) use progress::{ProgressOutput, WAITING, print_once, with_progress};
 pub(crate) use signals::Signals;
-pub(crate) use status::{RunsReading, is_wrong, run_status, watch_runs};
+pub(crate) use status::{RunsReading, is_wrong, watch_runs};
 pub(crate) use watch::{Frame, WatchRow, Watched, ensure_watchable, watch};
+
+pub(crate) use crate::cluster::run_status;

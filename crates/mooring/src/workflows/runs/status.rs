@@ -2,26 +2,12 @@
 
 use jiff::Timestamp;
 use mooring_terminal::Screen;
-use mooring_workflow::Entry;
-use mooring_workflow::command::JournalStatus;
-use mooring_workflow::journal::JournalError;
-use mooring_workflow::report::RunHistory;
 use mooring_workflow::screens::run_row;
-use mooring_workflow::status::{Describe, RunStatus};
+use mooring_workflow::status::RunStatus;
 
 use super::watch::{Frame, WatchRow, Watched, ensure_watchable, watch};
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
-
-/// Returns the status of the last run of a journal.
-pub(crate) fn run_status<W: Describe>(
-    journal: &JournalStatus<Entry<W>>,
-) -> Result<Option<RunStatus>, JournalError> {
-    let history = RunHistory::read(&journal.records)?;
-    Ok(history.map(|history| {
-        RunStatus::new(history, journal.place.clone(), journal.lock.as_ref(), Timestamp::now())
-    }))
-}
 
 /// Returns true if a run stopped, or objects remain.
 pub(crate) fn is_wrong(runs: &[RunStatus]) -> bool {

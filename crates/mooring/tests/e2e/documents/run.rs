@@ -9,8 +9,10 @@ use crate::documents::page::{Page, pages, root};
 const TIMEOUT_SECONDS: &str = "600";
 
 /// Commands of the documents that exit with 1 because they report a problem.
-const FINDINGS: [(&str, &str); 4] = [
+const FINDINGS: [(&str, &str); 6] = [
     ("README.md", "1: mooring why default-bad1"),
+    ("README.md", "1: mooring trace default-bad1"),
+    ("README.md", "1: mooring trace bad1.tar.gz"),
     ("docs/RUNBOOK.md", "1: mooring why default-bad1"),
     ("docs/RUNBOOK.md", "1: mooring fleet"),
     ("docs/RUNBOOK.md", "1: mooring repair detect"),
