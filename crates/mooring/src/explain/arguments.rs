@@ -11,7 +11,8 @@ use crate::output::AnswerFormat;
 
 pub(crate) const EXPLAIN_EXAMPLES: &str = "\
 The page of a cause ends with its failures in the cluster of the kubeconfig, if
-there is a context and the cluster responds within 2s. Azure is never read.
+there is a context and the cluster responds within 2s. Azure is read only for
+nodes without a diagnosis.
 
 Examples:
   mooring explain 211

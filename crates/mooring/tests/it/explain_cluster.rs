@@ -97,7 +97,9 @@ mod slow {
         assert_eq!(document["cluster"]["name"], "demo");
         let states: Vec<&Value> =
             document["sources"].as_array().unwrap().iter().map(|source| &source["state"]).collect();
-        assert_eq!(states, ["read", "read", "not-asked"]);
+        // Azure is asked only if a node has no diagnosis yet.
+        assert_eq!(states[..2], ["read", "read"]);
+        assert!(["read", "not-asked"].iter().any(|state| states[2] == state), "{document:#}");
         assert_eq!(document["rows"][0]["here"]["failed"], 5, "{document:#}");
     }
 }

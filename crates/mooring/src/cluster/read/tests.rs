@@ -62,16 +62,15 @@ async fn cluster_without_karpenter_and_record_is_read() {
 async fn objects_that_may_not_be_read_are_warnings() {
     let pools = "/apis/karpenter.sh/v1/nodepools?limit=500";
     let named = r#"{"items": [{"metadata": {"name": "default"}}]}"#;
-    let server = Server::default().with(CACHED_CLAIMS, 403, DENIED).with(pools, 200, named).with(
-        NODES,
-        200,
-        r#"{"items": []}"#,
-    );
-    let facts = read_from(&server).await.unwrap().facts;
+    let server = |status, nodes| {
+        let server = Server::default().with(CACHED_CLAIMS, 403, DENIED);
+        server.with(pools, 200, named).with(NODES, status, nodes)
+    };
+    let facts = read_from(&server(200, r#"{"items": []}"#)).await.unwrap().facts;
     assert!(facts.has_karpenter);
     assert_eq!(facts.karpenter.pool_names().collect::<Vec<_>>(), ["default"]);
     assert_eq!(facts.warnings, ["NodeClaims were not read: not allowed"]);
-    let failure = read_from(&server.with(NODES, 403, DENIED)).await.err().unwrap();
+    let failure = read_from(&server(403, DENIED)).await.err().unwrap();
     assert!(failure.text().starts_with("cannot read nodes: "), "{}", failure.text());
 }
 
