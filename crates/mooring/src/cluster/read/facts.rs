@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::karpenter::read_karpenter;
-use super::record::{parse_counts, parse_record, reading};
+use super::record::{or_warning, parse_counts, parse_record};
 use crate::arguments::SourceArguments;
 use crate::cluster::azure::{ConnectedCluster, VmRequest};
 use crate::cluster::config;
@@ -198,17 +198,6 @@ fn identity(
         server: Some(connection.server.clone()),
         uid,
     }
-}
-
-/// Returns a list as a reading; a failed one is a warning.
-fn or_warning<T>(
-    what: &str,
-    read: Result<Option<Vec<T>>, ApiError>,
-    warnings: &mut Vec<String>,
-) -> Reading<Vec<T>> {
-    warnings
-        .extend(read.as_ref().err().map(|error| format!("{what} were not read: {}", error.what)));
-    reading(read)
 }
 
 fn member(text: &str, pointer: &str) -> Option<String> {

@@ -1,10 +1,12 @@
 //! NodePools, AKSNodeClasses, and what the AKSNodeClass of this cluster can pin.
 
-use mooring_controller::run::{Api, ApiError};
+use mooring_controller::run::Api;
 use mooring_controller::verdict::advice;
 use mooring_inventory::{Karpenter, NodeClass, NodePool};
+use mooring_workflow::Reading;
 use serde_json::Value;
 
+use super::record::or_warning;
 use crate::cluster::list::list;
 
 const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
@@ -22,24 +24,14 @@ pub(crate) async fn read_karpenter(api: &Api) -> (Karpenter, Vec<String>) {
     let mut warnings = Vec::new();
     let definition = definition.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let karpenter = Karpenter {
-        node_pools: known("NodePools", pools, &mut warnings),
-        node_classes: known("AKSNodeClasses", classes, &mut warnings),
+        node_pools: listed(or_warning("NodePools", pools, &mut warnings)),
+        node_classes: listed(or_warning("AKSNodeClasses", classes, &mut warnings)),
         has_versions: definition.map(|definition| advice::has_versions(&definition)),
     };
     (karpenter, warnings)
 }
 
 /// Returns a list; none if its type does not exist, or it was not read.
-fn known<T>(
-    what: &str,
-    read: Result<Option<Vec<T>>, ApiError>,
-    warnings: &mut Vec<String>,
-) -> Option<Vec<T>> {
-    match read {
-        Ok(listed) => listed,
-        Err(error) => {
-            warnings.push(format!("{what} were not read: {}", error.what));
-            None
-        }
-    }
+fn listed<T>(read: Reading<Vec<T>>) -> Option<Vec<T>> {
+    read.found::<()>().ok().flatten()
 }

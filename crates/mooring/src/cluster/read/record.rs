@@ -66,3 +66,14 @@ pub(crate) fn reading<T>(read: Result<Option<T>, ApiError>) -> Reading<T> {
         Err(error) => Reading::Failed(error.what),
     }
 }
+
+/// Returns a list as a reading; a failed one is a warning.
+pub(super) fn or_warning<T>(
+    what: &str,
+    read: Result<Option<Vec<T>>, ApiError>,
+    warnings: &mut Vec<String>,
+) -> Reading<Vec<T>> {
+    warnings
+        .extend(read.as_ref().err().map(|error| format!("{what} were not read: {}", error.what)));
+    reading(read)
+}
