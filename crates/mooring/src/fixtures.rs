@@ -10,7 +10,7 @@ use kube::client::Body;
 use mooring_controller::query::{NodeReport, ReportSource};
 use mooring_controller::record::{RecordDocument, SCHEMA};
 use mooring_controller::{ConditionReason, Verdict};
-use mooring_inventory::{
+use mooring_nodes::{
     ClusterFacts, ControllerState, Inventory, JoinState, Karpenter, Node, NodeFailure, NodePool,
     PoolKind, Reads,
 };

@@ -1,8 +1,8 @@
 //! Nodes, rates and times of a view.
 
 use jiff::Timestamp;
-use mooring_inventory::status::ClusterStatus;
-use mooring_inventory::{
+use mooring_nodes::status::ClusterStatus;
+use mooring_nodes::{
     Adviser, ClusterFacts, Code, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,
     JoinState, JoinTimes, Node, Usual, groups, median,
 };

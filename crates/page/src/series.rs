@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image::version;
 use mooring_controller::record::counts;
-use mooring_inventory::{Inventory, Node};
+use mooring_nodes::{Inventory, Node};
 
 use crate::model::PageModel;
 use crate::view::TimeRange;

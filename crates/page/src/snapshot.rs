@@ -1,6 +1,6 @@
 //! The facts that a page shows.
 
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use serde::Serialize;
 
 /// Process that serves the page.

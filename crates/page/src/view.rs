@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::{ClusterFacts, Filter};
+use mooring_nodes::{ClusterFacts, Filter};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 /// Longest name in an address, in bytes.

@@ -1,7 +1,7 @@
 //! Parts that the screens share.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::{Advice, ClusterFacts, Filter, Inventory, Mitigation, Node, PoolKind};
+use mooring_nodes::{Advice, ClusterFacts, Filter, Inventory, Mitigation, Node, PoolKind};
 use mooring_redact::{markdown, markdown_code};
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::Reading;
@@ -217,7 +217,7 @@ fn source(source: &Source, facts: &ClusterFacts) -> String {
 mod tests {
     use std::time::Duration;
 
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
 
     use super::*;
     use crate::fixtures::{at, facts, node, now, read_arguments};

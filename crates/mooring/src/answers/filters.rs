@@ -6,7 +6,7 @@ use mooring_controller::claim::image;
 use mooring_controller::record::counts;
 use mooring_controller::verdict::registration::RegistrationCause;
 use mooring_diagnosis::{cause_pages, find_codes};
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use mooring_redact::{identifier, is_plain_word};
 use mooring_workflow::published::SourceName;
 
@@ -79,7 +79,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
     use mooring_workflow::published::SourceState;
 
     use super::*;
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn names_of_the_cluster_and_the_diagnosis_are_known() {
-        let gone = mooring_inventory::Node {
+        let gone = mooring_nodes::Node {
             exists: false,
             pool: Some("gpu".into()),
             ..failed_node("g", "OwnCause")

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use mooring_controller::claim::image;
-use mooring_inventory::status::{ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding};
-use mooring_inventory::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Inventory, Node, percent};
+use mooring_nodes::status::{ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding};
+use mooring_nodes::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Inventory, Node, percent};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::Reading;
@@ -235,7 +235,7 @@ fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> S
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
 
     use super::*;
     use crate::fixtures::{facts, failed_node, node, piped, read_arguments};

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use mooring_controller::claim::image;
-use mooring_inventory::status::{ClusterStatus, STATUS_SCHEMA, StatusFinding};
-use mooring_inventory::{ClusterFacts, Fleet, Pool};
+use mooring_nodes::status::{ClusterStatus, STATUS_SCHEMA, StatusFinding};
+use mooring_nodes::{ClusterFacts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
@@ -134,7 +134,7 @@ fn heading(facts: &ClusterFacts) -> Text {
 }
 
 fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> Table {
-    use mooring_inventory::{PoolKind, PoolState};
+    use mooring_nodes::{PoolKind, PoolState};
     let mut table = Table::new([
         Column::left("POOL").truncated(8),
         Column::left("KIND").extra().rank(4),
@@ -200,7 +200,7 @@ fn controller(facts: &ClusterFacts) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
     use mooring_workflow::Reading;
 
     use super::*;

@@ -8,7 +8,7 @@ use mooring_arm::{BudgetLimits, Client, ResourceId};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::run::Api;
 use mooring_controller::{Scope, Settings};
-use mooring_inventory::{AksPool, ClusterFacts, Inventory, Node};
+use mooring_nodes::{AksPool, ClusterFacts, Inventory, Node};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
@@ -360,7 +360,7 @@ fn add(inventory: &mut Inventory, found: Vec<(Option<String>, NodeReport)>) -> R
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
 
     use super::*;
     use crate::fixtures::{cluster, facts, failed_node, node, source_arguments};

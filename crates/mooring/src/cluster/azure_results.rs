@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mooring_inventory::{AksPool, ClusterFacts};
+use mooring_nodes::{AksPool, ClusterFacts};
 use mooring_workflow::Reading;
 use mooring_workflow::published::Source;
 use tokio::time::Instant;

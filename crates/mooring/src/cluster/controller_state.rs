@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_controller::run::Api;
-use mooring_inventory::ControllerState;
+use mooring_nodes::ControllerState;
 use serde_json::Value;
 
 pub(crate) const NAMESPACE: &str = "mooring-system";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mooring_arm::{Client, Error, ResourceId};
 use mooring_controller::Scope;
 use mooring_controller::run::Api;
-use mooring_inventory::{ClaimItem, NodeItem};
+use mooring_nodes::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::Value;
 

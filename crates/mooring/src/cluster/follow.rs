@@ -7,7 +7,7 @@ use futures::{AsyncBufReadExt as _, StreamExt as _};
 use mooring_controller::Settings;
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::run::{Api, ApiError};
-use mooring_inventory::{ClaimItem, NodeItem};
+use mooring_nodes::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::watch;

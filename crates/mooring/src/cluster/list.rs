@@ -2,8 +2,8 @@
 
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::run::{Api, ApiError};
-use mooring_inventory::{NodeItem, NodePage};
 use mooring_kube::request::query_value;
+use mooring_nodes::{NodeItem, NodePage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

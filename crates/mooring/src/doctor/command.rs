@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use mooring_terminal::Style;
 use serde_json::Value;
 use tokio::time::Instant;

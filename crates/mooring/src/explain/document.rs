@@ -4,7 +4,7 @@ use mooring_codes::Os;
 use mooring_diagnosis::{
     BootstrapOutcome, CausePage, Confidence, Diagnosis, Effective, Reported, Stage, retry,
 };
-use mooring_inventory::{FleetRow, Listed};
+use mooring_nodes::{FleetRow, Listed};
 use mooring_workflow::published::Next;
 use serde::Serialize;
 

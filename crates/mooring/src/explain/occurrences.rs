@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mooring_controller::claim::image;
-use mooring_inventory::{
+use mooring_nodes::{
     Advice, Adviser, ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, Listed, Mitigation,
     PoolKind, groups,
 };
@@ -158,7 +158,7 @@ fn part(row: &FleetRow, facts: &ClusterFacts) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
     use mooring_workflow::Reading;
 
     use super::*;

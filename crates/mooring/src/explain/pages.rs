@@ -2,7 +2,7 @@
 
 use mooring_codes::{ExitCode, KnownImage, Section, sections, title};
 use mooring_diagnosis::{ANOTHER_IMAGE, BootstrapOutcome, CausePage, Diagnosis, Recognized, retry};
-use mooring_inventory::Advice;
+use mooring_nodes::Advice;
 use mooring_redact::Lines;
 use mooring_terminal::{Mark, Text};
 use mooring_workflow::published::Next;

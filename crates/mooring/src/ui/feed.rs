@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use mooring_controller::record::{self, counts};
 use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
-use mooring_inventory::{
+use mooring_nodes::{
     ClaimItem, ClusterFacts, ControllerState, Inventory, Karpenter, NodeItem, Reads,
 };
 use mooring_page::{ControllerDetails, Live, PageMode, Snapshot};

@@ -86,7 +86,7 @@ impl Reader {
 mod tests {
     use mooring_controller::ConditionReason;
     use mooring_controller::run::Api;
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
     use mooring_workflow::published::{Source, SourceName, SourceState};
 
     use super::*;

@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
-use mooring_inventory::{NodeItem, NodePage};
+use mooring_nodes::{NodeItem, NodePage};
 use mooring_testbed::{RealCluster, Users, require};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mooring_diagnosis::{cause_page, find_codes};
-use mooring_inventory::{Code, JoinState, Node};
+use mooring_nodes::{Code, JoinState, Node};
 
 use super::sections::runs;
 use crate::html::{

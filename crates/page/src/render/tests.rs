@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
-use mooring_inventory::{AksPool, Reads};
+use mooring_nodes::{AksPool, Reads};
 use mooring_workflow::Reading;
 use mooring_workflow::status::{CurrentStep, RunStatus, Subject};
 
 use super::render;
-use mooring_inventory::{Karpenter, NodePool};
+use mooring_nodes::{Karpenter, NodePool};
 
 use crate::fixture::{BAD, before, healthy, hostile, joining, large, local, morning, snapshot};
 use crate::html::revision;

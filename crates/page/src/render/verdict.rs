@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use mooring_diagnosis::cause_page;
-use mooring_inventory::status::StatusFinding;
-use mooring_inventory::{Advice, FailureGroup, FleetRow, FleetVerdict};
+use mooring_nodes::status::StatusFinding;
+use mooring_nodes::{Advice, FailureGroup, FleetRow, FleetVerdict};
 use mooring_workflow::plural::counted;
 
 use crate::html::{

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use mooring_inventory::status::{
+use mooring_nodes::status::{
     ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding, STATUS_SCHEMA,
 };
-use mooring_inventory::{ClusterFacts, ControllerState, Fleet, Listed, Node};
+use mooring_nodes::{ClusterFacts, ControllerState, Fleet, Listed, Node};
 use mooring_workflow::published::to_json;
 use serde::Serialize;
 

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mooring_inventory::status::ClusterStatus;
-use mooring_inventory::{Fleet, JoinState};
+use mooring_nodes::status::ClusterStatus;
+use mooring_nodes::{Fleet, JoinState};
 use serde::Serialize;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
@@ -158,7 +158,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     let facts = &snapshot.facts;
     let since = TimeRange::Week.start(facts.now);
-    let filter = mooring_inventory::Filter { since: Some(since), ..Default::default() };
+    let filter = mooring_nodes::Filter { since: Some(since), ..Default::default() };
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, None);
     let status = ClusterStatus::of(facts, &filter, &inventory, &fleet);

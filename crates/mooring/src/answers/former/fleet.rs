@@ -2,7 +2,7 @@
 
 use mooring_controller::observation::node::Node;
 use mooring_controller::query::FleetTable;
-use mooring_inventory::status::ImageFinding;
+use mooring_nodes::status::ImageFinding;
 use serde_json::{Value, json};
 
 use super::query::node_query;

@@ -5,8 +5,8 @@ use mooring_controller::claim::image;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::FailureRecord;
 use mooring_diagnosis::{cause_page, find_codes};
-use mooring_inventory::status::{ClusterStatus, LostNode};
-use mooring_inventory::{
+use mooring_nodes::status::{ClusterStatus, LostNode};
+use mooring_nodes::{
     Advice, Adviser, ClusterFacts, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,
     JoinState, JoinTimes, Listed, Mitigation, Node, PoolKind, Share, groups,
 };

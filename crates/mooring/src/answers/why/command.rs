@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use mooring_inventory::{ClusterFacts, Node};
+use mooring_nodes::{ClusterFacts, Node};
 use mooring_terminal::{Mark, Screen};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use mooring_controller::claim::image::version;
-use mooring_inventory::status::ClusterStatus;
-use mooring_inventory::{ClusterFacts, Count, FailureGroup, JoinState, REGISTRATION_LIMIT};
+use mooring_nodes::status::ClusterStatus;
+use mooring_nodes::{ClusterFacts, Count, FailureGroup, JoinState, REGISTRATION_LIMIT};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use mooring_redact::{markdown as escape, markdown_code};
 
 use super::answer::WhyAnswer;

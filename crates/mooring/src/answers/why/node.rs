@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_controller::claim::image::version;
-use mooring_inventory::{ClusterFacts, JoinState, Node, NodeFailure, PoolKind, groups};
+use mooring_nodes::{ClusterFacts, JoinState, Node, NodeFailure, PoolKind, groups};
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
@@ -143,7 +143,7 @@ fn when(node: &Node, now: Timestamp) -> Option<String> {
 
 /// Compares with other nodes: the image is suspicious if only its nodes fail.
 fn similar(facts: &ClusterFacts, node: &Node, failure: &NodeFailure) -> String {
-    let all = facts.inventory.filtered(&mooring_inventory::Filter::default());
+    let all = facts.inventory.filtered(&mooring_nodes::Filter::default());
     let alike = groups(&all).into_iter().filter(|group| group.cause == failure.cause);
     let (mut here, mut others) = (0, 0);
     for group in alike {

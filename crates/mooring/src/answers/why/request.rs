@@ -1,6 +1,6 @@
 //! Reads for a subject.
 
-use mooring_inventory::{ClusterFacts, Inventory, JoinState, PoolKind};
+use mooring_nodes::{ClusterFacts, Inventory, JoinState, PoolKind};
 
 use super::subject::{self, WhySubject};
 use crate::answers::arguments::WhyArguments;

@@ -1,6 +1,6 @@
 //! The pool or node that a name refers to.
 
-use mooring_inventory::{ClusterFacts, Inventory, Karpenter, Node, PoolKind};
+use mooring_nodes::{ClusterFacts, Inventory, Karpenter, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
@@ -98,7 +98,7 @@ fn known_names(facts: &ClusterFacts) -> Vec<(String, &'static str)> {
 #[cfg(test)]
 mod tests {
     use mooring_controller::ConditionReason;
-    use mooring_inventory::JoinState;
+    use mooring_nodes::JoinState;
     use mooring_workflow::Reading;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use mooring_codes::Os;
 use mooring_controller::ConditionReason;
-use mooring_inventory::{ClusterFacts, Code, Evidence, JoinState, Node};
+use mooring_nodes::{ClusterFacts, Code, Evidence, JoinState, Node};
 use mooring_terminal::Style;
 use mooring_workflow::Reading;
 
@@ -187,7 +187,7 @@ async fn exit_code_depends_on_failed_and_lost_nodes() {
     let mut lost = facts([node("a", JoinState::Ready)]);
     let object = r#"{"metadata": {"name": "aks-lost", "uid": "u", "creationTimestamp": "2026-11-17T08:00:00Z", "labels": {"karpenter.sh/nodepool": "default"}}}"#;
     let object = serde_json::value::RawValue::from_string(object.to_owned()).unwrap();
-    let item = mooring_inventory::NodeItem::parse(&object).unwrap();
+    let item = mooring_nodes::NodeItem::parse(&object).unwrap();
     lost.lost = vec![item.lost(now()).unwrap()];
     assert!(answer(&lost, None).is_wrong() && answer(&lost, Some("default")).is_wrong());
     assert!(!answer(&lost, Some("a")).is_wrong(), "one node");

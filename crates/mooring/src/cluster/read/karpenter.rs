@@ -2,7 +2,7 @@
 
 use mooring_controller::run::Api;
 use mooring_controller::verdict::advice;
-use mooring_inventory::{Karpenter, NodeClass, NodePool};
+use mooring_nodes::{Karpenter, NodeClass, NodePool};
 use mooring_workflow::Reading;
 use serde_json::Value;
 

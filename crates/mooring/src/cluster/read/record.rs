@@ -6,7 +6,7 @@ use std::time::Duration;
 use mooring_controller::record::RecordDocument;
 use mooring_controller::record::counts;
 use mooring_controller::run::ApiError;
-use mooring_inventory::ControllerState;
+use mooring_nodes::ControllerState;
 use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use mooring_controller::run::ApiError;
-use mooring_inventory::ControllerState;
 use mooring_kube::kubeconfig::Connection;
+use mooring_nodes::ControllerState;
 use mooring_workflow::published::{SourceName, SourceState};
 
 use super::read_connected;

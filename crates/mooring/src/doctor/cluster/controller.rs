@@ -1,6 +1,6 @@
 //! The controller and its failure record.
 
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use mooring_workflow::published::{SourceName, SourceState};
 
 use super::install;

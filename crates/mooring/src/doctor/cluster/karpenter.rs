@@ -1,6 +1,6 @@
 //! Karpenter, and nodes that it lost.
 
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{SourceName, SourceState};
 

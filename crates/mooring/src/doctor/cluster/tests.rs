@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use mooring_workflow::published::SourceState;
 
 use super::connection::clock;

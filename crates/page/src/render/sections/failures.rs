@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mooring_controller::claim::image;
-use mooring_inventory::Node;
+use mooring_nodes::Node;
 use mooring_workflow::Reading;
 
 use crate::html::{

@@ -1,6 +1,6 @@
 //! Five figures.
 
-use mooring_inventory::{Count, JoinState, Node, median};
+use mooring_nodes::{Count, JoinState, Node, median};
 
 use crate::html::{duration, elapsed, escape};
 use crate::model::PageModel;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mooring_inventory::{FleetRow, FleetVerdict, Share, percent};
+use mooring_nodes::{FleetRow, FleetVerdict, Share, percent};
 
 use crate::html::{MAX_ROWS, card, cause_link, clock, escape, image_link, more, word};
 use crate::model::PageModel;

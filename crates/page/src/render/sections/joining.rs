@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use mooring_inventory::{Node, REGISTRATION_LIMIT};
+use mooring_nodes::{Node, REGISTRATION_LIMIT};
 
 use crate::html::{MAX_ROWS, card, duration, elapsed, escape, exact_clock, node_link};
 use crate::model::PageModel;

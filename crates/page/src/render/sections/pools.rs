@@ -1,7 +1,7 @@
 //! Pools.
 
 use mooring_controller::claim::image;
-use mooring_inventory::{Pool, PoolKind, PoolState};
+use mooring_nodes::{Pool, PoolKind, PoolState};
 
 use crate::html::{MAX_ROWS, card, clock, duration, escape, more, pool_link, word};
 use crate::model::PageModel;

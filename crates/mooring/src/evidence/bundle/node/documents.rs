@@ -1,7 +1,7 @@
 //! Documents of Mooring: failure record, `why`, `fleet`, `trace` and `doctor`.
 
-use mooring_inventory::Fleet;
-use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
+use mooring_nodes::Fleet;
+use mooring_nodes::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
 use mooring_trace::{Timeline, TraceFile, is_wanted, json};
 use serde_json::Value;
 

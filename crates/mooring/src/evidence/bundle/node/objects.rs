@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::run::Api;
 use mooring_controller::{Scope, Settings};
-use mooring_inventory::{ClaimItem, NodeItem};
+use mooring_nodes::{ClaimItem, NodeItem};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

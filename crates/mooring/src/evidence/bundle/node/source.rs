@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use mooring_arm::{BudgetLimits, Client, ResourceId};
 use mooring_controller::Scope;
 use mooring_controller::record::{FailureRecord, RecordDocument};
-use mooring_inventory::ClusterFacts;
+use mooring_nodes::ClusterFacts;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 

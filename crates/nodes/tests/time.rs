@@ -9,7 +9,7 @@ use mooring_controller::query::{NodeReport, ReportSource};
 use mooring_controller::record::counts::{self, CountedNode};
 use mooring_controller::verdict::failure::{Failure, FailureSource};
 use mooring_controller::{ConditionReason, Verdict};
-use mooring_inventory::{
+use mooring_nodes::{
     ClaimItem, Count, Filter, Fleet, Inventory, JoinState, JoinTimes, Node, NodeItem, Pool,
     PoolState, groups, pools,
 };
