@@ -48,6 +48,9 @@ impl Log {
         let folder = wanted.parent().unwrap_or(&wanted);
         let file = match world.create_dir_all(folder) {
             Ok(()) => wanted.clone(),
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                return Ok(Self { file: None });
+            }
             Err(_) => PathBuf::from(FALLBACK_LOG_FILE),
         };
         // Nothing is written, but the file is created, with the mode it must have.

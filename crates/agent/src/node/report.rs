@@ -9,7 +9,7 @@ use mooring_contract::CseStatus;
 
 use super::paths::{Layout, REPORT, SENTINEL};
 use super::secrets::MAX_FILE_BYTES;
-use crate::world::{EntryKind, ReadFailure, Replace, World};
+use crate::world::{ReadFailure, Replace, World};
 
 /// Writes the report and then the sentinel, unless they exist; returns the fixed paths of files that could not
 /// be written. Without its report the sentinel is not written, because the next boot would take it for a success,
@@ -39,7 +39,7 @@ pub(crate) fn leave(
 
 /// The bytes of the node's report.
 pub(crate) fn read_text(world: &mut dyn World, layout: &Layout) -> Result<Vec<u8>, ReadFailure> {
-    world.read_log(&layout.at(REPORT), MAX_FILE_BYTES)
+    world.read(&layout.at(REPORT), MAX_FILE_BYTES)
 }
 
 /// The node's report, if there is one that is whole.
@@ -82,8 +82,7 @@ pub(crate) fn replace(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::R
     })
 }
 
-/// Writes a temporary file next to `path`, which `place` renames unless `path` exists; it never remains. A link in place
-/// of the folder is not followed.
+/// Writes a temporary file next to `path`, which `place` renames unless `path` exists; it never remains.
 fn write_temporary(
     world: &mut dyn World,
     path: &Path,
@@ -94,9 +93,6 @@ fn write_temporary(
         return Err(io::ErrorKind::InvalidInput.into());
     };
     world.create_dir_all(folder)?;
-    if world.entry(folder)?.kind == EntryKind::Link {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
     let beside = folder.join(format!(".{}.{}", name.to_string_lossy(), world.pid()));
     // Leftover of a killed process with the same pid.
     let _ = world.remove(&beside);

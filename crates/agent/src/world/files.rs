@@ -1,20 +1,23 @@
 //! The real file system.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, flock};
+use rustix::fs::{
+    AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, openat, renameat,
+    renameat_with, statat, unlinkat,
+};
 use rustix::io::Errno;
 
+use super::place::Place;
 use super::{EntryKind, FileInfo, ReadFailure, Replace, Space};
 
 /// Enough for the head of a program.
 const PAGE: u64 = 4096;
 
-/// What happens to a link at the end of a path.
+/// What happens to a link at the end of a path. In the log directory, none is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Links {
     Follow,
@@ -24,23 +27,15 @@ enum Links {
 /// Opens a regular file or a directory, and never waits: not for the writer of a FIFO, nor for its reader. The check is
 /// made on the open file, so what is renamed into its place later cannot change its result.
 fn open(path: &Path, access: OFlags, mode: u32, links: Links) -> io::Result<File> {
-    open_in(CWD, path, access, mode, links)
-}
-
-fn open_in(
-    folder: impl AsFd,
-    path: &Path,
-    access: OFlags,
-    mode: u32,
-    links: Links,
-) -> io::Result<File> {
+    let place = Place::of(path)?;
+    let follows = links == Links::Follow && !place.is_log();
     let mut flags = access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    if links == Links::Refuse {
+    if !follows {
         flags |= OFlags::NOFOLLOW;
     }
-    let file = match rustix::fs::openat(folder, path, flags, Mode::from_raw_mode(mode)) {
+    let file = match openat(place.folder(), place.path, flags, Mode::from_raw_mode(mode)) {
         Ok(file) => File::from(file),
-        Err(Errno::LOOP) if links == Links::Refuse => return Err(not_a_regular_file()),
+        Err(Errno::LOOP) if !follows => return Err(not_a_regular_file()),
         // A FIFO without a reader, a socket.
         Err(Errno::NXIO) => return Err(not_a_regular_file()),
         Err(error) => return Err(error.into()),
@@ -51,20 +46,6 @@ fn open_in(
 
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let file = open(path, OFlags::RDONLY, 0, Links::Follow).map_err(ReadFailure::Open)?;
-    read_whole(file, limit)
-}
-
-/// Follows a link neither at the path's end nor as its folder.
-pub(super) fn read_log(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(ReadFailure::Open(not_a_regular_file()));
-    };
-    let file = open(folder, OFlags::RDONLY, 0, Links::Refuse)
-        .and_then(|folder| open_in(folder, name.as_ref(), OFlags::RDONLY, 0, Links::Refuse));
-    read_whole(file.map_err(ReadFailure::Open)?, limit)
-}
-
-fn read_whole(file: File, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let mut bytes = Vec::new();
     // One byte more distinguishes a file of the limit's size from a larger one; the size from the
     // file system is not used, since a growing file has none.
@@ -88,24 +69,25 @@ pub(super) fn sync(path: &Path) -> io::Result<()> {
 }
 
 pub(super) fn kind(path: &Path) -> io::Result<EntryKind> {
-    Ok(kind_of(fs::metadata(path)?.file_type()))
+    let place = Place::of(path)?;
+    let found = statat(place.folder(), place.path, AtFlags::empty())?;
+    Ok(kind_of(FileType::from_raw_mode(found.st_mode)))
 }
 
 pub(super) fn entry(path: &Path) -> io::Result<FileInfo> {
-    let metadata = fs::symlink_metadata(path)?;
-    let mode = metadata.permissions().mode() & 0o7777;
-    Ok(FileInfo { kind: kind_of(metadata.file_type()), mode, length: metadata.len() })
+    let place = Place::of(path)?;
+    let found = statat(place.folder(), place.path, AtFlags::SYMLINK_NOFOLLOW)?;
+    let length = u64::try_from(found.st_size).unwrap_or_default();
+    let kind = kind_of(FileType::from_raw_mode(found.st_mode));
+    Ok(FileInfo { kind, mode: found.st_mode & 0o7777, length })
 }
 
 fn kind_of(file_type: FileType) -> EntryKind {
-    if file_type.is_file() {
-        EntryKind::File
-    } else if file_type.is_dir() {
-        EntryKind::Folder
-    } else if file_type.is_symlink() {
-        EntryKind::Link
-    } else {
-        EntryKind::Other
+    match file_type {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
     }
 }
 
@@ -137,34 +119,46 @@ fn not_a_regular_file() -> io::Error {
 }
 
 pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    // `create_new` is O_CREAT | O_EXCL: a link in this place is an error, not followed.
-    OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?.write_all(bytes)
+    // A link in this place is an error, not followed.
+    let access = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    open(path, access, mode, Links::Refuse)?.write_all(bytes)
+}
+
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    let place = Place::of(path)?;
+    Ok(unlinkat(place.folder(), place.path, AtFlags::empty())?)
 }
 
 pub(super) fn rename(from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
+    let (from, to) = (Place::of(from)?, Place::of(to)?);
     match replace {
-        Replace::Yes => fs::rename(from, to),
-        Replace::No => rename_new(from, to),
-        Replace::Exchange => rename_with(from, to, RenameFlags::EXCHANGE),
+        Replace::Yes => rename_with(&from, &to, RenameFlags::empty()),
+        Replace::No => rename_new(&from, &to),
+        Replace::Exchange => rename_with(&from, &to, RenameFlags::EXCHANGE),
     }
 }
 
 /// Fails if `to` exists, atomically if the file system supports it.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+fn rename_new(from: &Place<'_>, to: &Place<'_>) -> io::Result<()> {
     match rename_with(from, to, RenameFlags::NOREPLACE) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            if fs::symlink_metadata(to).is_ok() {
+            if statat(to.folder(), to.path, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
-            fs::rename(from, to)
+            rename_with(from, to, RenameFlags::empty())
         }
         result => result,
     }
 }
 
-fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> io::Result<()> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, flags) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+fn rename_with(from: &Place<'_>, to: &Place<'_>, flags: RenameFlags) -> io::Result<()> {
+    let renamed = if flags.is_empty() {
+        renameat(from.folder(), from.path, to.folder(), to.path)
+    } else {
+        renameat_with(from.folder(), from.path, to.folder(), to.path, flags)
+    };
+    match renamed {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if !flags.is_empty() => {
             Err(io::ErrorKind::Unsupported.into())
         }
         result => Ok(result?),

@@ -1,16 +1,16 @@
 //! The real world.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{
     ChildEnd, ChildSpec, Dial, Duplex, EntryKind, FileInfo, HttpFailure, HttpRequest, HttpResponse,
     OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure,
-    World, child, clock, files, http, process, tool, watch,
+    World, child, clock, files, http, place, process, tool, watch,
 };
 
 #[derive(Debug, Default)]
@@ -63,10 +63,6 @@ impl World for Host {
         files::read(path, limit)
     }
 
-    fn read_log(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
-        files::read_log(path, limit)
-    }
-
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
         files::read_at(path, offset, count)
     }
@@ -88,7 +84,7 @@ impl World for Host {
     }
 
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o755).create(path)
+        place::create_dir_all(path)
     }
 
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -112,7 +108,7 @@ impl World for Host {
     }
 
     fn remove(&mut self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
+        files::remove(path)
     }
 
     fn lock(&mut self, path: &Path) -> io::Result<bool> {

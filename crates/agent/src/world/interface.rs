@@ -10,7 +10,8 @@ use super::http::{Dial, Duplex, HttpFailure, HttpRequest, HttpResponse};
 use super::program::{ChildEnd, ChildSpec, OutputFilter, Signal, Stream, Tool, ToolEnd};
 use super::watch::{Watch, WatchFailure};
 
-/// Everything that a command of the agent can see or change.
+/// Everything that a command of the agent can see or change. In `/var/log/azure`, where others may write, no link is
+/// followed on the way to a file, and none is opened.
 pub trait World {
     fn now(&mut self) -> SystemTime;
     fn environment(&self) -> Vec<(OsString, OsString)>;
@@ -23,12 +24,9 @@ pub trait World {
 
     /// Reads a regular file of at most `limit` bytes, and never waits for one that is not.
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
-    /// Reads a file of the log directory, where others may write: as [`Self::read`], but through no link,
-    /// also not as its folder.
-    fn read_log(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
     /// Bytes of a regular file from `offset` on: `count`, or fewer where it ends. A link is not followed.
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>>;
-    /// Returns the kind of a path, following links.
+    /// Returns the kind of a path, following a link at its end.
     fn kind(&mut self, path: &Path) -> io::Result<EntryKind>;
     /// Returns the metadata of a path without following a link.
     fn entry(&mut self, path: &Path) -> io::Result<FileInfo>;

@@ -10,6 +10,7 @@ mod files;
 mod host;
 mod http;
 mod interface;
+mod place;
 mod process;
 mod program;
 mod tool;

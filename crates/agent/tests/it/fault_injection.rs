@@ -196,12 +196,6 @@ impl World for Faulty {
         self.host.read(path, limit)
     }
 
-    fn read_log(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
-        self.check("open", path).map_err(ReadFailure::Open)?;
-        self.check("read", path).map_err(ReadFailure::Read)?;
-        self.host.read_log(path, limit)
-    }
-
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
         self.check("read_at", path)?;
         self.host.read_at(path, offset, count)

@@ -1,7 +1,7 @@
 //! Something other than a regular file at every path that is read: no command waits for it, and none prints what a link
 //! in the log directory leads to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -179,18 +179,56 @@ fn no_command_waits_for_what_is_not_a_file() {
     }
 }
 
-#[test]
-fn link_in_place_of_the_folder_of_the_report_is_not_followed() {
-    let node = self::node(&[SENTINEL]);
-    node.write_typed("provision.json", r#"{"ExitCode":"0","Output":"canary"}"#);
-    symlink(node.typed(""), node.at("/var/log/azure/aks")).unwrap();
-    let ended = run(&node, &["provision-wait", "--timeout=20ms"]).unwrap();
-    assert_eq!(ended.exit_code, 1, "{}", ended.printed);
-    assert!(!ended.printed.contains("canary"), "{}", ended.printed);
+/// Folders of the log directory, and the directory itself.
+const FOLDERS: [&str; 4] = [
+    "/var/log/azure",
+    "/var/log/azure/aks",
+    "/var/log/azure/Microsoft.Azure.Extensions.CustomScript",
+    "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events",
+];
 
-    let node = self::node(&[]);
-    symlink(node.typed(""), node.at("/var/log/azure/aks")).unwrap();
-    let ended = run(&node, &["provision", "--provision-config=TYPED/config.json"]).unwrap();
-    assert_eq!(ended.exit_code, 50, "{}", ended.printed);
-    assert!(!node.typed("provision.json").exists(), "{}", ended.printed);
+#[test]
+fn link_in_place_of_a_folder_of_logs_is_not_followed() {
+    for folder in FOLDERS {
+        for (words, before, code) in [
+            (&["provision", "--provision-config=TYPED/config.json"][..], &[][..], 50),
+            (&["provision-wait", "--timeout=20ms"], &[SENTINEL], 1),
+        ] {
+            let node = node(before);
+            let elsewhere = node.typed("elsewhere");
+            // Each file has the same name below each folder.
+            for folder in ["", "azure", "azure/aks", "aks", "events"] {
+                let file = elsewhere.join(folder).join("provision.json");
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, r#"{"ExitCode":"0","Output":"canary"}"#).unwrap();
+            }
+            let before = files(&elsewhere);
+            let _ = fs::remove_dir_all(node.at(folder));
+            fs::create_dir_all(node.at(folder).parent().unwrap()).unwrap();
+            symlink(&elsewhere, node.at(folder)).unwrap();
+            let ended = run(&node, words).unwrap();
+            let case = format!("{folder}: {words:?}: {}", ended.printed);
+            assert_eq!(ended.exit_code, code, "{case}");
+            assert!(!ended.printed.contains("canary"), "{case}");
+            let mut after = files(&elsewhere);
+            // The shell command that starts the scripts has it from upstream.
+            after.remove(&elsewhere.join("cluster-provision-cse-output.log"));
+            assert_eq!(after, before, "{case}");
+        }
+    }
+}
+
+/// Returns everything below a folder, with the contents of files.
+fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+            found.insert(path, String::new());
+        } else {
+            found.insert(path.clone(), fs::read_to_string(path).unwrap());
+        }
+    }
+    found
 }
