@@ -1,6 +1,5 @@
 //! Reports of a failure: the entry in the record and the events derived from it.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -17,7 +16,7 @@ use crate::verdict::Verdict;
 use crate::verdict::condition::ConditionReason;
 use crate::verdict::event::{Event, Regarding, RegardingKind};
 use crate::verdict::failure::Failure;
-use crate::verdict::{advice, messages};
+use crate::verdict::messages;
 
 const IMAGE_FAILS: &str = "ImageFailsBootstrap";
 
@@ -60,12 +59,8 @@ impl State {
         }
         for finding in changes.new {
             let (node_class, pool) = self.affected.get(&finding.image).cloned().unwrap_or_default();
-            let mut note = finding.to_string();
-            if !pool.is_empty() {
-                let command = advice::hold_drift(&pool);
-                let _ = write!(note, " Keep running nodes on their image: {command}");
-            }
-            note.push_str(" See also: mooring fleet");
+            // `fleet` knows from the NodePool which advice this cluster can follow.
+            let note = format!("{finding} What to do: mooring fleet");
             let note = safe(&note, messages::MAX_NOTE_BYTES);
             for (kind, name) in
                 [(RegardingKind::AksNodeClass, node_class), (RegardingKind::NodePool, pool)]

@@ -182,6 +182,9 @@ async fn failing_image_is_reported_on_class_and_pool() {
         let note = &reported[0].3;
         assert!(note.starts_with("Image AKSAzureLinux/V3gen2/202602.10.0: "), "{note}");
         assert!(note.contains(" failed with OrasBinaryMissing. "), "{note}");
+        // Whether this cluster can hold its nodes is in the NodePool, which the controller does not read.
+        assert!(note.ends_with(" What to do: mooring fleet"), "{note}");
+        assert!(!note.contains("kubectl"), "{note}");
     }
     assert!(replica.metrics.text().contains("mooring_image_fails_bootstrap"));
     replica.stop().await;
