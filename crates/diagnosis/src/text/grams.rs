@@ -34,14 +34,11 @@ struct Phrase {
     compare: Compare,
     offset: usize,
     gram: u32,
-    /// Distance to another gram of the same word, and that gram: a test that most other words fail.
-    check: (isize, u32),
 }
 
 #[derive(Debug)]
 pub(crate) struct Grams {
     phrases: Vec<Phrase>,
-    keys: Vec<u32>,
     /// 1 for each hash of a phrase's gram.
     known: Vec<u8>,
     /// First phrase of a hash, and the next one of each phrase; one-based, 0 is none.
@@ -70,8 +67,7 @@ impl Grams {
             known[hash] = 1;
             next[index] = std::mem::replace(&mut first[hash >> 4], number);
         }
-        let keys = phrases.iter().map(|phrase| phrase.gram).collect();
-        Self { phrases, keys, known, first, next }
+        Self { phrases, known, first, next }
     }
 
     /// Calls `found` with the index, start and end of every phrase in a text, in the order of their grams. Stops
@@ -84,8 +80,9 @@ impl Grams {
             let mut number = self.first[hash(gram) >> 4];
             while let Some(index) = usize::from(number).checked_sub(1) {
                 number = self.next[index];
-                if self.keys[index] == gram && !done[index] {
-                    let place = self.phrases[index].find_at(text, at);
+                let phrase = &self.phrases[index];
+                if phrase.gram == gram && !done[index] {
+                    let place = phrase.find_at(text, at);
                     done[index] = place.is_some_and(|(start, end)| !found(index, start, end));
                 }
             }
@@ -133,22 +130,12 @@ impl Phrase {
         let (compare, offset) = chosen.unwrap_or((Compare::Literal, 0));
         let gram = gram(&text[offset..]).unwrap_or_default();
         usage[hash(gram)] = usage[hash(gram)].saturating_add(1);
-        Self { text, compare, offset, gram, check: check(text, compare, offset) }
-    }
-
-    /// Tests a second gram to reject other words that share the first.
-    fn may_be_at(&self, text: &[u8], at: usize) -> bool {
-        let (distance, wanted) = self.check;
-        let other = at.checked_add_signed(distance).and_then(|at| text.get(at..));
-        other.and_then(gram) == Some(wanted)
+        Self { text, compare, offset, gram }
     }
 
     /// Returns the start and end of the phrase whose gram is at `at`.
     #[inline(never)]
     fn find_at(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
-        if !self.may_be_at(text, at) {
-            return None;
-        }
         if self.compare == Compare::Literal {
             let start = at.checked_sub(self.offset)?;
             let end = start + self.text.len();
@@ -192,49 +179,18 @@ fn is_phrase(text: &[u8], phrase: &[u8]) -> bool {
     text.iter().zip(phrase).all(|(one, other)| one.to_ascii_lowercase() == *other)
 }
 
-/// Approximate frequency of bytes in logs and messages.
-static COMMON: [u8; 256] = {
-    let mut common = [2; 256];
-    let letters = b"etaoinsrhldcumfpgwybvk";
-    let (mut next, mut weight) = (0, 26);
-    while next < letters.len() {
-        common[letters[next] as usize] = weight;
-        common[letters[next].to_ascii_uppercase() as usize] = weight;
-        next += 1;
-        weight -= 1;
-    }
-    common[b' ' as usize] = 26;
-    let mut byte = 128;
-    while byte < 256 {
-        common[byte] = 1;
-        byte += 1;
-    }
-    common
-};
-
 /// Returns the offset of the gram that is rarest in common texts and among phrases.
 fn rarest(text: &[u8], usage: &[u8], fits: impl Fn(&[u8; GRAM]) -> bool) -> Option<usize> {
-    let mut best: Option<(u32, usize)> = None;
+    let mut best: Option<(u8, usize)> = None;
     let mut rest = text;
     while let Some(bytes) = rest.first_chunk::<GRAM>() {
-        let common: u32 = bytes.iter().map(|byte| u32::from(COMMON[usize::from(*byte)])).sum();
-        let weight = common + u32::from(usage[hash(fold(*bytes))]) * 16;
+        let weight = usage[hash(fold(*bytes))];
         if best.is_none_or(|(lightest, _)| weight < lightest) && fits(bytes) {
             best = Some((weight, text.len() - rest.len()));
         }
         rest = &rest[1..];
     }
     best.map(|(_, offset)| offset)
-}
-
-/// Returns the gram at the farther end of the word around `offset`, with its distance.
-fn check(text: &[u8], compare: Compare, offset: usize) -> (isize, u32) {
-    let is_end = |byte: &u8| compare == Compare::Flexible && *byte == b' ';
-    let start = text[..offset].iter().rposition(is_end).map_or(0, |blank| blank + 1);
-    let end = text[offset..].iter().position(is_end).map_or(text.len(), |blank| offset + blank);
-    let last = end.saturating_sub(GRAM).max(start);
-    let other = if offset - start > last - offset.min(last) { start } else { last };
-    (other.cast_signed() - offset.cast_signed(), gram(&text[other..]).unwrap_or_default())
 }
 
 fn gram(text: &[u8]) -> Option<u32> {
@@ -252,7 +208,7 @@ fn hash(gram: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMON, Compare, GRAM, Grams, HASHES, MAX_GAP, check, gram, rarest};
+    use super::{Compare, GRAM, Grams, HASHES, MAX_GAP, gram, rarest};
 
     fn found(
         phrases: &'static [(&'static str, Compare)],
@@ -338,40 +294,11 @@ mod tests {
     #[test]
     fn rarest_gram_of_a_phrase_is_its_key() {
         let mut usage = vec![0; HASHES];
-        assert_eq!(rarest(b"the xqzj", &usage, |_| true), Some(4));
-        assert_eq!(rarest(b"xqzj the", &usage, |_| true), Some(0));
+        assert_eq!(rarest(b"xqzj the", &usage, |_| true), Some(0), "the first of equal ones");
         assert_eq!(rarest(b"xqzj the", &usage, |gram| gram[0] == b' '), Some(4));
         assert_eq!(rarest(b"abc", &usage, |_| true), None);
-        assert_eq!(rarest(b"xqzjxqzj", &usage, |_| true), Some(0), "the first of equal ones");
         usage[super::hash(gram(b"xqzj").unwrap())] = 2;
         assert_eq!(rarest(b"xqzj the", &usage, |_| true), Some(1), "others use the first");
-    }
-
-    #[test]
-    fn bytes_are_weighted_by_their_frequency() {
-        let weights = [b'e', b'E', b't', b'k', b'K', b' ', b'0', b'z', 0x7f, 0x80, 0xff];
-        let weights = weights.map(|byte| COMMON[usize::from(byte)]);
-        assert_eq!(weights, [26, 26, 25, 5, 5, 26, 2, 2, 2, 1, 1]);
-    }
-
-    #[test]
-    fn second_gram_is_at_the_farther_end_of_the_word() {
-        let of = |text: &'static str, compare, offset: usize| {
-            let (distance, other) = check(text.as_bytes(), compare, offset);
-            let at = offset.checked_add_signed(distance).unwrap();
-            assert_eq!(Some(other), gram(&text.as_bytes()[at..]), "{text}");
-            (at, &text[at..at + GRAM])
-        };
-        assert_eq!(of("status=", Compare::Literal, 0), (3, "tus="));
-        assert_eq!(of("status=", Compare::Literal, 3), (0, "stat"));
-        assert_eq!(of("status=", Compare::Literal, 1), (3, "tus="));
-        assert_eq!(of("status=", Compare::Literal, 2), (0, "stat"));
-        assert_eq!(of("statuses", Compare::Literal, 2), (4, "uses"));
-        let words = "is not allowed in";
-        assert_eq!(of(words, Compare::Flexible, 7), (10, "owed"));
-        assert_eq!(of(words, Compare::Flexible, 10), (7, "allo"));
-        assert_eq!(of(words, Compare::Literal, 10), (0, "is n"));
-        assert_eq!(of("a word", Compare::Flexible, 2), (2, "word"));
     }
 
     #[test]
