@@ -1,7 +1,6 @@
 use jiff::SignedDuration;
-
-use crate::claim::scope::Scope;
-use crate::verdict::registration::REGISTRATION_TIMEOUT;
+use mooring_nodes::claim::scope::Scope;
+use mooring_nodes::verdict::registration::REGISTRATION_TIMEOUT;
 
 /// Settings of the controller, with the defaults of the command line.
 #[derive(Clone, Debug)]

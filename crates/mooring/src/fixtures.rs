@@ -7,13 +7,13 @@ use clap::Parser as _;
 use http::{Request, Response};
 use jiff::Timestamp;
 use kube::client::Body;
-use mooring_controller::query::{NodeReport, ReportSource};
-use mooring_controller::record::{RecordDocument, SCHEMA};
-use mooring_controller::{ConditionReason, Verdict};
+use mooring_nodes::record::{RecordDocument, SCHEMA};
 use mooring_nodes::{
     ClusterFacts, ControllerState, Inventory, JoinState, Karpenter, Node, NodeFailure, NodePool,
     PoolKind, Reads,
 };
+use mooring_nodes::{ConditionReason, Verdict};
+use mooring_nodes::{NodeReport, ReportSource};
 use mooring_terminal::{Screen, Style};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};

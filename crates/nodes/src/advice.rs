@@ -4,18 +4,17 @@
 use std::fmt;
 
 use mooring_codes::Os;
-use mooring_controller::claim::image;
-use mooring_controller::verdict::advice::{hold_drift, patch_command};
 use mooring_diagnosis::{ANOTHER_IMAGE, cause_page};
 use mooring_redact::shell_word;
 use mooring_workflow::plural::counted;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::claim::image;
 use crate::facts::ClusterFacts;
 use crate::fleet::{Fleet, FleetRow, FleetVerdict};
 use crate::group::{FailureGroup, groups};
-use crate::karpenter::{Karpenter, NodeClass, NodePool};
+use crate::karpenter::{Karpenter, NodeClass, NodePool, drift_budget, hold_drift, patch_command};
 use crate::merge::Inventory;
 use crate::node::{Node, PoolKind};
 
@@ -275,9 +274,8 @@ fn action_of_code(group: &FailureGroup) -> Option<&'static str> {
 /// Returns the command that removes the disruption budget of [`hold_drift`], and fails if another one is first.
 fn release_drift(pool: &str) -> String {
     let first = "/spec/disruption/budgets/0";
-    let budget = json!({"nodes": "0", "reasons": ["Drifted"]});
     let patch = json!([
-        {"op": "test", "path": first, "value": budget}, {"op": "remove", "path": first},
+        {"op": "test", "path": first, "value": drift_budget()}, {"op": "remove", "path": first},
     ]);
     patch_command("nodepool", pool, "json", &patch)
 }

@@ -3,9 +3,6 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::observation::node::Node as LostNode;
-use mooring_controller::record;
-use mooring_controller::record::counts::half_hour_start;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{
@@ -19,6 +16,9 @@ use crate::karpenter::Karpenter;
 use crate::merge::Inventory;
 use crate::node::PoolKind;
 use crate::reads::Reads;
+use crate::record;
+use crate::record::counts::half_hour_start;
+use crate::unregistered::UnregisteredNode;
 use crate::usual::JoinTimes;
 
 /// A leader renews its Lease every two seconds.
@@ -34,7 +34,7 @@ pub struct ClusterFacts {
     pub karpenter: Karpenter,
     pub has_karpenter: bool,
     /// Nodes that stop Karpenter.
-    pub lost: Vec<LostNode>,
+    pub lost: Vec<UnregisteredNode>,
     pub controller: ControllerState,
     /// None if the cluster has no record, or it cannot be read.
     pub record: Option<Arc<record::RecordDocument>>,

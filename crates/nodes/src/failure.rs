@@ -3,11 +3,12 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use mooring_controller::record::FailureRecord;
-use mooring_controller::verdict::failure;
 use mooring_diagnosis::{Hints, Stage, cause_page, diagnose};
 use mooring_redact::{Limit, foreign};
 use serde::Serialize;
+
+use crate::record::FailureRecord;
+use crate::verdict::failure;
 
 const MAX_MESSAGE: Limit = Limit::Chars(1000);
 /// A report so many seconds after the failure is late: reads take up to a minute.

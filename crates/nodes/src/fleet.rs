@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use mooring_controller::record::counts::OTHER;
-use mooring_controller::verdict::registration::RegistrationCause;
 use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
 use serde::Serialize;
 
 use crate::count::{Count, Listed};
 use crate::merge::Inventory;
 use crate::node::{JoinState, Node};
+use crate::record::counts::OTHER;
+use crate::verdict::registration::RegistrationCause;
 
 /// Name of an image that is not known.
 const UNKNOWN: &str = "unknown";

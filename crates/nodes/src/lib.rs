@@ -1,7 +1,14 @@
-//! Nodes of a cluster with their failures, merged from live objects and the failure record.
+//! What a node is to be, its pool and image, its failure, and what is known of it. Nothing here reads a cluster.
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`claim`] | the kept part of a NodeClaim, under 1 KiB; which reads of Azure it permits; names of images |
+//! | [`verdict`] | verdicts, reasons of conditions, failures with their texts, nodes that did not register |
+//! | [`record`] | the last failures of each pool; joined and failed nodes by half hour |
+//! | [`images`] | detection of failing images |
+//! | [`unregistered`] | Nodes that Karpenter has not registered |
+//! | [`text`] | printable, redacted texts |
+//! | `report` | [`NodeReport`]: one node as Azure, the node or the record shows it |
 //! | `object` | the parts of NodeClaims and Nodes that are used |
 //! | `failure` | [`NodeFailure`]: cause, codes and evidence of one node |
 //! | `node` | [`Node`]: one node, in the cluster or only in the record |
@@ -19,16 +26,19 @@
 //! | `facts` | [`ClusterFacts`]: everything that was read, and the state of the controller |
 //! | `status` | content of the documents of `status` and `fleet` |
 //!
-//! Nothing here reads a cluster. A fact that was not read is a [`Reading`](mooring_workflow::Reading) or a [`Count`] without a
+//! A fact that was not read is a [`Reading`](mooring_workflow::Reading) or a [`Count`] without a
 //! value, never zero: a pool is healthy only if everything that could deny it was read.
 
 mod advice;
 mod aks_pool;
+pub mod claim;
 mod count;
 mod facts;
 mod failure;
 mod fleet;
 mod group;
+pub mod hash;
+pub mod images;
 mod karpenter;
 mod merge;
 mod node;
@@ -37,25 +47,36 @@ mod nodes;
 mod object;
 mod pool;
 mod reads;
+pub mod record;
+mod report;
 pub mod status;
+pub mod text;
 mod unlisted;
+pub mod unregistered;
 mod usual;
+pub mod verdict;
 
 pub use advice::{Advice, Adviser};
 pub use aks_pool::AksPool;
+pub use claim::Claim;
+pub use claim::scope::Scope;
 pub use count::{Count, Listed};
 pub use facts::{ClusterFacts, ControllerState};
 pub use failure::{Code, Evidence, NodeFailure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
 pub use group::{FailureGroup, groups, median};
-pub use karpenter::{Karpenter, Mitigation, NodeClass, NodePool, Versions};
+pub use karpenter::{Karpenter, Mitigation, NodeClass, NodePool, Versions, has_versions};
 pub use merge::Inventory;
-pub use mooring_controller::verdict::registration::REGISTRATION_LIMIT;
 pub use node::{Filter, JoinState, Node, PoolKind};
 pub use node_list::NodePage;
 pub use nodes::Nodes;
 pub use object::{ClaimItem, LaunchError, NodeItem};
 pub use pool::{Pool, PoolState, pools};
 pub use reads::Reads;
+pub use report::{NodeReport, ReportSource};
 pub use unlisted::Unlisted;
+pub use unregistered::UnregisteredNode;
 pub use usual::{JoinTimes, Usual};
+pub use verdict::condition::{ConditionReason, ConditionStatus};
+pub use verdict::registration::REGISTRATION_LIMIT;
+pub use verdict::{Finding, Verdict};

@@ -4,27 +4,27 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::image;
-use mooring_controller::claim::intern::Interner;
-use mooring_controller::claim::vm_id::VmId;
-use mooring_controller::query::NodeReport;
-use mooring_controller::record::counts::CountsDocument;
-use mooring_controller::record::{FailureRecord, RecordDocument};
-use mooring_controller::verdict::registration::{
-    AzureReading, ClusterState, NodeState, RegistrationCause, overdue,
-};
-use mooring_controller::{Claim, ConditionReason, ConditionStatus, Verdict};
 use mooring_diagnosis::Stage;
 use mooring_workflow::Reading;
 
+use crate::NodeReport;
 use crate::aks_pool::AksPool;
+use crate::claim::image;
+use crate::claim::intern::Interner;
+use crate::claim::vm_id::VmId;
 use crate::count::Count;
 use crate::failure::NodeFailure;
 use crate::node::{Filter, JoinState, Node, PoolKind};
 use crate::nodes::Nodes;
 use crate::object::{ClaimItem, NodeItem};
 use crate::reads::Reads;
+use crate::record::counts::CountsDocument;
+use crate::record::{FailureRecord, RecordDocument};
 use crate::unlisted::{Unlisted, unlisted};
+use crate::verdict::registration::{
+    AzureReading, ClusterState, NodeState, RegistrationCause, overdue,
+};
+use crate::{Claim, ConditionReason, ConditionStatus, Verdict};
 
 const AKS_POOL: &str = "kubernetes.azure.com/agentpool";
 const NODE_POOL: &str = "karpenter.sh/nodepool";

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_controller::claim::image;
 use mooring_workflow::Reading;
 use serde::Serialize;
 
 use crate::aks_pool::AksPool;
+use crate::claim::image;
 use crate::failure::NodeFailure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]

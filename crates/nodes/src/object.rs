@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_controller::Claim;
-use mooring_controller::claim::intern::Interner;
-use mooring_controller::observation::node;
-use mooring_controller::verdict::registration::NodeState;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::Claim;
+use crate::claim::intern::Interner;
+use crate::unregistered::{NodeState, UnregisteredNode};
 
 /// A NodeClaim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,10 +124,10 @@ impl NodeItem {
     }
 
     /// Returns a Node of a NodePool that Karpenter cannot register, since it has no providerID.
-    pub fn lost(&self, now: Timestamp) -> Option<node::Node> {
+    pub fn lost(&self, now: Timestamp) -> Option<UnregisteredNode> {
         let pool = self.label("karpenter.sh/nodepool")?;
         let is_registered = self.label("karpenter.sh/registered") == Some("true");
-        let found = node::Node {
+        let found = UnregisteredNode {
             name: self.name.clone(),
             uid: self.uid.clone(),
             pool: pool.to_owned(),

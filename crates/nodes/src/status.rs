@@ -1,13 +1,12 @@
 //! Content of the documents `mooring.status/v1` and `mooring.fleet/v2`.
 
-use mooring_controller::claim::image;
-use mooring_controller::observation::node::Node;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
 use crate::advice::{Advice, Adviser};
+use crate::claim::image;
 use crate::count::Listed;
 use crate::facts::{ClusterFacts, ControllerState};
 use crate::fleet::{Fleet, FleetRow};
@@ -16,6 +15,7 @@ use crate::karpenter::Mitigation;
 use crate::merge::Inventory;
 use crate::node::Filter;
 use crate::pool::{Pool, PoolState, pools};
+use crate::unregistered::UnregisteredNode;
 
 pub const STATUS_SCHEMA: &str = "mooring.status/v1";
 pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
@@ -146,7 +146,8 @@ fn findings(
     let mut runs: Vec<StatusFinding> = runs.iter().filter_map(|run| run_finding(run)).collect();
     runs.sort_by_key(|finding| finding.severity != "error");
     let is_wanted = |pool: &String| filter.pool.as_ref().is_none_or(|wanted| wanted == pool);
-    let lost = facts.lost.iter().filter(|node| is_wanted(&node.pool)).map(Node::finding);
+    let lost =
+        facts.lost.iter().filter(|node| is_wanted(&node.pool)).map(UnregisteredNode::finding);
     let lost = lost.map(|text| StatusFinding::error("node-without-provider-id", text));
     let adviser = Adviser::new(facts);
     let images = fleet.findings().map(|row| {
@@ -271,7 +272,7 @@ pub struct LostNode {
 impl LostNode {
     /// Returns those of some pools.
     pub fn all(facts: &ClusterFacts, is_wanted: impl Fn(&str) -> bool) -> Listed<Self> {
-        let lost = |node: &Node| {
+        let lost = |node: &UnregisteredNode| {
             let (node, pool, message) = (node.name.clone(), node.pool.clone(), node.finding());
             is_wanted(&pool).then_some(Self { node, pool, message })
         };

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_controller::record::counts::{self, CountsDocument};
 
 use crate::node::{Filter, Node};
 use crate::nodes::Nodes;
+use crate::record::counts::{self, CountsDocument};
 
 /// Counted nodes of one pool, image and outcome that are not in the inventory.
 #[derive(Debug, Clone, PartialEq, Eq)]

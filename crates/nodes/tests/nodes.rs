@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::intern::Interner;
-use mooring_controller::record::counts::{self, CountedNode};
-use mooring_controller::record::{FailureRecord, RecordDocument};
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::record::counts::{self, CountedNode};
+use mooring_nodes::record::{FailureRecord, RecordDocument};
 use mooring_nodes::{
     AksPool, ClaimItem, Count, Filter, Fleet, FleetVerdict, Inventory, JoinState, JoinTimes, Node,
     NodeItem, Pool, PoolKind, PoolState, Reads, groups, pools,

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::intern::Interner;
-use mooring_controller::query::{NodeReport, ReportSource};
-use mooring_controller::record::counts::{self, CountedNode};
-use mooring_controller::verdict::failure::{Failure, FailureSource};
-use mooring_controller::{ConditionReason, Verdict};
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::record::counts::{self, CountedNode};
+use mooring_nodes::verdict::failure::{Failure, FailureSource};
 use mooring_nodes::{
     ClaimItem, Count, Filter, Fleet, Inventory, JoinState, JoinTimes, Node, NodeItem, Pool,
     PoolState, groups, pools,
 };
+use mooring_nodes::{ConditionReason, Verdict};
+use mooring_nodes::{NodeReport, ReportSource};
 use mooring_workflow::Reading;
 use serde_json::{Value, json};
 
@@ -201,7 +201,7 @@ fn nodeclaim_past_the_registration_timeout_has_failed() {
 #[test]
 fn node_far_past_the_usual_time_of_its_pool_is_late() {
     let named = |name: &str, claim: ClaimItem, registered: Option<i64>| {
-        let mut claim = mooring_controller::Claim::clone(&claim.claim);
+        let mut claim = mooring_nodes::Claim::clone(&claim.claim);
         (claim.name, claim.uid) = (name.into(), name.into());
         claim.registered = registered.map(at);
         ClaimItem { claim: claim.into(), launch_error: None, is_initialized: registered.is_some() }

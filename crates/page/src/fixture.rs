@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::record;
-use mooring_controller::record::counts;
+use mooring_nodes::record;
+use mooring_nodes::record::counts;
 use mooring_nodes::{
     AksPool, ClusterFacts, Code, ControllerState, Evidence, Inventory, JoinState, Karpenter, Node,
     NodeFailure, PoolKind, Reads,

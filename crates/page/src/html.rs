@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hasher as _};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::image;
+use mooring_nodes::claim::image;
 use mooring_redact::shell_word;
 pub(crate) use mooring_trace::escape::escape;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::image::version;
-use mooring_controller::record::counts;
+use mooring_nodes::claim::image::version;
+use mooring_nodes::record::counts;
 use mooring_nodes::{Inventory, Node};
 
 use crate::model::PageModel;

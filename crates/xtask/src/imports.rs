@@ -278,6 +278,18 @@ fn imports_have_no_cycles() {
 }
 
 #[test]
+fn only_the_command_line_imports_the_controller() {
+    let folders = std::fs::read_dir(root().join("crates")).unwrap();
+    let folders = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
+    let imports = |folder: &String| {
+        let text = root().join("crates").join(folder).join("Cargo.toml");
+        let text = std::fs::read_to_string(text).unwrap();
+        text.lines().any(|line| line.starts_with("mooring-controller"))
+    };
+    assert_eq!(folders.filter(imports).collect::<Vec<_>>(), ["mooring"]);
+}
+
+#[test]
 fn mod_files_are_tables_of_contents() {
     let (mut count, mut others) = (0, Vec::new());
     for source in crates().flat_map(|one| one.sources.into_values()) {

@@ -1,15 +1,14 @@
 //! Log lines: one JSON object each, with Karpenter's keys, so that one query finds both.
 
+use mooring_nodes::claim::Claim;
+use mooring_nodes::verdict::Verdict;
+use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
 use tracing::Subscriber;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::{FmtSpan, Writer};
 use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt as _;
-
-use crate::claim::Claim;
-use crate::verdict::Verdict;
-use crate::verdict::condition::{ConditionReason, ConditionStatus};
 
 pub use tracing::Level;
 
@@ -129,9 +128,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::claim::intern::Interner;
-    use crate::verdict::Verdict;
-    use crate::verdict::failure::FailureSource;
+    use mooring_nodes::claim::intern::Interner;
+    use mooring_nodes::verdict::Verdict;
+    use mooring_nodes::verdict::failure::FailureSource;
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);

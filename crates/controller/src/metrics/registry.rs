@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use mooring_nodes::verdict::condition::ConditionReason;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -13,7 +14,6 @@ use prometheus_client::registry::{Metric, Registry};
 
 use super::labels::{FailureLabels, ImageLabels, Label, MAX_VALUE_LENGTH, MAX_VALUES, WriteLabel};
 use crate::state::{DropCounts, QueueLengths};
-use crate::verdict::condition::ConditionReason;
 
 /// Counters of the Azure client.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,7 +1,8 @@
+use mooring_nodes::verdict::condition::ConditionReason;
+
 use super::labels::MAX_VALUES;
 use super::*;
 use crate::state::{DropCounts, QueueLengths};
-use crate::verdict::condition::ConditionReason;
 use crate::verdict::patch::StatusPatchKind;
 
 fn failed(pool: &str, image: &str) -> FailedNode {

@@ -4,9 +4,8 @@
 //! reason to read Azure, and not evidence: VM names in its text are not used.
 
 use jiff::Timestamp;
+use mooring_nodes::text::bounded;
 use serde::Deserialize;
-
-use crate::text::bounded;
 
 /// Karpenter writes about 520 bytes.
 const MAX_TEXT: usize = 1024;

@@ -6,7 +6,6 @@
 mod body;
 pub mod karpenter;
 mod machine;
-pub mod node;
 mod progress;
 mod response;
 #[cfg(test)]
@@ -16,4 +15,4 @@ mod vm;
 pub use machine::MachineStatus;
 pub use progress::ProvisioningState;
 pub use response::Observation;
-pub use vm::{AgentState, CseState, Extension, Power, VmObservation};
+pub use vm::{CseState, Extension, VmObservation};

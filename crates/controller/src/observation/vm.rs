@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use mooring_codes::Os;
+use mooring_nodes::claim::mode::{Role, is_known_name, role};
+use mooring_nodes::verdict::registration::{AgentState, Power, VmState};
 use serde_json::Value;
 
 use super::body::{items, object, text};
 use super::progress::ProvisioningState;
-use crate::claim::mode::{Role, is_known_name, role};
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct VmObservation {
@@ -34,22 +35,6 @@ pub enum CseState {
         text: String,
         os: Os,
     },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Power {
-    #[default]
-    Unknown,
-    Running,
-    Stopped,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum AgentState {
-    #[default]
-    Unknown,
-    Ready,
-    Silent,
 }
 
 /// An extension, from its resource and the instance view.
@@ -143,6 +128,17 @@ impl VmObservation {
             _ => 1,
         };
         self.scripts().min_by_key(|(extension, _)| (rank(extension), extension.name.as_str()))
+    }
+
+    /// Returns what shows why a node does not register.
+    pub fn state(&self) -> VmState {
+        let cse = self.cse();
+        VmState {
+            power: self.power,
+            agent: self.agent,
+            lacks_extension: cse == CseState::Absent,
+            runs_extension: cse == CseState::Running,
+        }
     }
 
     /// Returns when the bootstrap ended: by the status of its extension, else by the report in its text.

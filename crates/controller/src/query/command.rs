@@ -3,10 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{InstanceView, Script, ScriptOutput, VmStatus};
 use mooring_arm::{Client, Error, ErrorKind, OperationOutcome, ResourceId, Started};
+use mooring_nodes::text::safe_tail;
 use serde_json::Value;
 
 use super::why::{NodeQuery, QueryError};
-use crate::text::safe_tail;
 
 const COMMAND_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
 

@@ -1,8 +1,9 @@
 //! Earlier attempts on a node that still exists.
 
-use super::node_report::{NodeReport, ReportSource};
+use mooring_nodes::record::FailureRecord;
+use mooring_nodes::{NodeReport, ReportSource};
+
 use super::why::NodeQuery;
-use crate::record::FailureRecord;
 
 impl NodeQuery {
     /// Adds the recorded earlier attempt to each node. Without a readable record there is none.
@@ -29,8 +30,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::verdict::Verdict;
-    use crate::verdict::condition::ConditionReason;
+    use mooring_nodes::verdict::Verdict;
+    use mooring_nodes::verdict::condition::ConditionReason;
 
     fn entry() -> FailureRecord {
         serde_json::from_value(json!({

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use mooring_diagnosis::fleet::Fleet;
-
-use crate::claim::Claim;
-use crate::record::RecordDocument;
+use mooring_nodes::claim::Claim;
+use mooring_nodes::record::RecordDocument;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageRow {
@@ -89,8 +88,8 @@ impl FleetTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::intern::Interner;
-    use crate::record::FailureRecord;
+    use mooring_nodes::claim::intern::Interner;
+    use mooring_nodes::record::FailureRecord;
     use serde_json::json;
 
     fn entry(number: usize) -> FailureRecord {

@@ -7,11 +7,9 @@ mod cluster;
 mod command;
 mod earlier_attempts;
 mod fleet;
-mod node_report;
 mod pools;
 mod why;
 
 pub use command::NodeShell;
 pub use fleet::{FleetTable, ImageRow};
-pub use node_report::{NodeReport, ReportSource};
 pub use why::{NodeQuery, QueryError};

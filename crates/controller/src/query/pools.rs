@@ -2,11 +2,11 @@
 
 use mooring_arm::ResourceId;
 use mooring_arm::calls::ScaleSetVm;
+use mooring_nodes::NodeReport;
+use mooring_nodes::claim::Claim;
+use mooring_nodes::claim::scope::Scope;
 
-use super::node_report::NodeReport;
 use super::why::{NodeQuery, QueryError};
-use crate::claim::Claim;
-use crate::claim::scope::Scope;
 use crate::observation::Observation;
 
 const POOL: &str = "aks-managed-poolName";

@@ -2,30 +2,30 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Error, ResourceId};
+use mooring_nodes::claim::Claim;
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::object::ClaimFields;
+use mooring_nodes::claim::scope::Scope;
+use mooring_nodes::claim::vm_id::VmId;
+use mooring_nodes::record::counts::CountsError;
+use mooring_nodes::record::{self, RecordDocument, RecordError};
+use mooring_nodes::unregistered::NodeFields;
+use mooring_nodes::verdict::Verdict;
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::failure::FailureSource;
+use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::registration::{
+    AzureReading, ClusterState, NodeState, REGISTRATION_TIMEOUT, overdue, overdue_after_success,
+};
+use mooring_nodes::{NodeReport, ReportSource};
 use serde_json::Value;
 
 use super::fleet::FleetTable;
-use super::node_report::{NodeReport, ReportSource};
-use crate::claim::Claim;
-use crate::claim::intern::Interner;
-use crate::claim::object::ClaimFields;
-use crate::claim::scope::Scope;
-use crate::claim::vm_id::VmId;
 use crate::observation::Observation;
-use crate::observation::node;
-use crate::record::counts::CountsError;
-use crate::record::{self, RecordDocument, RecordError};
 use crate::run::{Api, ApiError, Inspector, observe};
 use crate::schedule::QueuePriority;
 use crate::state::ReadTarget;
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::failure::FailureSource;
-use crate::verdict::messages;
-use crate::verdict::registration::{
-    AzureReading, ClusterState, NodeState, REGISTRATION_TIMEOUT, VmState, overdue,
-    overdue_after_success,
-};
-use crate::verdict::{Verdict, evaluate, hints};
+use crate::verdict::{evaluate, hints};
 
 pub struct NodeQuery {
     /// None without access to the cluster.
@@ -267,13 +267,13 @@ impl NodeQuery {
         let name = claim.node_name();
         let node = match self.get(&format!("/api/v1/nodes/{name}")).await {
             Ok(Some(node)) => serde_json::from_value(node)
-                .map_or(NodeState::Unknown, |node: node::NodeFields| node.state()),
+                .map_or(NodeState::Unknown, |node: NodeFields| node.state()),
             Ok(None) => NodeState::Absent,
             Err(_) => NodeState::Unknown,
         };
         let cluster = ClusterState { node, request: Inspector::new(api).inspect(&name).await };
         let joined = overdue.is_alive && cluster.node == NodeState::Ready;
-        let azure = AzureReading::Vm(VmState::of(vm));
+        let azure = AzureReading::Vm(vm.state());
         (!joined).then(|| Verdict::not_registered(claim, azure, cluster, overdue))
     }
 

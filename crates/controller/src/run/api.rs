@@ -6,10 +6,9 @@ use std::time::Duration;
 use http::Method;
 use http_body_util::BodyExt as _;
 use mooring_kube::{protobuf, redacted_message};
+use mooring_nodes::text::safe;
 use mooring_redact::{Limit, foreign};
 use serde_json::Value;
-
-use crate::text::safe;
 
 /// Less than the time between a leader's last write and the end of its Lease (5 s), so that a write of a lost
 /// term finishes before the next leader starts.

@@ -1,14 +1,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mooring_kube::{Clock, Times};
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::object::ClaimFields;
+use mooring_nodes::claim::{Claim, ClaimError};
+use mooring_nodes::record::RecordDocument;
+use mooring_nodes::record::counts::StoredCounts;
 
 use super::health::Health;
-use crate::claim::intern::Interner;
-use crate::claim::object::ClaimFields;
-use crate::claim::{Claim, ClaimError};
 use crate::metrics::Metrics;
-use crate::record::RecordDocument;
-use crate::record::counts::StoredCounts;
 use crate::settings::Settings;
 use crate::state::Input;
 

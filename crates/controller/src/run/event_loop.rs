@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_kube::Gate;
+use mooring_nodes::verdict::condition::ConditionReason;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -19,7 +20,6 @@ use super::{api, leader, watch};
 use crate::metrics::FailedNode;
 use crate::metrics::log;
 use crate::state::{Action, DiagnosedClaim, Input, State};
-use crate::verdict::condition::ConditionReason;
 use crate::verdict::patch;
 
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);

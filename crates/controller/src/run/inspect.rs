@@ -8,11 +8,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::List;
 use k8s_openapi::api::certificates::v1::CertificateSigningRequest;
+use mooring_nodes::verdict::registration::RequestState;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::api::Api;
-use crate::verdict::registration::RequestState;
 
 /// Limit of list requests, regardless of the number of nodes.
 const LIST_INTERVAL: Duration = Duration::from_secs(10);

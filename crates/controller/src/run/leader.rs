@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mooring_kube::{Client, Gate, Holder, LeaseAttempt, RequestError};
+use mooring_nodes::hash::fraction;
+use mooring_nodes::record::counts::{self, StoredCounts};
+use mooring_nodes::record::{self, RecordDocument};
 use tokio::sync::{mpsc, oneshot};
 
 use super::api::{Api, ApiError, RESPONSE_TIMEOUT};
 use super::controller::{Controller, ControllerMessage};
-use crate::hash::fraction;
 use crate::metrics::WriteLabel;
-use crate::record::counts::{self, StoredCounts};
-use crate::record::{self, RecordDocument};
 
 const LEASE: &str = "mooring";
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::{ClusterResourceScope, NamespaceResourceScope};
+use mooring_nodes::claim::object::ClaimFields;
+use mooring_nodes::unregistered::NodeFields;
 use serde::Deserialize;
 
-use crate::claim::object::ClaimFields;
 use crate::observation::karpenter::KarpenterEvent;
-use crate::observation::node::NodeFields;
 
 /// The fields of an object, and the metadata that a watch needs.
 #[derive(Clone, Debug, Deserialize)]

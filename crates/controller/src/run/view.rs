@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use mooring_nodes::claim::Claim;
 use tokio::sync::oneshot;
 
 use super::controller::Controller;
-use crate::claim::Claim;
 use crate::metrics::ArmSnapshot;
 use crate::state::{QueueLengths, State};
 

@@ -4,25 +4,24 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
-
 use futures::{Stream, StreamExt as _};
+use jiff::{SignedDuration, Timestamp};
 use kube::Api;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta};
 use kube::runtime::watcher::{self, Config, Event, watcher};
+use mooring_kube::Clock;
+use mooring_nodes::claim::object::ClaimFields;
+use mooring_nodes::hash::fraction;
+use mooring_nodes::unregistered::{self, NodeFields, NodeMetadata, UnregisteredNode};
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
 use super::controller::{Controller, ControllerMessage, Projector};
 use super::health::Health;
 use super::objects::Watched;
-use crate::claim::object::ClaimFields;
-use crate::hash::fraction;
 use crate::observation::karpenter::{KarpenterEvent, ProvisioningError};
-use crate::observation::node::{self, Node, NodeFields, NodeMetadata};
 use crate::state::Input;
 use crate::verdict::event::{NAMESPACE, RegardingKind};
-use mooring_kube::Clock;
 
 const CLAIMS: &str = "NodeClaims";
 const EVENTS: &str = "events";
@@ -60,7 +59,7 @@ pub(super) fn start(
     let open = move || watcher(api.clone(), config.clone());
     watches.spawn(handler(EVENTS, MAX_PAUSE).watch(open, given_up));
     let api = Api::<Watched<NodeFields>>::all(kube.clone());
-    let open = move || watcher(api.clone(), Config::default().labels(node::SELECTOR));
+    let open = move || watcher(api.clone(), Config::default().labels(unregistered::SELECTOR));
     watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).watch(open, nodes()));
     // Only uids for events, so readiness does not wait for them: a cluster may lack either.
     for regarding in [RegardingKind::NodePool, RegardingKind::AksNodeClass] {
@@ -120,7 +119,7 @@ impl WatchHandler {
             health.failed(name, now);
             let (pause, is_new) = backoff.fail(status_of(&error), now);
             if is_new {
-                let why = crate::text::safe(&mooring_kube::redacted_message(&error), 512);
+                let why = mooring_nodes::text::safe(&mooring_kube::redacted_message(&error), 512);
                 tracing::warn!(watch = name, why, "watch failed, retrying");
             }
             tokio::time::sleep(pause).await;
@@ -165,11 +164,11 @@ fn nodes() -> impl FnMut(Event<Watched<NodeFields>>) -> Option<Input> {
             None
         }
         Event::InitApply(object) => {
-            listed.extend(Node::of(object.fields));
+            listed.extend(UnregisteredNode::of(object.fields));
             None
         }
         Event::InitDone => Some(Input::Nodes(std::mem::take(&mut listed))),
-        Event::Apply(object) => Some(match Node::of(object.fields.clone()) {
+        Event::Apply(object) => Some(match UnregisteredNode::of(object.fields.clone()) {
             Some(node) => Input::Node(node),
             None => deletion(object.fields.metadata),
         }),

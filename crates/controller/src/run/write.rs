@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use mooring_kube::{Clock, Gate};
+use mooring_nodes::record::counts::{self, CountedNode};
+use mooring_nodes::record::{self, FailureRecord, RecordDocument};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::api::{Api, ApiError, claim_path, version_of};
 use super::controller::{Controller, ControllerMessage, Projector};
 use crate::metrics::{Metrics, WriteLabel};
-use crate::record::counts::{self, CountedNode};
-use crate::record::{self, FailureRecord, RecordDocument};
 use crate::state::{Action, Input};
 use crate::verdict::event::{self, Event, EventForm, Regarding};
 use crate::verdict::patch::{self, PatchResult};

@@ -1,12 +1,12 @@
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::claim::Claim;
+use mooring_nodes::claim::mode::ClaimMode;
+use mooring_nodes::hash::fraction;
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
+use mooring_nodes::verdict::{after, seconds};
 
 use super::queue::QueuePriority;
-use crate::claim::Claim;
-use crate::claim::mode::ClaimMode;
-use crate::hash::fraction;
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
-use crate::verdict::{after, seconds};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadHistory {

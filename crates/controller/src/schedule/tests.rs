@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::{Claim, Condition};
+use mooring_nodes::verdict::condition::ConditionReason;
 use serde_json::json;
 
 use super::next_read::{
     expects_no_extension, late_read_at, next_fixed_read, next_quick_read, spread,
 };
 use super::*;
-use crate::claim::intern::Interner;
-use crate::claim::{Claim, Condition};
-use crate::verdict::condition::ConditionReason;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
@@ -123,7 +123,7 @@ fn finished_or_old_bootstrap_is_not_read() {
 fn success_without_a_node_is_read_again() {
     let condition = Condition {
         index: 0,
-        status: crate::verdict::condition::ConditionStatus::True,
+        status: mooring_nodes::verdict::condition::ConditionStatus::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(120),
@@ -309,7 +309,7 @@ fn deleted_claim_without_an_extension_needs_one_result() {
 fn late_reads_after_a_success_have_pauses() {
     let condition = Condition {
         index: 0,
-        status: crate::verdict::condition::ConditionStatus::True,
+        status: mooring_nodes::verdict::condition::ConditionStatus::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(0),

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
-
-use crate::record::counts::{CountedIds, CountedNode, StoredCounts};
-use crate::verdict::after;
+use mooring_nodes::record::counts::{CountedIds, CountedNode, StoredCounts};
+use mooring_nodes::verdict::after;
 
 /// Time for outcomes of the same moment to be written together.
 const COLLECT: SignedDuration = SignedDuration::from_secs(5);

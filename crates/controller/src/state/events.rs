@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_diagnosis::decode;
+use mooring_nodes::claim::Claim;
+use mooring_nodes::record::FailureRecord;
+use mooring_nodes::text::{safe, safe_tail};
+use mooring_nodes::unregistered::REASON;
+use mooring_nodes::verdict::Verdict;
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::failure::Failure;
+use mooring_nodes::verdict::messages;
 
 use super::machine::State;
 use super::messages::Action;
-use crate::claim::Claim;
-use crate::observation::node::REASON;
 use crate::observation::{CseState, Observation};
-use crate::record::FailureRecord;
-use crate::text::{safe, safe_tail};
-use crate::verdict::Verdict;
-use crate::verdict::condition::ConditionReason;
 use crate::verdict::event::{Event, Regarding, RegardingKind};
-use crate::verdict::failure::Failure;
-use crate::verdict::messages;
 
 const IMAGE_FAILS: &str = "ImageFailsBootstrap";
 
@@ -162,7 +162,7 @@ pub(super) fn output_of(observation: &Observation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::failure::FailureSource;
+    use mooring_nodes::verdict::failure::FailureSource;
 
     #[test]
     fn events_have_few_reasons() {

@@ -4,17 +4,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::claim::Claim;
+use mooring_nodes::claim::mode::ClaimMode;
+use mooring_nodes::record::{FailureRecord, RecordDocument};
+use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
+use mooring_nodes::verdict::messages;
 
 use super::machine::{State, sorted};
 use super::messages::Action;
 use super::reads::event_reads::EVENT_TTL;
 use super::reconcile::rank;
 use super::tracked::{HeldVerdict, RecordedFailure, TrackedClaim};
-use crate::claim::Claim;
-use crate::claim::mode::ClaimMode;
-use crate::record::{FailureRecord, RecordDocument};
-use crate::verdict::condition::{ConditionReason, ConditionStatus};
-use crate::verdict::messages;
 use crate::verdict::patch::has_condition;
 
 /// Each deleted NodeClaim costs some reads within seconds, so more than this means that nothing can be read.

@@ -4,17 +4,17 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::claim::Claim;
+use mooring_nodes::images::FleetWatch;
+use mooring_nodes::record::FailureRecord;
+use mooring_nodes::record::counts::CountedNode;
 
 use super::counting::Counting;
 use super::deferred::DeferredWrites;
 use super::messages::{Action, DropCounts, Input, QueueLengths};
 use super::nodes::TrackedNodes;
 use super::tracked::{RecordedFailure, TrackedClaim};
-use crate::claim::Claim;
-use crate::failing::images::FleetWatch;
 use crate::observation::karpenter::ProvisioningError;
-use crate::record::FailureRecord;
-use crate::record::counts::CountedNode;
 use crate::schedule::Queue;
 use crate::schedule::rate_limit::RateLimit;
 use crate::settings::Settings;

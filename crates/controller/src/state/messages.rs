@@ -3,20 +3,20 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use mooring_nodes::claim::Claim;
+use mooring_nodes::claim::vm_id::{MachineId, VmId};
+use mooring_nodes::record::counts::{CountedNode, StoredCounts};
+use mooring_nodes::record::{FailureRecord, RecordDocument};
+use mooring_nodes::unregistered::UnregisteredNode;
+use mooring_nodes::verdict::Verdict;
+use mooring_nodes::verdict::registration::RequestState;
 use serde_json::Value;
 
-use crate::claim::Claim;
-use crate::claim::vm_id::{MachineId, VmId};
 use crate::observation::karpenter::ProvisioningError;
-use crate::observation::node::Node;
 use crate::observation::{MachineStatus, Observation, ProvisioningState};
-use crate::record::counts::{CountedNode, StoredCounts};
-use crate::record::{FailureRecord, RecordDocument};
 use crate::schedule::QueuePriority;
-use crate::verdict::Verdict;
 use crate::verdict::event::{Event, RegardingKind};
 use crate::verdict::patch;
-use crate::verdict::registration::RequestState;
 
 #[derive(Clone, Debug)]
 pub enum Input {
@@ -31,13 +31,13 @@ pub enum Input {
         name: String,
         uid: String,
     },
-    Node(Node),
+    Node(UnregisteredNode),
     /// A Node was deleted or registered.
     NodeDeleted {
         name: String,
         uid: String,
     },
-    Nodes(Vec<Node>),
+    Nodes(Vec<UnregisteredNode>),
     /// An event: Karpenter gives up on a node.
     GivenUp(ProvisioningError),
     /// The record. Must precede [`Input::Leads`].
@@ -100,7 +100,7 @@ pub enum Action {
     },
     LogDiagnosis(Box<DiagnosedClaim>),
     /// Log that a Node has had no providerID for too long.
-    NodeFinding(Node),
+    NodeFinding(UnregisteredNode),
     /// Count that an image fails while others do not.
     ImageFails {
         image: String,

@@ -4,20 +4,19 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-
-use crate::observation::node::Node;
-use crate::verdict::registration::NodeState;
+use mooring_nodes::unregistered::UnregisteredNode;
+use mooring_nodes::verdict::registration::NodeState;
 
 #[derive(Debug, Default)]
 pub(super) struct TrackedNodes {
     /// By name; true if the missing providerID was reported.
-    known: BTreeMap<String, (Node, bool)>,
+    known: BTreeMap<String, (UnregisteredNode, bool)>,
     /// True after a complete list. Before that, an unknown Node may still exist.
     is_complete: bool,
 }
 
 impl TrackedNodes {
-    pub(super) fn replace(&mut self, nodes: Vec<Node>) {
+    pub(super) fn replace(&mut self, nodes: Vec<UnregisteredNode>) {
         let mut before = std::mem::take(&mut self.known);
         self.is_complete = true;
         for node in nodes {
@@ -28,7 +27,7 @@ impl TrackedNodes {
         }
     }
 
-    pub(super) fn add(&mut self, node: Node) {
+    pub(super) fn add(&mut self, node: UnregisteredNode) {
         let before = self.known.get(&node.name);
         let reported = before.is_some_and(|(before, reported)| {
             *reported && before.uid == node.uid && node.lacks_provider_id()
@@ -66,7 +65,7 @@ impl TrackedNodes {
         lacking.map(|(node, _)| node.due()).min()
     }
 
-    pub(super) fn take_due(&mut self, now: Timestamp) -> Vec<Node> {
+    pub(super) fn take_due(&mut self, now: Timestamp) -> Vec<UnregisteredNode> {
         let due = self
             .known
             .values_mut()
@@ -82,14 +81,20 @@ impl TrackedNodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::node::PROVIDER_ID_TIMEOUT;
+    use mooring_nodes::unregistered::PROVIDER_ID_TIMEOUT;
 
-    fn node(name: &str, uid: &str, state: NodeState) -> Node {
+    fn node(name: &str, uid: &str, state: NodeState) -> UnregisteredNode {
         let pool = "default".to_owned();
-        Node { name: name.into(), uid: uid.into(), pool, created: Timestamp::UNIX_EPOCH, state }
+        UnregisteredNode {
+            name: name.into(),
+            uid: uid.into(),
+            pool,
+            created: Timestamp::UNIX_EPOCH,
+            state,
+        }
     }
 
-    fn names(nodes: &[Node]) -> Vec<&str> {
+    fn names(nodes: &[UnregisteredNode]) -> Vec<&str> {
         nodes.iter().map(|node| &*node.name).collect()
     }
 

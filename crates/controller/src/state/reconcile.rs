@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::{Verdict, after, messages, seconds};
 
 use super::events::failure_entry;
 use super::machine::State;
@@ -10,9 +12,8 @@ use super::messages::{Action, DiagnosedClaim};
 use super::reads::event_reads::EVENT_TTL;
 use super::tracked::{HeldVerdict, REASSERT_WINDOW, RESPONSE_TIMEOUT, TrackedClaim};
 use crate::schedule::{NextRead, NoReadReason, next};
-use crate::verdict::condition::ConditionReason;
 use crate::verdict::patch::{self, DesiredCondition, PatchResult, StatusPatchKind};
-use crate::verdict::{Verdict, after, evaluate_event, hints, messages, seconds};
+use crate::verdict::{evaluate_event, hints};
 
 /// Pauses before a patch is retried, in seconds; the last repeats.
 const REWRITE_PAUSES: [i64; 4] = [1, 5, 30, 300];
@@ -276,7 +277,7 @@ mod tests {
     }
 
     fn tracked(reason: ConditionReason, was_written: bool) -> TrackedClaim {
-        let claim = crate::claim::Claim::placeholder(&"u".into(), "c", None, None, at(0));
+        let claim = mooring_nodes::claim::Claim::placeholder(&"u".into(), "c", None, None, at(0));
         let held = Some(HeldVerdict { reason, message: "m".into(), at: None, was_written });
         TrackedClaim { held, ..TrackedClaim::new(claim) }
     }

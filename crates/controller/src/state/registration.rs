@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::verdict::Verdict;
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::registration::{
+    AzureReading, ClusterState, NodeState, Overdue, RequestState, overdue,
+};
 
 use super::machine::State;
 use super::messages::Action;
 use super::tracked::RESPONSE_TIMEOUT;
 use super::tracked::{HeldVerdict, overdue_of};
-use crate::verdict::Verdict;
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::messages;
-use crate::verdict::registration::{
-    AzureReading, ClusterState, NodeState, Overdue, RequestState, overdue,
-};
 
 /// Interval for a node that is Ready and not registered by Karpenter.
 const INSPECT_INTERVAL: SignedDuration = SignedDuration::from_mins(5);

@@ -4,17 +4,18 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::claim::mode::{ClaimMode, Role, role};
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::{Verdict, after, seconds};
 use serde::Deserialize;
 
 use super::machine::{State, sorted};
 use super::messages::{Action, Sweep, SweepResult};
-use crate::claim::mode::{ClaimMode, Role, role};
 use crate::observation::ProvisioningState;
 use crate::schedule::is_fixed_read_due;
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::messages;
-use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, after, seconds};
+use crate::verdict::NO_EXTENSION_AFTER_SECONDS;
 
 const SWEEP_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// Reads of a VM that no list shows.
@@ -211,12 +212,15 @@ mod tests {
             object["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"] =
                 machine.into();
         }
-        let mut interner = crate::claim::intern::Interner::default();
+        let mut interner = mooring_nodes::claim::intern::Interner::default();
         let json = object.to_string();
-        let claim =
-            crate::claim::Claim::from_json(json.as_bytes(), "CSEProvisioned", &mut interner)
-                .unwrap();
-        let scope = crate::claim::scope::Scope {
+        let claim = mooring_nodes::claim::Claim::from_json(
+            json.as_bytes(),
+            "CSEProvisioned",
+            &mut interner,
+        )
+        .unwrap();
+        let scope = mooring_nodes::claim::scope::Scope {
             subscription: "0".to_owned(),
             node_resource_group: "MC_a_b_c".to_owned(),
             cluster: POOL.strip_suffix("/agentPools/p").map(str::to_owned),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::claim::Claim;
+use mooring_nodes::verdict::Verdict;
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
 
-use crate::claim::Claim;
 use crate::observation::karpenter::ProvisioningError;
 use crate::schedule::{QueuePriority, ReadHistory};
-use crate::verdict::Verdict;
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::messages;
-use crate::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
 
 pub(super) const RESPONSE_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 
@@ -186,7 +186,7 @@ pub(super) fn overdue_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::vm_id::VmId;
+    use mooring_nodes::claim::vm_id::VmId;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + seconds).unwrap()

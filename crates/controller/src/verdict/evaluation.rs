@@ -1,17 +1,17 @@
 use jiff::Timestamp;
 use mooring_codes::{Os, image_date};
 use mooring_diagnosis::{BootstrapOutcome, Diagnosis, Hints, diagnose};
+use mooring_nodes::claim::Claim;
+use mooring_nodes::claim::mode::ClaimMode;
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::failure::FailureSource;
+use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::registration::overdue;
+use mooring_nodes::verdict::seconds;
+use mooring_nodes::verdict::{Finding, Verdict};
 
-use crate::claim::Claim;
-use crate::claim::mode::ClaimMode;
 use crate::observation::karpenter::{FailureSubject, ProvisioningError};
 use crate::observation::{CseState, MachineStatus, Observation, ProvisioningState, VmObservation};
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::failure::FailureSource;
-use crate::verdict::finding::{Finding, Verdict};
-use crate::verdict::messages;
-use crate::verdict::registration::overdue;
-use crate::verdict::time::seconds;
 
 /// Time after the launch from which a missing extension is final: Karpenter creates it after the VM, which
 /// takes about a minute.

@@ -8,11 +8,10 @@
 //! "already exists" the next time. So events need no series and no memory of those sent.
 
 use jiff::Timestamp;
+use mooring_nodes::hash::hash;
+use mooring_nodes::text::{bounded, safe};
+use mooring_nodes::verdict::messages::MAX_NOTE_BYTES;
 use serde_json::{Value, json};
-
-use crate::hash::hash;
-use crate::text::{bounded, safe};
-use crate::verdict::messages::MAX_NOTE_BYTES;
 
 /// Namespace of events about objects without a namespace.
 pub const NAMESPACE: &str = "default";

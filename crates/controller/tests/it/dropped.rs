@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::intern::Interner;
 use mooring_controller::verdict::patch::PatchResult;
-use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
+use mooring_controller::{Action, Input, Observation, Settings, State};
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::{Claim, Scope};
 use serde_json::{Value, json};
 
 const VM: &str =

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use mooring_controller::record::counts::Filter;
 use mooring_controller::state::ReadTarget;
-use mooring_controller::{Action, Claim, Input, Observation, State};
+use mooring_controller::{Action, Input, Observation, State};
+use mooring_nodes::Claim;
+use mooring_nodes::record::counts::Filter;
 use serde_json::json;
 
 use crate::world::azure::{Azure, SUCCEEDED, Vm, failed};
@@ -39,7 +40,7 @@ fn stable_cluster_costs_nothing_from_the_first_start() {
 #[test]
 fn claim_costs_less_than_1_kib_at_any_count() {
     for count in [5_000, 50_000] {
-        let mut interner = mooring_controller::claim::intern::Interner::default();
+        let mut interner = mooring_nodes::claim::intern::Interner::default();
         let mut state = State::new(settings(), at(0));
         state.handle(Input::Leads(true), at(0));
         for number in 0..count {
@@ -177,7 +178,7 @@ fn denied_read_is_reported_once_and_retried_rarely() {
 
 #[test]
 fn missing_response_does_not_stop_reads() {
-    let mut interner = mooring_controller::claim::intern::Interner::default();
+    let mut interner = mooring_nodes::claim::intern::Interner::default();
     let mut state = State::new(settings(), at(0));
     state.handle(Input::Leads(true), at(0));
     let object = claim("default-1", "202601.27.0", false, 0).to_string();

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use mooring_controller::claim::image;
-use mooring_controller::record::counts;
-use mooring_controller::verdict::registration::RegistrationCause;
 use mooring_diagnosis::{cause_pages, find_codes};
 use mooring_nodes::ClusterFacts;
+use mooring_nodes::claim::image;
+use mooring_nodes::record::counts;
+use mooring_nodes::verdict::registration::RegistrationCause;
 use mooring_redact::{identifier, is_plain_word};
 use mooring_workflow::published::SourceName;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use mooring_controller::claim::image;
+use mooring_nodes::claim::image;
 use mooring_nodes::status::{ClusterStatus, FLEET_SCHEMA, FleetContent, ImageFinding};
 use mooring_nodes::{ClusterFacts, Fleet, FleetRow, FleetVerdict, Inventory, Node, percent};
 use mooring_redact::markdown as escape;

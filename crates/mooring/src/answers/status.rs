@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use mooring_controller::claim::image;
+use mooring_nodes::claim::image;
 use mooring_nodes::status::{ClusterStatus, STATUS_SCHEMA, StatusFinding};
 use mooring_nodes::{ClusterFacts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use mooring_controller::claim::image;
+use mooring_nodes::claim::image;
 use mooring_simulator::scenario::Scenario;
 
 use crate::about::schema;

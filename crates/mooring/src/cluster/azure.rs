@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use mooring_arm::{BudgetLimits, Client, ResourceId};
-use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
+use mooring_controller::Settings;
+use mooring_controller::query::{NodeQuery, QueryError};
 use mooring_controller::run::Api;
-use mooring_controller::{Scope, Settings};
+use mooring_nodes::NodeReport;
+use mooring_nodes::Scope;
 use mooring_nodes::{AksPool, ClusterFacts, Inventory, Node};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use data_encoding::HEXLOWER;
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Error, ResourceId};
-use mooring_controller::Scope;
+use mooring_nodes::Scope;
 use mooring_workflow::published::ClusterIdentity;
 use serde::{Deserialize, Serialize};
 

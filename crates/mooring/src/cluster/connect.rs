@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use mooring_arm::identity::{Credential, IdentitySettings};
 use mooring_arm::{Budget, BudgetLimits, Client, Cloud, CloudSettings, Real, ResourceId};
-use mooring_controller::Scope;
 use mooring_controller::run::ApiError;
 use mooring_kube::kubeconfig::Connection;
+use mooring_nodes::Scope;
 use mooring_redact::{identifier, shell_word};
 
 use crate::arguments::suggest;

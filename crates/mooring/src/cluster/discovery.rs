@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use mooring_arm::{Client, Error, ResourceId};
-use mooring_controller::Scope;
 use mooring_controller::run::Api;
+use mooring_nodes::Scope;
 use mooring_nodes::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::Value;
@@ -190,8 +190,8 @@ pub(crate) fn about_the_nodes(conflict: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::Claim;
-    use mooring_controller::claim::vm_id::VmId;
+    use mooring_nodes::Claim;
+    use mooring_nodes::claim::vm_id::VmId;
     use serde_json::value::RawValue;
 
     use super::*;

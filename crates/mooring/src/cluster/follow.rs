@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::{AsyncBufReadExt as _, StreamExt as _};
 use mooring_controller::Settings;
-use mooring_controller::claim::intern::Interner;
 use mooring_controller::run::{Api, ApiError};
+use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! Lists of the API server.
 
-use mooring_controller::claim::intern::Interner;
 use mooring_controller::run::{Api, ApiError};
 use mooring_kube::request::query_value;
+use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::{NodeItem, NodePage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

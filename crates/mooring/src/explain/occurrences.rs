@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mooring_controller::claim::image;
+use mooring_nodes::claim::image;
 use mooring_nodes::{
     Advice, Adviser, ClusterFacts, FailureGroup, Filter, Fleet, FleetRow, Listed, Mitigation,
     PoolKind, groups,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_controller::record::{self, counts};
 use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
+use mooring_nodes::record::{self, counts};
 use mooring_nodes::{
     ClaimItem, ClusterFacts, ControllerState, Inventory, Karpenter, NodeItem, Reads,
 };
@@ -253,7 +253,7 @@ fn sources(reads: &Reads, controller: &ControllerState, now: Timestamp) -> Vec<S
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::Claim;
+    use mooring_nodes::Claim;
 
     use super::*;
     use crate::fixtures::{Server, at, now};

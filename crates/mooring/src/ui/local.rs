@@ -84,8 +84,8 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::ConditionReason;
     use mooring_controller::run::Api;
+    use mooring_nodes::ConditionReason;
     use mooring_nodes::JoinState;
     use mooring_workflow::published::{Source, SourceName, SourceState};
 
@@ -115,7 +115,7 @@ mod tests {
         let again = reader.read().await.unwrap();
         assert_eq!(again.facts.sources.last().unwrap().state, SourceState::Read);
         let failed = report("aks-a", None, ConditionReason::CseTimedOut);
-        let failure = mooring_controller::verdict::failure::Failure {
+        let failure = mooring_nodes::verdict::failure::Failure {
             code: None,
             name: None,
             effective: None,
@@ -125,10 +125,10 @@ mod tests {
             owner: "image",
             confidence: "high",
             evidence: None,
-            source: mooring_controller::verdict::failure::FailureSource::InstanceView,
+            source: mooring_nodes::verdict::failure::FailureSource::InstanceView,
         };
-        let verdict = mooring_controller::Verdict { failure: Some(failure), ..failed.verdict };
-        let failed = mooring_controller::query::NodeReport { verdict, ..failed };
+        let verdict = mooring_nodes::Verdict { failure: Some(failure), ..failed.verdict };
+        let failed = mooring_nodes::NodeReport { verdict, ..failed };
         reader.azure.reports = Reports::from([("uid-a".to_owned(), failed)]);
         let mut facts = facts([node("a", JoinState::Joining)]);
         reader.azure.restore(&mut facts);

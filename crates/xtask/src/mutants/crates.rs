@@ -63,7 +63,6 @@ pub(super) const TABLE: [Tested; 19] = [
         skipped: &["on_a_real_server", "forged_journal_never_adds_targets", "need_few_lists"],
         ..ROW
     },
-    Tested { name: "inventory", files: &["crates/nodes/src/**"], ..ROW },
     Tested { name: "kube", files: &["crates/kube/src/**"], tests: &["--lib"], ..ROW },
     Tested {
         name: "mooring",
@@ -83,6 +82,7 @@ pub(super) const TABLE: [Tested; 19] = [
         slow: &["--test=e2e"],
         ..ROW
     },
+    Tested { name: "nodes", files: &["crates/nodes/src/**"], ..ROW },
     Tested { name: "page", files: &["crates/page/src/**"], tests: &["--lib"], ..ROW },
     Tested {
         name: "redact",

@@ -1,12 +1,13 @@
 //! Other extensions of a VM, in any order, do not change how the bootstrap is read.
 
 use jiff::Timestamp;
+use mooring_nodes::claim::Claim;
+use mooring_nodes::verdict::Finding;
+use mooring_nodes::verdict::condition::ConditionReason;
 use serde_json::{Value, json};
 
-use crate::claim::Claim;
 use crate::observation::{CseState, Observation, VmObservation};
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::{Finding, evaluate};
+use crate::verdict::evaluate;
 
 const CUSTOM_SCRIPT: (&str, &str) = ("Microsoft.Azure.Extensions", "CustomScript");
 

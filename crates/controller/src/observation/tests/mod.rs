@@ -6,7 +6,8 @@ use mooring_codes::Os;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::claim::mode::Role;
+use mooring_nodes::claim::mode::Role;
+use mooring_nodes::verdict::registration::{AgentState, Power};
 
 fn status_of(body: &Value) -> VmObservation {
     match Observation::of_vm(200, None, body.to_string().as_bytes()) {
@@ -320,4 +321,21 @@ fn status_without_content_is_an_observation() {
         assert_eq!(Observation::of_vm(status, None, b""), expected);
         assert_eq!(Observation::of_machine(status, None, b""), expected);
     }
+}
+
+#[test]
+fn state_of_a_vm_shows_its_extension() {
+    let state = |extensions: serde_json::Value| {
+        let body = json!({"properties": {"provisioningState": "Succeeded",
+            "instanceView": {"extensions": extensions}}});
+        let state = VmObservation::parse(body.to_string().as_bytes()).unwrap().state();
+        (state.lacks_extension, state.runs_extension)
+    };
+    let script = |code: &str| {
+        json!([{"name": "vmssCSE", "type": "Microsoft.Azure.Extensions.CustomScript",
+            "statuses": [{"code": code}]}])
+    };
+    assert_eq!(state(json!([])), (true, false));
+    assert_eq!(state(script("ProvisioningState/transitioning")), (false, true));
+    assert_eq!(state(script("ProvisioningState/succeeded")), (false, false));
 }

@@ -7,15 +7,15 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::claim::mode::Role;
+use mooring_nodes::verdict::after;
 
-use crate::claim::mode::Role;
 use crate::observation::karpenter::{FailureSubject, ProvisioningError};
 use crate::observation::{Observation, ProvisioningState};
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::schedule::{DELETED_AFTER_MISSES, QUICK_PAUSES, QueuePriority};
 use crate::state::machine::State;
 use crate::state::messages::Action;
-use crate::verdict::after;
 
 pub(in crate::state) const EVENT_TTL: SignedDuration = SignedDuration::from_mins(10);
 /// Time after which a further event about the same NodeClaim requests reads again.

@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use mooring_nodes::claim::Claim;
+use mooring_nodes::verdict::after;
 
-use crate::claim::Claim;
 use crate::schedule::QueuePriority;
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::state::machine::State;
 use crate::state::messages::{Action, ReadRequest, ReadTarget};
 use crate::state::tracked::RESPONSE_TIMEOUT;
-use crate::verdict::after;
 
 impl State {
     /// Requests due reads, by priority, as far as the rate limit allows.

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use mooring_nodes::verdict::condition::ConditionReason;
 
 use super::event_reads::contradicts;
 use crate::observation::Observation;
@@ -8,9 +9,7 @@ use crate::schedule::QueuePriority;
 use crate::state::events::output_of;
 use crate::state::machine::State;
 use crate::state::messages::Action;
-use crate::verdict::condition::ConditionReason;
 use crate::verdict::evaluate;
-use crate::verdict::registration::VmState;
 
 impl State {
     pub(in crate::state) fn observe(
@@ -45,7 +44,7 @@ impl State {
         history.missing = if missing { history.missing.saturating_add(1) } else { 0 };
         work.vm_missing |= missing;
         if let Observation::Vm(vm) = observation {
-            work.vm = Some(VmState::of(vm));
+            work.vm = Some(vm.state());
         }
         if settled {
             history.late = history.late.saturating_add(u32::from(!by_event));

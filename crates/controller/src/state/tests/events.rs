@@ -1,10 +1,10 @@
 //! Events that are created, and reads that events request.
 
+use mooring_nodes::record::FailureRecord;
 use serde_json::{Value, json};
 
 use super::{Action, add, at, claim, entry, event, leader};
 use crate::observation::{Observation, ProvisioningState};
-use crate::record::FailureRecord;
 use crate::schedule::QueuePriority;
 use crate::state::reads::event_reads::{EVENT_TTL, contradicts};
 use crate::verdict::event::RegardingKind;
@@ -44,7 +44,7 @@ fn dropped_writes_of_all_queues_are_counted() {
     state.dropped.writes = 4;
     let write = Action::Record(Box::new(entry("a", "X", 1)));
     state.deferred.requeue(vec![write; 16_384 + 3], at(0));
-    let outcome = crate::record::counts::CountedNode::new("a", at(0), "default", "i", None);
+    let outcome = mooring_nodes::record::counts::CountedNode::new("a", at(0), "default", "i", None);
     state.counting.requeue(vec![outcome; 16_384 + 2], at(0));
     assert_eq!(state.dropped().writes, 4 + 3 + 2);
 }

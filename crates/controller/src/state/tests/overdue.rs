@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::registration::{AgentState, Power, VmState};
 use serde_json::{Value, json};
 
 use super::{State, add, at, claim, leader};
-use crate::observation::{AgentState, Observation, Power};
+use crate::observation::Observation;
 use crate::schedule::QueuePriority;
 use crate::state::tracked::{HeldVerdict, Work};
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::registration::VmState;
 
 fn vm(lacks_extension: bool) -> VmState {
     let (power, agent) = (Power::Running, AgentState::Ready);

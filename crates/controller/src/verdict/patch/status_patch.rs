@@ -1,8 +1,7 @@
 use jiff::Timestamp;
+use mooring_nodes::claim::{Claim, Shape};
+use mooring_nodes::verdict::condition::ConditionReason;
 use serde_json::{Value, json};
-
-use crate::claim::{Claim, Shape};
-use crate::verdict::condition::ConditionReason;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatusPatchKind {

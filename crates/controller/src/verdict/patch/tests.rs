@@ -1,10 +1,10 @@
 use jiff::Timestamp;
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::{Claim, Condition, Shape};
+use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::claim::intern::Interner;
-use crate::claim::{Claim, Condition, Shape};
-use crate::verdict::condition::{ConditionReason, ConditionStatus};
 
 fn claim() -> Claim {
     let object = json!({

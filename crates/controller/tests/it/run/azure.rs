@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mooring_arm::{Budget, Client, Cloud, CloudSettings};
-use mooring_controller::Scope;
 use mooring_controller::schedule::rate_limit;
+use mooring_nodes::Scope;
 use mooring_simulator::azure::AzureOptions;
 use mooring_simulator::cluster::Shell;
 use mooring_testbed::InProcessAzure;

@@ -1,8 +1,8 @@
 //! Counts of joined and failed nodes against the whole controller.
 
 use mooring_controller::query::NodeQuery;
-use mooring_controller::record::counts::{CountsDocument, Filter, KEY, NAME};
 use mooring_controller::run::Api;
+use mooring_nodes::record::counts::{CountsDocument, Filter, KEY, NAME};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};

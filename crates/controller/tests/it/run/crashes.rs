@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use mooring_controller::record::counts::{Filter, Total};
+use mooring_nodes::record::counts::{Filter, Total};
 use mooring_simulator::azure::Cse;
 
 use crate::run::cluster::Cluster;

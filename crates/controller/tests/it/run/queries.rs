@@ -1,9 +1,10 @@
 //! One-time queries: instances of AKS node pools, NodeClaims, and the state of the cluster.
 
-use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
-use mooring_controller::record::{FailureRecord, RecordDocument};
+use mooring_controller::query::{NodeQuery, QueryError};
 use mooring_controller::run::{StateView, read_list};
 use mooring_controller::state::{Sweep, SweepResult};
+use mooring_nodes::record::{FailureRecord, RecordDocument};
+use mooring_nodes::{NodeReport, ReportSource};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::cluster::ClusterOptions;
 use mooring_simulator::karpenter;

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Api, Clock, Controller, Health, ViewRequest};
-use mooring_controller::{Settings, record};
 use mooring_kube::Times;
+use mooring_nodes::record;
 use mooring_simulator::azure::{Cse, NewVm, ProvisionMode};
 use mooring_simulator::cluster::{ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::scenario::Scenario;

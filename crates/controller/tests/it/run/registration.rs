@@ -1,7 +1,8 @@
 //! Nodes that do not register, by mode, cause and age.
 
-use mooring_controller::query::{FleetTable, NodeQuery, NodeReport, ReportSource};
+use mooring_controller::query::{FleetTable, NodeQuery};
 use mooring_controller::run::Api;
+use mooring_nodes::{NodeReport, ReportSource};
 use mooring_simulator::azure::{Cse, Guest, Join};
 use mooring_simulator::cluster as world;
 use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};

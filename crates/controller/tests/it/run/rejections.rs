@@ -1,6 +1,6 @@
 //! Calls that the API server rejects: leadership, writes and retries.
 
-use mooring_controller::record::{self, counts};
+use mooring_nodes::record::{self, counts};
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 

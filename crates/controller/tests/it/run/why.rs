@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
-use mooring_controller::verdict::condition::ConditionReason;
+use mooring_controller::query::{NodeQuery, QueryError};
+use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::{NodeReport, ReportSource};
 use mooring_simulator::azure::{Assignment, Cse, Guest, Lock, LockLevel, NewVm};
 use serde_json::json;
 

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::claim::intern::Interner;
 use mooring_controller::observation::karpenter::ProvisioningError;
-use mooring_controller::record::RecordDocument;
-use mooring_controller::record::counts::{self, StoredCounts};
 use mooring_controller::state::{ReadRequest, ReadTarget, Sweep, SweepResult};
 use mooring_controller::verdict::event::{EventForm, RegardingKind};
 use mooring_controller::verdict::patch::PatchResult;
-use mooring_controller::verdict::registration::RequestState;
-use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
+use mooring_controller::{Action, Input, Observation, Settings, State};
+use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::record::RecordDocument;
+use mooring_nodes::record::counts::{self, StoredCounts};
+use mooring_nodes::verdict::registration::RequestState;
+use mooring_nodes::{Claim, Scope};
 use serde_json::{Value, json};
 
 pub(crate) mod azure;

@@ -1,8 +1,8 @@
 //! Schema mooring.fleet/v1.
 
-use mooring_controller::observation::node::Node;
 use mooring_controller::query::FleetTable;
 use mooring_nodes::status::ImageFinding;
+use mooring_nodes::unregistered::UnregisteredNode;
 use serde_json::{Value, json};
 
 use super::query::node_query;
@@ -25,7 +25,7 @@ pub(crate) fn fleet(
     })
 }
 
-pub(super) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
+pub(super) fn nodes_json(nodes: &[UnregisteredNode]) -> Vec<Value> {
     nodes
         .iter()
         .map(|node| json!({"node": node.name, "pool": node.pool, "sentence": node.finding()}))
@@ -33,7 +33,7 @@ pub(super) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
 }
 
 /// Returns the document mooring.fleet/v1.
-fn document(table: &FleetTable, found: &[ImageFinding], lost: &[Node]) -> Value {
+fn document(table: &FleetTable, found: &[ImageFinding], lost: &[UnregisteredNode]) -> Value {
     let rows: Vec<_> = table
         .rows
         .iter()

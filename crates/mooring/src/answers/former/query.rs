@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 use mooring_arm::BudgetLimits;
+use mooring_controller::Settings;
 use mooring_controller::query::NodeQuery;
 use mooring_controller::run::Api;
-use mooring_controller::{Scope, Settings};
+use mooring_nodes::Scope;
 
 use crate::arguments::ClusterArguments;
 use crate::cluster::connect;

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use mooring_controller::observation::node::Node;
-use mooring_controller::query::{FleetTable, NodeReport};
+use mooring_controller::query::FleetTable;
+use mooring_nodes::NodeReport;
+use mooring_nodes::unregistered::UnregisteredNode;
 use serde_json::{Value, json};
 
 use super::fleet::nodes_json;
@@ -38,7 +39,7 @@ fn document(
     what: &str,
     reports: &[NodeReport],
     fleet: &FleetTable,
-    lost: &[Node],
+    lost: &[UnregisteredNode],
     resource_group: &str,
 ) -> Value {
     let nodes: Vec<_> = reports

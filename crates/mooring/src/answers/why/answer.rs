@@ -1,10 +1,10 @@
 //! The facts of an answer, as in schema `mooring.why/v2`.
 
 use jiff::Timestamp;
-use mooring_controller::claim::image;
-use mooring_controller::query::NodeReport;
-use mooring_controller::record::FailureRecord;
 use mooring_diagnosis::{cause_page, find_codes};
+use mooring_nodes::NodeReport;
+use mooring_nodes::claim::image;
+use mooring_nodes::record::FailureRecord;
 use mooring_nodes::status::{ClusterStatus, LostNode};
 use mooring_nodes::{
     Advice, Adviser, ClusterFacts, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,

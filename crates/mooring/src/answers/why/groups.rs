@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use mooring_controller::claim::image::version;
+use mooring_nodes::claim::image::version;
 use mooring_nodes::status::ClusterStatus;
 use mooring_nodes::{ClusterFacts, Count, FailureGroup, JoinState, REGISTRATION_LIMIT};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};

@@ -1,7 +1,7 @@
 //! The screen of one node.
 
 use jiff::Timestamp;
-use mooring_controller::claim::image::version;
+use mooring_nodes::claim::image::version;
 use mooring_nodes::{ClusterFacts, JoinState, Node, NodeFailure, PoolKind, groups};
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::Reading;

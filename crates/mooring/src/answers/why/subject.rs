@@ -97,7 +97,7 @@ fn known_names(facts: &ClusterFacts) -> Vec<(String, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::ConditionReason;
+    use mooring_nodes::ConditionReason;
     use mooring_nodes::JoinState;
     use mooring_workflow::Reading;
 

@@ -1,7 +1,7 @@
 //! Answers from facts, without a cluster.
 
 use mooring_codes::Os;
-use mooring_controller::ConditionReason;
+use mooring_nodes::ConditionReason;
 use mooring_nodes::{ClusterFacts, Code, Evidence, JoinState, Node};
 use mooring_terminal::Style;
 use mooring_workflow::Reading;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_arm::ResourceId;
-use mooring_controller::record;
-use mooring_controller::record::counts;
 use mooring_controller::run::{Api, ApiError};
 use mooring_kube::kubeconfig::Connection;
+use mooring_nodes::record;
+use mooring_nodes::record::counts;
 use mooring_nodes::{ClusterFacts, Inventory, NodeItem};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};

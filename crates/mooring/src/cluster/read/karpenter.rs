@@ -1,7 +1,7 @@
 //! NodePools, AKSNodeClasses, and what the AKSNodeClass of this cluster can pin.
 
 use mooring_controller::run::Api;
-use mooring_controller::verdict::advice;
+use mooring_nodes::has_versions;
 use mooring_nodes::{Karpenter, NodeClass, NodePool};
 use mooring_workflow::Reading;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(crate) async fn read_karpenter(api: &Api) -> (Karpenter, Vec<String>) {
     let karpenter = Karpenter {
         node_pools: listed(or_warning("NodePools", pools, &mut warnings)),
         node_classes: listed(or_warning("AKSNodeClasses", classes, &mut warnings)),
-        has_versions: definition.map(|definition| advice::has_versions(&definition)),
+        has_versions: definition.map(|definition| has_versions(&definition)),
     };
     (karpenter, warnings)
 }

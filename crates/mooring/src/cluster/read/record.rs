@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_controller::record::RecordDocument;
-use mooring_controller::record::counts;
 use mooring_controller::run::ApiError;
 use mooring_nodes::ControllerState;
+use mooring_nodes::record::RecordDocument;
+use mooring_nodes::record::counts;
 use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;

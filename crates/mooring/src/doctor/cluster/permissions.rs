@@ -1,7 +1,7 @@
 //! Permissions of the user in the cluster.
 
-use mooring_controller::record;
 use mooring_kube::Access;
+use mooring_nodes::record;
 use mooring_workflow::Outcome;
 use mooring_workflow::store::{IfMissing, JOURNAL, MANIFEST, check_namespace};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use mooring_controller::claim::image;
 use mooring_nodes::Node;
+use mooring_nodes::claim::image;
 use mooring_workflow::Reading;
 
 use crate::html::{

@@ -184,7 +184,7 @@ fn row(model: &PageModel<'_>, node: &Node) -> String {
             (place(now) + 0.7).min(96.0)
         );
     }
-    let version = node.image.as_deref().map_or("", mooring_controller::claim::image::version);
+    let version = node.image.as_deref().map_or("", mooring_nodes::claim::image::version);
     format!(
         "<li class=\"wrow\"><div class=\"wname\">{}<small><code>{}</code></small></div><svg class=\"wf\" width=\"100%\" height=\"40\" aria-hidden=\"true\">{plot}</svg><div class=\"wtext\">{text}</div></li>",
         node_link(model.view, node.name()),

@@ -1,6 +1,6 @@
 //! Pools.
 
-use mooring_controller::claim::image;
+use mooring_nodes::claim::image;
 use mooring_nodes::{Pool, PoolKind, PoolState};
 
 use crate::html::{MAX_ROWS, card, clock, duration, escape, more, pool_link, word};

@@ -1,9 +1,10 @@
 //! NodeClaims and Nodes of the cluster: whole objects of the wanted nodes, and times of the others.
 
 use jiff::Timestamp;
-use mooring_controller::claim::intern::Interner;
+use mooring_controller::Settings;
 use mooring_controller::run::Api;
-use mooring_controller::{Scope, Settings};
+use mooring_nodes::Scope;
+use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::{ClaimItem, NodeItem};
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use mooring_arm::{BudgetLimits, Client, ResourceId};
-use mooring_controller::Scope;
-use mooring_controller::record::{FailureRecord, RecordDocument};
 use mooring_nodes::ClusterFacts;
+use mooring_nodes::Scope;
+use mooring_nodes::record::{FailureRecord, RecordDocument};
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 

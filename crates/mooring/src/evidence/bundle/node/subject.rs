@@ -1,7 +1,7 @@
 //! The nodes that a name refers to.
 
 use mooring_arm::ResourceId;
-use mooring_controller::record::FailureRecord;
+use mooring_nodes::record::FailureRecord;
 use serde_json::Value;
 
 use super::names::{file_name, is_name};

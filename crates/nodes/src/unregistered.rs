@@ -13,9 +13,9 @@ const POOL: &str = "karpenter.sh/nodepool";
 /// Nodes of NodePools that Karpenter has not registered. Only these can lack a providerID, which never
 /// changes, and only these belong to a NodeClaim that waits for one.
 pub const SELECTOR: &str = "karpenter.sh/nodepool,karpenter.sh/registered!=true";
-pub(crate) const REASON: &str = "NodeWithoutProviderID";
+pub const REASON: &str = "NodeWithoutProviderID";
 /// Nodes start without a providerID: cloud-node-manager sets it within seconds of the registration.
-pub(crate) const PROVIDER_ID_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
+pub const PROVIDER_ID_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
 
 /// The Node with the name of the VM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum NodeState {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct NodeFields {
-    pub(crate) metadata: NodeMetadata,
+    pub metadata: NodeMetadata,
     #[serde(default)]
     spec: Spec,
     #[serde(default)]
@@ -41,10 +41,10 @@ pub struct NodeFields {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct NodeMetadata {
-    pub(crate) name: String,
-    pub(crate) uid: String,
-    pub(crate) resource_version: Option<String>,
+pub struct NodeMetadata {
+    pub name: String,
+    pub uid: String,
+    pub resource_version: Option<String>,
     creation_timestamp: Option<Timestamp>,
     deletion_timestamp: Option<String>,
     #[serde(default)]
@@ -71,7 +71,7 @@ struct Condition {
 }
 
 impl NodeFields {
-    pub(crate) fn state(&self) -> NodeState {
+    pub fn state(&self) -> NodeState {
         let conditions = self.status.conditions.as_deref().unwrap_or_default();
         if self.spec.provider_id.is_empty() {
             NodeState::NoProviderId
@@ -84,7 +84,7 @@ impl NodeFields {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct UnregisteredNode {
     pub name: String,
     pub uid: String,
     pub pool: String,
@@ -92,7 +92,7 @@ pub struct Node {
     pub state: NodeState,
 }
 
-impl Node {
+impl UnregisteredNode {
     /// Converts a Node. None if it has no NodePool or is being deleted.
     pub fn of(object: NodeFields) -> Option<Self> {
         let state = object.state();
@@ -102,12 +102,12 @@ impl Node {
         deletion_timestamp.is_none().then_some(Self { name, uid, pool, created, state })
     }
 
-    pub(crate) fn lacks_provider_id(&self) -> bool {
+    pub fn lacks_provider_id(&self) -> bool {
         self.state == NodeState::NoProviderId
     }
 
     /// Returns the time from which the missing providerID is a finding.
-    pub(crate) fn due(&self) -> Timestamp {
+    pub fn due(&self) -> Timestamp {
         self.created.saturating_add(PROVIDER_ID_TIMEOUT).unwrap_or(Timestamp::MAX)
     }
 
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    fn node(change: impl FnOnce(&mut Value)) -> Option<Node> {
+    fn node(change: impl FnOnce(&mut Value)) -> Option<UnregisteredNode> {
         let mut object = json!({
             "metadata": {
                 "name": "aks-default-x1", "uid": "u1", "creationTimestamp": "2026-11-15T05:00:00Z",
@@ -142,7 +142,7 @@ mod tests {
             "spec": {},
         });
         change(&mut object);
-        Node::of(serde_json::from_value(object).unwrap())
+        UnregisteredNode::of(serde_json::from_value(object).unwrap())
     }
 
     #[test]

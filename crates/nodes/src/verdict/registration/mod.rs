@@ -10,10 +10,10 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use crate::observation::node::NodeState;
+pub use crate::unregistered::NodeState;
 pub use cause::{RegistrationCause, failure};
 pub use deadline::{
     IDLE_AFTER, OVERDUE_AFTER, Overdue, REGISTRATION_LIMIT, REGISTRATION_TIMEOUT,
     due_after_success, overdue, overdue_after_success,
 };
-pub use state::{AzureReading, ClusterState, RequestState, VmState};
+pub use state::{AgentState, AzureReading, ClusterState, Power, RequestState, VmState};

@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-pub(crate) fn list_path(namespace: &str) -> String {
+pub fn list_path(namespace: &str) -> String {
     format!("/api/v1/namespaces/{namespace}/configmaps")
 }
 
 /// A `ConfigMap` with one document: a replacement of the given version, or a new object.
-pub(crate) struct StoredText<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) key: &'a str,
-    pub(crate) text: String,
+pub struct StoredText<'a> {
+    pub name: &'a str,
+    pub key: &'a str,
+    pub text: String,
 }
 
 impl StoredText<'_> {
-    pub(crate) fn config_map(self, namespace: &str, resource_version: Option<&str>) -> Value {
+    pub fn config_map(self, namespace: &str, resource_version: Option<&str>) -> Value {
         let mut object = json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",

@@ -12,6 +12,6 @@ mod failure_record;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use config_map::{StoredText, list_path};
+pub use config_map::{StoredText, list_path};
 pub use document::{KEY, NAME, RecordDocument, RecordError, SCHEMA, path};
 pub use failure_record::FailureRecord;

@@ -46,7 +46,7 @@ impl Verdict {
         Self { reason, message: message.to_owned(), failure: None, at: None }
     }
 
-    pub(crate) fn succeeded() -> Self {
+    pub fn succeeded() -> Self {
         Self::plain(ConditionReason::CseSucceeded, messages::SUCCEEDED)
     }
 
@@ -83,7 +83,7 @@ impl Verdict {
         Self::of_failure(reason, failure)
     }
 
-    pub(super) fn out_of_time(minutes: i64) -> Self {
+    pub fn out_of_time(minutes: i64) -> Self {
         Self::of_failure(ConditionReason::CseTimedOut, messages::out_of_time(minutes))
     }
 

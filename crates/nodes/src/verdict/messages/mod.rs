@@ -7,9 +7,9 @@ mod fixed_texts;
 mod tests;
 
 pub use failure_texts::{MAX_MESSAGE_BYTES, MAX_NOTE_BYTES, note};
-pub(crate) use failure_texts::{condition, is_unconfirmed};
-pub(crate) use failures::{failure, out_of_time, silent_failure};
-pub(crate) use fixed_texts::{
+pub use failure_texts::{condition, is_unconfirmed};
+pub use failures::{failure, out_of_time, silent_failure};
+pub use fixed_texts::{
     IDLE, NO_EXTENSION, NO_REPORT_ON_NODE, NOT_CREATED, REGISTERED, RUNNING, SUCCEEDED, VM_GONE,
     access_denied,
 };

@@ -1,11 +1,11 @@
 //! The part of a NodeClaim that is kept: under 1 KiB each, regardless of the object's size.
 
-pub(crate) mod condition;
+pub mod condition;
 pub mod image;
 pub mod intern;
 pub mod mode;
 mod node_claim;
-pub(crate) mod object;
+pub mod object;
 pub mod scope;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,8 @@
 use super::deadline::Overdue;
-use super::state::{AzureReading, ClusterState, RequestState};
+use super::state::{AgentState, AzureReading, ClusterState, Power, RequestState};
 use crate::claim::Claim;
 use crate::claim::mode::ClaimMode;
-use crate::observation::node::NodeState;
-use crate::observation::{AgentState, Power};
+use crate::unregistered::NodeState;
 use crate::verdict::failure::{Failure, FailureSource};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

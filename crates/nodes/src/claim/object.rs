@@ -30,18 +30,18 @@ impl Claim {
 type Text = Option<String>;
 
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct ClaimFields {
-    pub(crate) metadata: ClaimMetadata,
+pub struct ClaimFields {
+    pub metadata: ClaimMetadata,
     spec: Spec,
     status: Option<StatusPart>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ClaimMetadata {
-    pub(crate) name: String,
-    pub(crate) uid: String,
-    pub(crate) resource_version: Text,
+pub struct ClaimMetadata {
+    pub name: String,
+    pub uid: String,
+    pub resource_version: Text,
     generation: Option<i64>,
     creation_timestamp: Timestamp,
     deletion_timestamp: Option<Timestamp>,
@@ -109,7 +109,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
 }
 
 impl ClaimFields {
-    pub(crate) fn project(
+    pub fn project(
         self,
         condition_type: &str,
         interner: &mut Interner,

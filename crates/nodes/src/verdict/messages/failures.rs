@@ -9,7 +9,7 @@ use crate::verdict::failure::{Failure, FailureSource};
 /// Bytes of a line in the failure record.
 const MAX_EVIDENCE: usize = 480;
 
-pub(crate) fn failure(diagnosis: &Diagnosis, source: FailureSource) -> Failure {
+pub fn failure(diagnosis: &Diagnosis, source: FailureSource) -> Failure {
     let Diagnosis { reported, effective, .. } = diagnosis;
     let name = reported.name.as_deref().map(|name| safe(name, 80));
     let name = name.filter(|name| !name.is_empty());
@@ -32,7 +32,7 @@ pub(crate) fn failure(diagnosis: &Diagnosis, source: FailureSource) -> Failure {
     }
 }
 
-pub(crate) fn silent_failure(source: FailureSource) -> Failure {
+pub fn silent_failure(source: FailureSource) -> Failure {
     Failure {
         code: None,
         name: None,
@@ -47,7 +47,7 @@ pub(crate) fn silent_failure(source: FailureSource) -> Failure {
     }
 }
 
-pub(crate) fn out_of_time(minutes: i64) -> Failure {
+pub fn out_of_time(minutes: i64) -> Failure {
     Failure {
         cause: "StillRunning".to_owned(),
         sentence: format!("CSE was still running when Karpenter gave up on the node after {minutes}m"),

@@ -1,9 +1,9 @@
+use serde_json::json;
+
 use super::*;
 use crate::claim::Claim;
 use crate::claim::intern::Interner;
 use crate::claim::mode::ClaimMode;
-use crate::observation::{AgentState, Power, VmObservation};
-use serde_json::json;
 
 const VM: VmState = VmState {
     power: Power::Running,
@@ -60,23 +60,6 @@ fn most_specific_proven_cause_is_chosen() {
         );
         assert_eq!(cause.as_str(), expected, "{mode:?} {vm:?} {node:?} {request:?}");
     }
-}
-
-#[test]
-fn state_of_a_vm_shows_its_extension() {
-    let state = |extensions: serde_json::Value| {
-        let body = json!({"properties": {"provisioningState": "Succeeded",
-            "instanceView": {"extensions": extensions}}});
-        let state = VmState::of(&VmObservation::parse(body.to_string().as_bytes()).unwrap());
-        (state.lacks_extension, state.runs_extension)
-    };
-    let script = |code: &str| {
-        json!([{"name": "vmssCSE", "type": "Microsoft.Azure.Extensions.CustomScript",
-            "statuses": [{"code": code}]}])
-    };
-    assert_eq!(state(json!([])), (true, false));
-    assert_eq!(state(script("ProvisioningState/transitioning")), (false, true));
-    assert_eq!(state(script("ProvisioningState/succeeded")), (false, false));
 }
 
 #[test]

@@ -19,11 +19,11 @@ pub(super) const EVENT_ONLY: &str =
     " Only an event reports this; the VM was deleted before Azure could be read.";
 
 /// Returns true for the message of an unconfirmed failure.
-pub(crate) fn is_unconfirmed(message: &str) -> bool {
+pub fn is_unconfirmed(message: &str) -> bool {
     message.starts_with(UNCONFIRMED)
 }
 
-pub(crate) fn condition(failure: &Failure) -> String {
+pub fn condition(failure: &Failure) -> String {
     let (mark, source) = if failure.is_confirmed() { ("", "") } else { (UNCONFIRMED, EVENT_ONLY) };
     let head = head(failure);
     let cause = with_effective(&failure.sentence, failure.effective.as_ref());

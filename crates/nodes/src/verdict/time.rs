@@ -5,6 +5,6 @@ pub fn seconds(from: Timestamp, to: Timestamp) -> i64 {
     to.as_second().saturating_sub(from.as_second())
 }
 
-pub(crate) fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
+pub fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
     from.saturating_add(pause).unwrap_or(Timestamp::MAX)
 }

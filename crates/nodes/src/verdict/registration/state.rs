@@ -1,7 +1,6 @@
 //! Observed state of a VM, its Node and its certificate signing request.
 
-use crate::observation::node::NodeState;
-use crate::observation::{AgentState, CseState, Power, VmObservation};
+use crate::unregistered::NodeState;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VmState {
@@ -11,17 +10,20 @@ pub struct VmState {
     pub runs_extension: bool,
 }
 
-impl VmState {
-    #[must_use]
-    pub fn of(vm: &VmObservation) -> Self {
-        let cse = vm.cse();
-        Self {
-            power: vm.power,
-            agent: vm.agent,
-            lacks_extension: cse == CseState::Absent,
-            runs_extension: cse == CseState::Running,
-        }
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Power {
+    #[default]
+    Unknown,
+    Running,
+    Stopped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AgentState {
+    #[default]
+    Unknown,
+    Ready,
+    Silent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,3 +1,0 @@
-//! Images whose nodes fail.
-
-pub mod images;
