@@ -208,7 +208,7 @@ fn hash(gram: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compare, GRAM, Grams, HASHES, MAX_GAP, gram, rarest};
+    use super::{Compare, Grams, HASHES, MAX_GAP, gram, rarest};
 
     fn found(
         phrases: &'static [(&'static str, Compare)],
