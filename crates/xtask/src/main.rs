@@ -7,6 +7,8 @@ mod chart;
 mod codes;
 mod fuzz;
 #[cfg(test)]
+mod habits;
+#[cfg(test)]
 mod imports;
 mod lab;
 mod lines;
@@ -31,7 +33,8 @@ Chores:
                --quick skips slow suites and installs nothing; --allow-skips runs without tools that cannot be installed and lists
                skipped tests; --list prints suites, lanes and seconds
   oracles      install what judges the simulator: Microsoft's Python clients
-  audit        licences, sources and banned crates, by cargo-deny
+  audit [--offline]
+               licenses, sources, banned and duplicate crates and advisories, by cargo-deny
   codes        generate docs/CODES.md from the exit codes
   lab node [--only CASE] [--list] [--keep] [--install]
                boot nodes of real parts (systemd, cloud-init, oras, docker-registry) and compare what is seen with what is
@@ -66,7 +69,7 @@ fn main() -> ExitCode {
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test", ref rest @ ..] => test::test(rest),
         ["oracles"] => python::install_oracles(),
-        ["audit"] => audit::audit(),
+        ["audit", ref rest @ ..] => audit::audit(rest),
         ["codes"] => codes::write(),
         ["chart"] => chart::write(),
         ["lines"] => lines::lines(),

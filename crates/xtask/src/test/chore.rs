@@ -51,6 +51,11 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
             report.skip(name, 1, &format!("{tool} is not installed"));
         }
     }
+    if variables.iter().any(|(name, _)| name == packaging::ZIZMOR) {
+        report.check("workflows/zizmor", packaging::audit_workflows);
+    } else {
+        report.skip("workflows/zizmor", 1, "zizmor is not installed");
+    }
     let suites = build::build()?;
     variables.extend(no_proxy());
     let summary = root().canonicalize()?.join(SUMMARY_FILE);

@@ -1,8 +1,10 @@
 //! Checks the files in `packaging/`.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::python;
 use crate::step::{Failed, output, place, print, root};
 
 const CSE: &str = "packaging/cse";
@@ -44,4 +46,19 @@ pub(crate) fn check_scripts() -> Result<(), Failed> {
         return Ok(());
     }
     Err(Failed(String::from_utf8_lossy(&verdict.stdout).into_owned()))
+}
+
+/// Tells the run that zizmor is installed.
+pub(crate) const ZIZMOR: &str = "MOORING_ZIZMOR_ENVIRONMENT";
+
+/// Creates an environment with zizmor, once.
+pub(crate) fn zizmor() -> Result<PathBuf, Failed> {
+    python::python_environment("workflows", Path::new(".github/requirements.txt"))
+}
+
+/// Looks for injections, excess permissions and unpinned actions in workflows.
+pub(crate) fn audit_workflows() -> Result<(), Failed> {
+    let mut audit = Command::new(zizmor()?.join("bin/zizmor"));
+    audit.args(["--offline", "--no-progress", "--quiet", "--no-config"]).current_dir(root());
+    output(audit.args([".github/workflows", "packaging/pipelines/github-actions.yaml"])).map(|_| ())
 }

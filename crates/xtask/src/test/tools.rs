@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use crate::step::{Failed, fetch, is_installed, need, output, place, root};
 use crate::{axe, chart, python};
 
+use super::packaging;
 use super::report::Report;
 
 type Variables = Vec<(String, OsString)>;
@@ -22,7 +23,11 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 11] = [
+const TOOLS: [Tool; 12] = [
+    Tool {
+        name: "zizmor",
+        install: || Ok(vec![(packaging::ZIZMOR.to_owned(), packaging::zizmor()?.into())]),
+    },
     Tool {
         name: "systemd-analyze",
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
