@@ -34,7 +34,7 @@ that the cluster does not show.
 
 Examples:
   mooring status
-  mooring status -w          or mooring top: redrawn until q
+  mooring status -w          redrawn until q
   mooring status --context prod-weu-admin
   mooring status -o json | jq '.pools[] | select(.state != \"healthy\")'
 

@@ -1,4 +1,4 @@
-//! `mooring status`, once or with `--watch`, and `mooring top`.
+//! `mooring status`, once or with `--watch`.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -69,10 +69,6 @@ pub(crate) fn run(command: Command) -> ExitCode {
             return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
         }
         Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
-        Command::Top(arguments) => {
-            let arguments = StatusArguments { watch: true, ..arguments };
-            return end(answers::status(&arguments));
-        }
         Command::Status(arguments) => return end(answers::status(&arguments)),
         Command::Fleet(arguments) => return end(answers::fleet(&arguments)),
         Command::Doctor(arguments) => return end(doctor::doctor(arguments)),

@@ -48,7 +48,7 @@ fn command() -> clap::Command {
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Troubleshooting commands",
-        &["status", "why", "fleet", "explain", "codes", "trace", "bundle", "ui", "top"],
+        &["status", "why", "fleet", "explain", "codes", "trace", "bundle", "ui"],
     ),
     ("Repair commands", &["repair", "finalizers"]),
     ("Setup commands", &["doctor", "controller"]),
@@ -163,9 +163,6 @@ pub(crate) enum Command {
     /// Show the state of the cluster: findings, pools, controller
     #[command(after_help = STATUS_HELP)]
     Status(StatusArguments),
-    /// Show the state of the cluster until `q`, as `status --watch`
-    #[command(after_help = STATUS_HELP)]
-    Top(StatusArguments),
     /// Explain an exit code, a cause, an error name or an error message
     #[command(after_help = crate::explain::EXPLAIN_EXAMPLES)]
     Explain(crate::explain::ExplainArguments),

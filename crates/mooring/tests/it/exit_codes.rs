@@ -374,7 +374,6 @@ mod slow {
                 &["why", "--pool", "sytem"],
                 &["why", "system", "--pool", "system"],
                 &["status", "-w", "--context", "nosuch"],
-                &["top", "--context", "nosuch"],
                 &["doctor", "nosuch"],
                 &["repair", "detect", "--pool", "nosuch"],
                 &["repair", "plan", "--pool", "nosuch"],

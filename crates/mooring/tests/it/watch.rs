@@ -1,4 +1,4 @@
-//! Tests of `status --watch`, `top` and `mooring` without a command.
+//! Tests of `status --watch` and `mooring` without a command.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -36,15 +36,15 @@ mod slow {
         let state = tempfile::tempdir().unwrap();
         let words = ["--scenario", "oras-missing", "--kube-port", "0"];
         let sim = Sim::start(&state.path().join("sim"), &words);
-        let mut top = Terminal::start(&mut sourced(&sim, &["top"]), 80);
-        top.wait_for("POOL ");
+        let mut live = Terminal::start(&mut sourced(&sim, &["status", "-w"]), 80);
+        live.wait_for("POOL ");
         let start = Instant::now();
-        while !top.raw().contains("A\r\u{1b}[J") {
-            assert!(start.elapsed() < Duration::from_mins(1), "not redrawn: {}", top.raw());
+        while !live.raw().contains("A\r\u{1b}[J") {
+            assert!(start.elapsed() < Duration::from_mins(1), "not redrawn: {}", live.raw());
             std::thread::sleep(Duration::from_millis(50));
         }
-        top.type_keys("q");
-        let (code, shown) = top.end();
+        live.type_keys("q");
+        let (code, shown) = live.end();
         assert_eq!(code, 1, "{shown}");
         assert!(shown.contains("fails with OrasBinaryMissing"), "{shown}");
 

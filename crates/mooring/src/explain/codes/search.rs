@@ -140,7 +140,7 @@ impl Word {
 
     /// Returns true for a normalized name with at most two other letters.
     fn is_near(&self, name: &str) -> bool {
-        self.normal.len().abs_diff(name.len()) <= 2 && suggest::is_similar(&self.normal, name)
+        suggest::is_similar(&self.normal, name)
     }
 }
 
@@ -376,7 +376,9 @@ mod tests {
                     }
                     // Three other names may be as similar.
                     let suggested = suggest::similar(&typo, names.iter().copied());
-                    let typos = |other: &str| suggest::count_typos(&typo, other);
+                    let letters = suggest::letters;
+                    let typos =
+                        |other: &str| strsim::osa_distance(&letters(&typo), &letters(other));
                     let are_nearer = suggested.iter().all(|other| typos(other) <= typos(name));
                     assert!(
                         suggested.contains(name) || (suggested.len() == 3 && are_nearer),

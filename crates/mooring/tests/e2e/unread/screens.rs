@@ -28,7 +28,6 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("repair resume", "changes the cluster"),
     ("schema", "reads no cluster"),
     ("sim", "is the simulator"),
-    ("top", "repeats `status`"),
     ("ui", "serves the page, which is read below"),
     ("version", "reads no cluster"),
 ];
