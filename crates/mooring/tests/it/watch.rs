@@ -36,15 +36,15 @@ mod slow {
         let state = tempfile::tempdir().unwrap();
         let words = ["--scenario", "oras-missing", "--kube-port", "0"];
         let sim = Sim::start(&state.path().join("sim"), &words);
-        let mut live = Terminal::start(&mut sourced(&sim, &["status", "-w"]), 80);
-        live.wait_for("POOL ");
+        let mut watched = Terminal::start(&mut sourced(&sim, &["status", "-w"]), 80);
+        watched.wait_for("POOL ");
         let start = Instant::now();
-        while !live.raw().contains("A\r\u{1b}[J") {
-            assert!(start.elapsed() < Duration::from_mins(1), "not redrawn: {}", live.raw());
+        while !watched.raw().contains("A\r\u{1b}[J") {
+            assert!(start.elapsed() < Duration::from_mins(1), "not redrawn: {}", watched.raw());
             std::thread::sleep(Duration::from_millis(50));
         }
-        live.type_keys("q");
-        let (code, shown) = live.end();
+        watched.type_keys("q");
+        let (code, shown) = watched.end();
         assert_eq!(code, 1, "{shown}");
         assert!(shown.contains("fails with OrasBinaryMissing"), "{shown}");
 

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -96,37 +97,23 @@ impl Settings {
         bound
     }
 
-    /// Reads the settings of a pipeline step from environment variables.
-    pub fn from_env(env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let required = |name: &'static str| {
-            env(name)
-                .map(|value| value.trim().to_owned())
-                .filter(|value| !value.is_empty())
-                .ok_or(SettingsError::Missing(name))
-        };
-        // The order determines which missing variable is reported.
-        let cluster = required("CLUSTER_NAME")?;
-        let resource_group = required("RESOURCE_GROUP")?;
-        let subscription = required("SUBSCRIPTION_ID")?;
-        let target =
-            PoolTarget { subscription, resource_group, cluster, pool: "system".to_owned() };
-        let mut settings = Self::new(target);
-        // A number that is set is a lower bound.
-        if let Some(number) = positive("NRP_FAIL_THRESHOLD", &env)? {
-            settings.fail_threshold = number;
-            settings.signs = SignPolicy::Writes;
+    /// Sets what shows that writes keep failing. A number that is set is a lower bound, so live state does not count unless
+    /// the signs allow it.
+    pub fn set_detection(
+        &mut self,
+        threshold: Option<NonZeroU32>,
+        window_minutes: Option<NonZeroU32>,
+        signs: Option<SignPolicy>,
+    ) {
+        if let Some(number) = threshold {
+            self.fail_threshold = number.get();
         }
-        if let Some(number) = positive("NRP_FAIL_WINDOW_MIN", &env)? {
-            settings.fail_window = SignedDuration::from_mins(i64::from(number));
-            settings.signs = SignPolicy::Writes;
+        if let Some(minutes) = window_minutes {
+            self.fail_window = SignedDuration::from_mins(minutes.get().into());
         }
-        match env("MOORING_SIGNS").as_deref().map(str::trim) {
-            None | Some("") => {}
-            Some("direct") => settings.signs = SignPolicy::Direct,
-            Some("writes") => settings.signs = SignPolicy::Writes,
-            Some(other) => return Err(SettingsError::Signs(mooring_redact::identifier(other))),
-        }
-        Ok(settings)
+        let is_bound = threshold.or(window_minutes).is_some();
+        let usual = if is_bound { SignPolicy::Writes } else { SignPolicy::default() };
+        self.signs = signs.unwrap_or(usual);
     }
 
     /// Returns the reason if AKS does not retry often enough for the threshold.
@@ -171,123 +158,72 @@ impl Settings {
     }
 }
 
-fn positive(
-    name: &'static str,
-    env: impl Fn(&str) -> Option<String>,
-) -> Result<Option<u32>, SettingsError> {
-    match env(name) {
-        None => Ok(None),
-        Some(value) if value.trim().is_empty() => Ok(None),
-        Some(value) => match value.trim().parse() {
-            Ok(number) if number > 0 => Ok(Some(number)),
-            _ => Err(SettingsError::Number { name, value: mooring_redact::identifier(&value) }),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn from(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
-        let mut all =
-            vec![("CLUSTER_NAME", "c"), ("RESOURCE_GROUP", "g"), ("SUBSCRIPTION_ID", "s")];
-        all.extend_from_slice(pairs);
-        Settings::from_env(|name| {
-            all.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-        })
+    fn with(
+        threshold: Option<u32>,
+        window_minutes: Option<u32>,
+        signs: Option<SignPolicy>,
+    ) -> Settings {
+        let target = PoolTarget {
+            subscription: "s".to_owned(),
+            resource_group: "g".to_owned(),
+            cluster: "c".to_owned(),
+            pool: "system".to_owned(),
+        };
+        let mut settings = Settings::new(target);
+        let number = |number: Option<u32>| number.map(|number| NonZeroU32::new(number).unwrap());
+        settings.set_detection(number(threshold), number(window_minutes), signs);
+        settings
     }
 
     #[test]
     fn other_settings_have_defaults() {
-        let settings = from(&[]).unwrap();
+        let settings = with(None, None, None);
         assert_eq!(settings.fail_threshold, 5);
         assert_eq!(settings.fail_window, SignedDuration::from_mins(360));
-        assert_eq!(settings.target.pool, "system");
-        assert_eq!(
-            (
-                settings.target.cluster.as_str(),
-                settings.target.resource_group.as_str(),
-                settings.target.subscription.as_str()
-            ),
-            ("c", "g", "s")
-        );
         assert_eq!(settings.wedge_states, ["Failed"]);
         assert_eq!(settings.limits.overall, SignedDuration::from_mins(60));
     }
 
     #[test]
-    fn missing_variable_is_named() {
-        for name in ["CLUSTER_NAME", "RESOURCE_GROUP", "SUBSCRIPTION_ID"] {
-            let error = from(&[(name, " ")]).unwrap_err();
-            assert_eq!(error, SettingsError::Missing(name));
-            assert!(error.to_string().contains(name));
-        }
-        assert_eq!(
-            Settings::from_env(|_| None).unwrap_err(),
-            SettingsError::Missing("CLUSTER_NAME")
-        );
-    }
-
-    #[test]
-    fn thresholds_are_whole_numbers_above_zero() {
-        let settings =
-            from(&[("NRP_FAIL_THRESHOLD", "25"), ("NRP_FAIL_WINDOW_MIN", "30")]).unwrap();
-        assert_eq!(settings.fail_threshold, 25);
-        assert_eq!(settings.fail_window, SignedDuration::from_mins(30));
-        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "1")]).unwrap().fail_threshold, 1);
-        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "")]).unwrap().fail_threshold, 5);
-        for name in ["NRP_FAIL_THRESHOLD", "NRP_FAIL_WINDOW_MIN"] {
-            for value in ["abc", "xyz", "0", "-5", "-1", "1.5"] {
-                let error = from(&[(name, value)]).unwrap_err();
-                assert!(error.to_string().contains(name), "{error}");
-                assert!(error.to_string().contains(value), "{error}");
-            }
-        }
-    }
-
-    #[test]
     fn number_that_is_set_excludes_direct_signs_unless_they_are_allowed() {
-        let (threshold, window) = (("NRP_FAIL_THRESHOLD", "5"), ("NRP_FAIL_WINDOW_MIN", "360"));
-        let direct = ("MOORING_SIGNS", " direct ");
-        for (set, expected) in [
-            (&[][..], SignPolicy::Direct),
-            (&[("NRP_FAIL_THRESHOLD", "")], SignPolicy::Direct),
-            (&[threshold], SignPolicy::Writes),
-            (&[window], SignPolicy::Writes),
-            (&[("MOORING_SIGNS", "writes")], SignPolicy::Writes),
-            (&[threshold, window, direct], SignPolicy::Direct),
+        let (direct, writes) = (SignPolicy::Direct, SignPolicy::Writes);
+        for (threshold, window, signs, expected) in [
+            (None, None, None, direct),
+            (Some(5), None, None, writes),
+            (None, Some(360), None, writes),
+            (None, None, Some(writes), writes),
+            (Some(5), Some(360), Some(direct), direct),
         ] {
-            assert_eq!(from(set).unwrap().signs, expected, "{set:?}");
+            let settings = with(threshold, window, signs);
+            assert_eq!(settings.signs, expected, "{threshold:?} {window:?} {signs:?}");
         }
-        let error = from(&[("MOORING_SIGNS", "any")]).unwrap_err().to_string();
-        assert_eq!(error, "MOORING_SIGNS (--signs) must be direct or writes, not 'any'");
+        let own = with(Some(25), Some(30), None);
+        assert_eq!((own.fail_threshold, own.fail_window), (25, SignedDuration::from_mins(30)));
     }
 
     #[test]
     fn default_signs_do_not_change_the_hash_of_a_plan() {
-        let recorded = |set: &[_]| serde_json::to_value(from(set).unwrap()).unwrap();
-        assert_eq!(recorded(&[]).get("signs"), None);
-        assert_eq!(recorded(&[("MOORING_SIGNS", "writes")])["signs"], "writes");
+        let recorded = |signs| serde_json::to_value(with(None, None, signs)).unwrap();
+        assert_eq!(recorded(None).get("signs"), None);
+        assert_eq!(recorded(Some(SignPolicy::Writes))["signs"], "writes");
     }
 
     #[test]
     fn threshold_is_reachable_by_retries_within_the_window() {
-        let reached = |threshold, minutes| {
-            let pairs = [("NRP_FAIL_THRESHOLD", threshold), ("NRP_FAIL_WINDOW_MIN", minutes)];
-            from(&pairs).unwrap().unreachable_threshold()
-        };
-        assert_eq!(
-            [reached("6", "15"), reached("10", "360"), reached("1", "1")],
-            [None, None, None]
-        );
+        let reached =
+            |threshold, minutes| with(Some(threshold), Some(minutes), None).unreachable_threshold();
+        assert_eq!([reached(6, 15), reached(10, 360), reached(1, 1)], [None, None, None]);
         let expected = "10 failed writes within 15 minutes cannot be reached: AKS retries about every 3 minutes, so at most 6 fail in that time";
-        assert_eq!(reached("10", "15").as_deref(), Some(expected));
+        assert_eq!(reached(10, 15).as_deref(), Some(expected));
     }
 
     #[test]
     fn wedge_states_are_unique_and_validated() {
-        let mut settings = from(&[]).unwrap();
+        let mut settings = with(None, None, None);
         for state in ["Canceled", "Failed", "Updating", "Upgrading", "Updating"] {
             settings.add_wedge_state(state).unwrap();
         }

@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use jiff::SignedDuration;
+use mooring_finalizers::checks::OPERATOR_GONE;
 
 use crate::about::schema;
 use crate::arguments::CLUSTER_HEADING;
@@ -129,8 +131,8 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Deadline of the run, such as 10m; it can be resumed afterwards [env: PKO_CLEANUP_TIMEOUT] [default: 10m]
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) timeout: Option<String>,
+    #[arg(long, value_name = "DURATION", value_parser = parse_timeout)]
+    pub(crate) timeout: Option<SignedDuration>,
     #[command(flatten)]
     pub(crate) output: RunOutput,
 }
@@ -203,8 +205,31 @@ pub(crate) struct PolicyArguments {
     #[arg(long)]
     pub(crate) best_effort: bool,
     /// Override a failed check; only operator-gone, never with --best-effort
-    #[arg(long = "override", value_name = "CHECK=REASON", conflicts_with = "best_effort")]
-    pub(crate) overrides: Vec<String>,
+    #[arg(long = "override", value_name = "CHECK=REASON", conflicts_with = "best_effort", value_parser = parse_override)]
+    pub(crate) overrides: Vec<Override>,
+}
+
+/// The reason for which `operator-gone` is overridden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Override(pub(crate) String);
+
+fn parse_override(text: &str) -> Result<Override, String> {
+    match text.split_once('=') {
+        Some((OPERATOR_GONE, reason)) if !reason.trim().is_empty() => {
+            Ok(Override(reason.trim().to_owned()))
+        }
+        Some((OPERATOR_GONE, _)) | None => {
+            Err(format!("requires a check and a reason: {OPERATOR_GONE}=REASON"))
+        }
+        Some(_) => Err(format!("only {OPERATOR_GONE} can be overridden")),
+    }
+}
+
+/// Parses a duration as Go writes it, such as `2m30s`.
+pub(crate) fn parse_timeout(text: &str) -> Result<SignedDuration, &'static str> {
+    mooring_agent::parse_duration(text.trim())
+        .and_then(|duration| SignedDuration::try_from(duration).ok())
+        .ok_or("must be a duration such as 10m or 90s")
 }
 
 pub(crate) const PLAN: &str = "mooring.finalizers.plan/v2";
@@ -278,5 +303,20 @@ mod tests {
         let words = " --group g --namespace n --release r --binding b --finalizer f/x --kubeconfig /k --context c --journal configmap/j";
         let list: Vec<&str> = words.split_whitespace().collect();
         assert_eq!(repeated(&list), words);
+    }
+
+    #[test]
+    fn override_accepts_only_operator_gone_with_a_reason() {
+        let reason = Override("moved to a=b".to_owned());
+        assert_eq!(parse_override("operator-gone=moved to a=b"), Ok(reason));
+        for bad in [
+            "operator-gone",
+            "operator-gone=",
+            "operator-gone= ",
+            "objects-known=x",
+            "cluster-identity=x",
+        ] {
+            assert!(parse_override(bad).is_err(), "{bad}");
+        }
     }
 }

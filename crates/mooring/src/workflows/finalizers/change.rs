@@ -37,7 +37,7 @@ pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Comma
     }
     let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
     let usual = settings.limits.overall;
-    settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), env_var, usual)?;
+    settings.limits.overall = settings::timeout(arguments.timeout, env_var, usual);
     let best_effort = settings.best_effort;
     let output = arguments.output.clone();
     let is_unattended = token.is_some() || best_effort;

@@ -1,14 +1,12 @@
 //! Settings from flags and environment variables.
 
-use std::collections::BTreeMap;
-
 use jiff::SignedDuration;
 use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_finalizers::settings::Settings;
 use mooring_workflow::store::JournalPlace;
 
-use super::arguments::{PolicyArguments, TargetArguments};
+use super::arguments::{Override, PolicyArguments, TargetArguments, parse_timeout};
 use crate::output::failure::CommandFailure;
 use crate::workflows::runs::write;
 
@@ -30,27 +28,11 @@ pub(crate) fn settings(
     if let Some(policy) = policy {
         settings.scale_down = policy.scale_down;
         settings.best_effort = policy.best_effort;
-        settings.overrides = overrides(&policy.overrides)?;
+        let reasons = policy.overrides.iter();
+        let overrides = reasons.map(|Override(reason)| (OPERATOR_GONE.to_owned(), reason.clone()));
+        settings.overrides = overrides.collect();
     }
     Ok(settings)
-}
-
-fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, CommandFailure> {
-    flags
-        .iter()
-        .map(|flag| match flag.split_once('=') {
-            Some((OPERATOR_GONE, reason)) if !reason.trim().is_empty() => {
-                Ok((OPERATOR_GONE.to_owned(), reason.trim().to_owned()))
-            }
-            Some((OPERATOR_GONE, _)) | None => Err(CommandFailure::usage(format!(
-                "--override requires a check and a reason\nhint: --override {OPERATOR_GONE}=\"REASON\""
-            ))),
-            Some((other, _)) => Err(CommandFailure::usage(format!(
-                "the check {} cannot be overridden\nhint: only {OPERATOR_GONE} can",
-                mooring_redact::identifier(other)
-            ))),
-        })
-        .collect()
 }
 
 fn profile(target: &TargetArguments) -> Result<Profile, CommandFailure> {
@@ -83,53 +65,29 @@ fn named(wanted: &str) -> Result<Profile, CommandFailure> {
 }
 
 /// Returns the deadline: flag, else variable, else default. An invalid variable is a warning, so that it does not stop a
-/// pipeline; an invalid flag is an error.
+/// pipeline.
 pub(crate) fn timeout(
-    flag: Option<&str>,
+    flag: Option<SignedDuration>,
     environment: impl Fn(&str) -> Option<String>,
     usual: SignedDuration,
-) -> Result<SignedDuration, CommandFailure> {
-    let parse = |text: &str| {
-        mooring_agent::parse_duration(text.trim())
-            .and_then(|duration| SignedDuration::try_from(duration).ok())
+) -> SignedDuration {
+    let variable = || environment(TIMEOUT).filter(|text| !text.is_empty());
+    let of_variable = |text: String| {
+        parse_timeout(&text).unwrap_or_else(|_| {
+            let text = mooring_redact::identifier(&text);
+            write(&format!(
+                "warning: invalid value '{text}' for {TIMEOUT}: not a duration; using {}s\n",
+                usual.as_secs()
+            ));
+            usual
+        })
     };
-    if let Some(text) = flag {
-        return parse(text).ok_or_else(|| {
-            CommandFailure::usage(format!(
-                "--timeout must be a duration such as 10m or 90s, not '{text}'"
-            ))
-        });
-    }
-    let Some(text) = environment(TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(usual) };
-    Ok(parse(&text).unwrap_or_else(|| {
-        let text = mooring_redact::identifier(&text);
-        write(&format!(
-            "warning: invalid value '{text}' for {TIMEOUT}: not a duration; using {}s\n",
-            usual.as_secs()
-        ));
-        usual
-    }))
+    flag.or_else(|| variable().map(of_variable)).unwrap_or(usual)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn override_accepts_only_operator_gone_with_a_reason() {
-        let of = |flag: &str| overrides(&[flag.to_owned()]);
-        let found = of("operator-gone=moved to a=b").unwrap();
-        assert_eq!(found["operator-gone"], "moved to a=b");
-        for bad in [
-            "operator-gone",
-            "operator-gone=",
-            "operator-gone= ",
-            "objects-known=x",
-            "cluster-identity=x",
-        ] {
-            assert!(of(bad).is_err(), "{bad}");
-        }
-    }
 
     #[derive(clap::Parser)]
     struct Flags {
@@ -159,16 +117,17 @@ mod tests {
     fn timeout_is_the_flag_then_the_variable_then_the_default() {
         let usual = SignedDuration::from_mins(10);
         let of = |flag: Option<&str>, variable: Option<&str>| {
-            timeout(flag, |_| variable.map(str::to_owned), usual).map(|time| time.as_secs()).ok()
+            let flag = flag.map(|text| parse_timeout(text).unwrap());
+            timeout(flag, |_| variable.map(str::to_owned), usual).as_secs()
         };
-        assert_eq!(of(None, None), Some(600));
-        assert_eq!(of(None, Some("")), Some(600));
-        assert_eq!(of(None, Some("2m30s")), Some(150));
-        assert_eq!(of(Some("1h"), Some("2m")), Some(3600));
-        assert_eq!(of(None, Some("0")), Some(0));
+        assert_eq!(of(None, None), 600);
+        assert_eq!(of(None, Some("")), 600);
+        assert_eq!(of(None, Some("2m30s")), 150);
+        assert_eq!(of(Some("1h"), Some("2m")), 3600);
+        assert_eq!(of(None, Some("0")), 0);
         // An invalid variable is only a warning.
-        assert_eq!(of(None, Some("soon")), Some(600));
-        assert_eq!(of(None, Some("-5m")), Some(600));
-        assert_eq!(of(Some("soon"), None), None);
+        assert_eq!(of(None, Some("soon")), 600);
+        assert_eq!(of(None, Some("-5m")), 600);
+        assert!(parse_timeout("soon").is_err());
     }
 }

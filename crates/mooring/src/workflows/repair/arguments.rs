@@ -1,12 +1,13 @@
 //! Arguments of `mooring repair`.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use mooring_repair::settings::{BudgetPolicy, VersionPolicy};
+use mooring_repair::settings::{BudgetPolicy, SignPolicy, VersionPolicy};
 use mooring_workflow::approval::ApprovalToken;
 
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
@@ -252,7 +253,7 @@ impl TargetArguments {
     }
 }
 
-const DEFAULT_POOL: &str = "system";
+pub(crate) const DEFAULT_POOL: &str = "system";
 
 fn pool_name(text: &str) -> Result<String, String> {
     let letter_first = text.starts_with(|first: char| first.is_ascii_lowercase());
@@ -267,18 +268,18 @@ fn pool_name(text: &str) -> Result<String, String> {
 pub(crate) struct DetectionArguments {
     /// Failed writes required to report a wedge, with none that succeeded since [env: NRP_FAIL_THRESHOLD]
     /// [default: 5]
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) fail_threshold: Option<String>,
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    pub(crate) fail_threshold: Option<NonZeroU32>,
     /// Window of failed writes in minutes [env: NRP_FAIL_WINDOW_MIN] [default: 360]
     ///
     /// AKS retries about every 3 minutes, and the activity log is up to 20 minutes late.
-    #[arg(long, value_name = "MINUTES")]
-    pub(crate) fail_window: Option<String>,
+    #[arg(long, value_name = "MINUTES", value_parser = positive)]
+    pub(crate) fail_window: Option<NonZeroU32>,
     /// What shows that writes keep failing: `direct` for enough failed writes or live state that shows the same, `writes`
     /// for enough failed writes only [env: MOORING_SIGNS]
     /// [default: direct; writes if the threshold or the window is set]
-    #[arg(long, value_name = "SIGNS")]
-    pub(crate) signs: Option<String>,
+    #[arg(long, value_name = "SIGNS", value_parser = sign_policy)]
+    pub(crate) signs: Option<SignPolicy>,
     /// YAML file with the errors and direct checks that define a wedge; replaces the built-in list
     /// [env: MOORING_SIGNATURES]
     #[arg(long, value_name = "FILE")]
@@ -307,6 +308,15 @@ pub(crate) struct PolicyArguments {
     /// Polling interval in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub(crate) poll: u32,
+}
+
+pub(crate) fn positive(text: &str) -> Result<NonZeroU32, &'static str> {
+    text.parse().map_err(|_| "must be a whole number from 1 to 4294967295")
+}
+
+pub(crate) fn sign_policy(text: &str) -> Result<SignPolicy, &'static str> {
+    let known = [SignPolicy::Direct, SignPolicy::Writes];
+    known.into_iter().find(|policy| policy.flag() == text).ok_or("must be direct or writes")
 }
 
 fn version_policy() -> impl TypedValueParser<Value = VersionPolicy> {

@@ -1,61 +1,40 @@
 //! Settings from flags and environment variables.
 
 use jiff::SignedDuration;
-use mooring_arm::ResourceId;
 use mooring_repair::names::config_map;
-use mooring_repair::settings::{Settings, SettingsError};
+use mooring_repair::settings::{PoolTarget, Settings, SettingsError};
 use mooring_repair::signatures::Signatures;
+use mooring_workflow::store::JournalPlace;
 
-use super::arguments::{DetectionArguments, PolicyArguments, TargetArguments};
+use super::arguments::{
+    DEFAULT_POOL, DetectionArguments, PolicyArguments, RepairArguments, TargetArguments, positive,
+    sign_policy,
+};
 use super::context::ContextCluster;
+use crate::cluster::{NamedCluster, connect};
 use crate::output::failure::CommandFailure;
 use crate::output::show::print_warning;
 use crate::process::env_var;
 
-/// The cluster of a context, then flags, take precedence over environment variables.
+/// The cluster of a context, then flags, take precedence over environment variables. Variables that a command does not
+/// evaluate may be invalid.
 pub(crate) fn settings(
     target: &TargetArguments,
     detection: Option<&DetectionArguments>,
     policies: Option<&PolicyArguments>,
     context: Option<&ContextCluster>,
 ) -> Result<Settings, CommandFailure> {
-    let environment = env_var;
+    let usage = |error: SettingsError| CommandFailure::usage(error.to_string());
     let of_context = context.map(ContextCluster::name);
-    let name = of_context.as_ref().unwrap_or(&target.name);
-    let named = |flag: &Option<String>, variable: &str| {
-        flag.clone().or_else(|| environment(variable).filter(|value| !value.is_empty()))
-    };
-    let cluster = named(&name.cluster, "MOORING_CLUSTER");
-    let id = cluster.as_ref().and_then(|cluster| ResourceId::parse(cluster).ok());
-    let of_id =
-        |part: fn(&ResourceId) -> Option<&str>| id.as_ref().and_then(part).map(str::to_owned);
-    let flag = |variable: &str| match variable {
-        "SUBSCRIPTION_ID" => of_id(|id| Some(id.subscription()))
-            .or_else(|| named(&name.subscription, "MOORING_SUBSCRIPTION"))
-            .or_else(|| environment(variable))
-            .or_else(|| environment("AZURE_SUBSCRIPTION_ID")),
-        "RESOURCE_GROUP" => of_id(ResourceId::resource_group)
-            .or_else(|| named(&name.resource_group, "MOORING_RESOURCE_GROUP")),
-        "CLUSTER_NAME" => of_id(|id| Some(id.name())).or_else(|| cluster.clone()),
-        "NRP_FAIL_THRESHOLD" => detection.and_then(|detection| detection.fail_threshold.clone()),
-        "NRP_FAIL_WINDOW_MIN" => detection.and_then(|detection| detection.fail_window.clone()),
-        SIGNS => detection.and_then(|detection| detection.signs.clone()),
-        _ => None,
-    };
-    // Invalid values do not stop a command that does not evaluate them.
-    let applies = |name: &str| detection.is_some() || !(name.starts_with("NRP_") || name == SIGNS);
-    let variable = |name: &str| environment(name).filter(|_| applies(name));
-    let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
-        .map_err(|error| usage(&error))?;
-    warn_of_threshold(&settings);
-    target.pool().clone_into(&mut settings.target.pool);
+    let named = connect::named_cluster(of_context.as_ref().unwrap_or(&target.name), None);
+    let mut settings =
+        Settings::new(pool_target(named, target.pool(), |flag| format!("or pass {flag}"))?);
     settings.journal =
         target.journal.place(&config_map(target.pool()), target.namespace.as_deref())?;
     if let Some(detection) = detection {
-        let file = detection.signatures.clone().or_else(|| environment(SIGNATURES));
-        read_signatures(&mut settings, file.as_deref())?;
+        set_detection(&mut settings, Some(detection))?;
         for state in &detection.wedge_states {
-            settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;
+            settings.add_wedge_state(state.trim()).map_err(usage)?;
         }
     }
     if let Some(policies) = policies {
@@ -66,27 +45,88 @@ pub(crate) fn settings(
     }
     // After the policies, since `pdb` can be overridden.
     for text in detection.iter().flat_map(|detection| &detection.overrides) {
-        settings.add_override(text).map_err(|error| usage(&error))?;
+        settings.add_override(text).map_err(usage)?;
     }
     Ok(settings)
 }
 
-/// Warns of a threshold that cannot be reached.
-pub(crate) fn warn_of_threshold(settings: &Settings) {
+/// Returns the settings of `--pipeline`, whose cluster only variables name.
+pub(crate) fn of_pipeline(arguments: &RepairArguments) -> Result<Settings, CommandFailure> {
+    let named = NamedCluster {
+        subscription: variable("SUBSCRIPTION_ID"),
+        resource_group: variable("RESOURCE_GROUP"),
+        cluster: variable("CLUSTER_NAME"),
+        node_resource_group: None,
+    };
+    let hint = |_: &str| "set it as an environment variable".to_owned();
+    let mut settings = Settings::new(pool_target(named, DEFAULT_POOL, hint)?);
+    set_detection(&mut settings, None)?;
+    settings.version = arguments.kubernetes_version;
+    if let Some(namespace) = &arguments.namespace {
+        settings.journal = JournalPlace::ConfigMap(namespace.clone());
+    }
+    Ok(settings)
+}
+
+fn pool_target(
+    named: NamedCluster,
+    pool: &str,
+    hint: impl Fn(&str) -> String,
+) -> Result<PoolTarget, CommandFailure> {
+    let required = |value: Option<String>, name: &str, flag: &str| {
+        let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let missing = || CommandFailure::usage(format!("{name} is not set\nhint: {}", hint(flag)));
+        value.ok_or_else(missing)
+    };
+    // The order determines which missing name is reported.
+    let cluster = required(named.cluster, "CLUSTER_NAME", "--cluster NAME")?;
+    let resource_group = required(named.resource_group, "RESOURCE_GROUP", "--resource-group NAME")?;
+    let subscription = required(named.subscription, "SUBSCRIPTION_ID", "--subscription ID")?;
+    Ok(PoolTarget { subscription, resource_group, cluster, pool: pool.to_owned() })
+}
+
+/// Sets what shows a wedge: by flags, then by variables.
+fn set_detection(
+    settings: &mut Settings,
+    flags: Option<&DetectionArguments>,
+) -> Result<(), CommandFailure> {
+    let threshold = flags.and_then(|flags| flags.fail_threshold);
+    let threshold = or_variable(threshold, "NRP_FAIL_THRESHOLD", "--fail-threshold", positive)?;
+    let window = flags.and_then(|flags| flags.fail_window);
+    let window = or_variable(window, "NRP_FAIL_WINDOW_MIN", "--fail-window", positive)?;
+    let signs = flags.and_then(|flags| flags.signs);
+    let signs = or_variable(signs, "MOORING_SIGNS", "--signs", sign_policy)?;
+    settings.set_detection(threshold, window, signs);
     if let Some(why) = settings.unreachable_threshold() {
         print_warning(&why);
     }
+    let file = flags.and_then(|flags| flags.signatures.clone());
+    read_signatures(settings, file.or_else(|| env_var(SIGNATURES)).as_deref())
 }
 
-const SIGNS: &str = "MOORING_SIGNS";
+/// Returns a variable; an empty one is unset.
+fn variable(name: &str) -> Option<String> {
+    env_var(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// Returns the value of a flag, else that of its variable.
+fn or_variable<T>(
+    value: Option<T>,
+    name: &str,
+    flag: &str,
+    parse: fn(&str) -> Result<T, &'static str>,
+) -> Result<Option<T>, CommandFailure> {
+    let (None, Some(text)) = (&value, variable(name)) else { return Ok(value) };
+    parse(&text).map(Some).map_err(|why| {
+        let text = mooring_redact::identifier(&text);
+        CommandFailure::usage(format!("{name} ({flag}) {why}, not '{text}'"))
+    })
+}
 
 /// Environment variable of `--signatures`.
-pub(crate) const SIGNATURES: &str = "MOORING_SIGNATURES";
+const SIGNATURES: &str = "MOORING_SIGNATURES";
 
-pub(crate) fn read_signatures(
-    settings: &mut Settings,
-    file: Option<&str>,
-) -> Result<(), CommandFailure> {
+fn read_signatures(settings: &mut Settings, file: Option<&str>) -> Result<(), CommandFailure> {
     let Some(file) = file.map(str::trim).filter(|file| !file.is_empty()) else { return Ok(()) };
     let text = std::fs::read_to_string(file).map_err(|error| {
         let file = mooring_redact::identifier(file);
@@ -100,21 +140,12 @@ pub(crate) fn read_signatures(
     Ok(())
 }
 
-fn usage(error: &SettingsError) -> CommandFailure {
-    let hint = match error {
-        SettingsError::Missing("CLUSTER_NAME") => "\nhint: or pass --cluster NAME",
-        SettingsError::Missing("RESOURCE_GROUP") => "\nhint: or pass --resource-group NAME",
-        SettingsError::Missing(_) => "\nhint: or pass --subscription ID",
-        _ => "",
-    };
-    CommandFailure::usage(format!("{error}{hint}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use clap::Parser;
-    use mooring_repair::settings::{BudgetPolicy, VersionPolicy};
-    use mooring_workflow::store::JournalPlace;
+    use mooring_repair::settings::{BudgetPolicy, SignPolicy, VersionPolicy};
 
     use super::*;
 
@@ -181,9 +212,7 @@ mod tests {
         assert_eq!(own.limits.overall, SignedDuration::from_mins(30));
         assert_eq!(own.limits.poll, SignedDuration::from_secs(9));
         for words in [
-            &["--fail-threshold", "x"][..],
-            &["--signs", "x"],
-            &["--override", "nosuch=x"],
+            &["--override", "nosuch=x"][..],
             &["--wedge-states", "Fine"],
             &["--signatures", "/nonexistent"],
         ] {
@@ -195,14 +224,37 @@ mod tests {
 
     #[test]
     fn missing_names_have_the_flag_as_a_hint() {
-        for (name, hint) in [
-            ("CLUSTER_NAME", "\nhint: or pass --cluster NAME"),
-            ("RESOURCE_GROUP", "\nhint: or pass --resource-group NAME"),
-            ("SUBSCRIPTION_ID", "\nhint: or pass --subscription ID"),
+        let all = || ["c", "g", "s"].map(|name| Some(name.to_owned()));
+        for (at, name, hint) in [
+            (0, "CLUSTER_NAME", "or pass --cluster NAME"),
+            (1, "RESOURCE_GROUP", "or pass --resource-group NAME"),
+            (2, "SUBSCRIPTION_ID", "or pass --subscription ID"),
         ] {
-            let failure = usage(&SettingsError::Missing(name));
-            assert_eq!(failure.text(), format!("{name} is not set{hint}"));
+            for missing in [None, Some(" ".to_owned())] {
+                let mut parts = all();
+                parts[at] = missing;
+                let [cluster, resource_group, subscription] = parts;
+                let named = NamedCluster {
+                    subscription,
+                    resource_group,
+                    cluster,
+                    ..NamedCluster::default()
+                };
+                let failure =
+                    pool_target(named, "p", |flag| format!("or pass {flag}")).unwrap_err();
+                assert_eq!(failure.text(), format!("{name} is not set\nhint: {hint}"));
+            }
         }
-        assert!(!usage(&SettingsError::NoReason("pdb".to_owned())).text().contains("hint"));
+    }
+
+    #[test]
+    fn numbers_and_signs_are_typed() {
+        assert_eq!(positive("25").map(NonZeroU32::get), Ok(25));
+        for text in ["", "abc", "0", "-5", "1.5", "4294967296"] {
+            assert_eq!(positive(text), Err("must be a whole number from 1 to 4294967295"));
+        }
+        assert_eq!(sign_policy("direct"), Ok(SignPolicy::Direct));
+        assert_eq!(sign_policy("writes"), Ok(SignPolicy::Writes));
+        assert_eq!(sign_policy("any"), Err("must be direct or writes"));
     }
 }

@@ -12,18 +12,17 @@ use mooring_repair::plan::{Plan, PlanError};
 use mooring_repair::report::DetectionReport;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
 use mooring_repair::runtime::{CommandResult, JournalStatus, LOCK_TIMEOUT, Operator, Watcher};
-use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::{StartError, may_begin};
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::Run;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::store::{IfMissing, JOURNAL, JournalPlace};
+use mooring_workflow::store::{IfMissing, JOURNAL};
 use mooring_workflow::{CheckResult, Outcome};
 
 use crate::cluster::{connect, wait_for_each};
 use crate::output::failure::CommandFailure;
 use crate::output::{AnswerFormat, PlanFormat};
-use crate::process::{build_runtime, env_var};
+use crate::process::build_runtime;
 use crate::workflows::repair::arguments::RepairArguments;
 use crate::workflows::repair::commands::pipeline_end::{not_resumed, print_result};
 use crate::workflows::repair::confirm::show_target;
@@ -33,7 +32,7 @@ use crate::workflows::repair::leftover::{
 };
 use crate::workflows::repair::progress::watcher;
 use crate::workflows::repair::session::operator;
-use crate::workflows::repair::settings::{SIGNATURES, read_signatures, warn_of_threshold};
+use crate::workflows::repair::settings::of_pipeline;
 use crate::workflows::repair::show;
 use crate::workflows::runs::{
     ProgressOutput, Signals, WAITING, dry_run, print_once, with_progress, write,
@@ -55,17 +54,7 @@ fn left_after(elapsed: SignedDuration) -> SignedDuration {
 pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, CommandFailure> {
     let dry_run = dry_run::from_environment()? || arguments.dry_run;
     dry_run::announce(dry_run);
-    let mut settings = Settings::from_env(env_var).map_err(|error| {
-        CommandFailure::usage(format!("{error}\nhint: set it as an environment variable"))
-            .with_code(1)
-    })?;
-    warn_of_threshold(&settings);
-    settings.version = arguments.kubernetes_version;
-    if let Some(namespace) = &arguments.namespace {
-        settings.journal = JournalPlace::ConfigMap(namespace.clone());
-    }
-    read_signatures(&mut settings, env_var(SIGNATURES).as_deref())
-        .map_err(|failure| failure.with_code(1))?;
+    let settings = of_pipeline(arguments).map_err(|failure| failure.with_code(1))?;
     let done = build_runtime()?.block_on(async {
         let client = connect::azure_client(None, BudgetLimits::default())?;
         let (mut operator, signals) = operator(&client, None, settings)?;
