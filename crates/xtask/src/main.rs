@@ -55,8 +55,10 @@ Chores:
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
   lines        code lines of each crate, the product, the lab and the tests, without comments and blank lines
   chart        write the golden files of the rendered chart
-  dist [--url URL]
-               everything that is shipped, in target/dist: binaries, packages, pages, completions, sums
+  dist [--collect] [--source URL] [--registry REGISTRY] [--url URL]
+               everything that is shipped, in target/dist: binaries, packages, image, chart, documents, bills of materials, sums;
+               on a Mac the command line only. --source, --registry and --url say where sources, image and files will be;
+               --collect builds nothing and describes the files that are there
   targets      build and start mooring and the agent for Linux on x86-64 and ARM64, static; type-check for Macs
   upstream PATH [--record]
                compare a checkout of AgentBaker with what we recorded of it (node config, exit codes, variables, launcher,

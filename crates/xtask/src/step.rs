@@ -115,8 +115,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failed> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "no process reads this file while it is written")]
-pub(crate) fn write(file: &Path, text: &str) -> Result<(), Failed> {
-    Ok(fs::write(file, text)?)
+pub(crate) fn write(file: &Path, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failed> {
+    Ok(fs::write(file, content)?)
 }
 
 #[expect(clippy::print_stdout, reason = "the output of a task")]

@@ -7,17 +7,17 @@ use std::process::Command;
 use crate::step::{Failed, output, place, root, write};
 
 /// Not the name of Microsoft's package, whose upgrades would replace it.
-const NAME: &str = "mooring-node-agent";
+pub(super) const NAME: &str = "mooring-node-agent";
 
-const AGENT: &str = "opt/azure/containers/aks-node-controller";
-const LAUNCHER: &str = "opt/azure/containers/aks-node-controller-launcher.sh";
-const UNIT: &str = "usr/lib/systemd/system/aks-node-controller.service";
+pub(super) const AGENT: &str = "opt/azure/containers/aks-node-controller";
+pub(super) const LAUNCHER: &str = "opt/azure/containers/aks-node-controller-launcher.sh";
+pub(super) const UNIT: &str = "usr/lib/systemd/system/aks-node-controller.service";
 
 /// Paths at which the image or Microsoft's package has files.
-const DIVERTED: [&str; 3] = [AGENT, LAUNCHER, UNIT];
+pub(super) const DIVERTED: [&str; 3] = [AGENT, LAUNCHER, UNIT];
 
 /// Files of the project, their paths on a node and their modes, in addition to the agent.
-const FILES: [(&str, &str, u32); 5] = [
+pub(super) const FILES: [(&str, &str, u32); 5] = [
     ("packaging/aks-node-controller-launcher.sh", LAUNCHER, 0o755),
     ("packaging/aks-node-controller.service", UNIT, 0o644),
     ("packaging/cse/oras_preflight.sh", "opt/azure/containers/oras_preflight.sh", 0o644),

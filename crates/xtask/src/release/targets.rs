@@ -45,8 +45,8 @@ pub(crate) const TARGETS: [BuildTarget; 2] = [
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
-    package: &'static str,
-    profile: &'static str,
+    pub(super) package: &'static str,
+    pub(super) profile: &'static str,
     /// Compiler flags that a profile cannot set.
     flags: &'static str,
     /// Arguments of a test run, and a word of its output.

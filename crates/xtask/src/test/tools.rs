@@ -23,7 +23,7 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 12] = [
+const TOOLS: [Tool; 13] = [
     Tool {
         name: "zizmor",
         install: || Ok(vec![(packaging::ZIZMOR.to_owned(), packaging::zizmor()?.into())]),
@@ -33,6 +33,7 @@ const TOOLS: [Tool; 12] = [
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
     },
     Tool { name: "shellcheck", install: || need("shellcheck", "shellcheck").map(|()| Vec::new()) },
+    Tool { name: "rpm", install: || need("rpmbuild", "rpm").map(|()| Vec::new()) },
     Tool { name: "groff", install: || need("groff", "groff-base").map(|()| Vec::new()) },
     Tool { name: "jq", install: || need("jq", "jq").map(|()| Vec::new()) },
     Tool {
