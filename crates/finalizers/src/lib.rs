@@ -11,7 +11,7 @@
 //! | `removal`: [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
 //! | `steps` | one decision from the run, the reads and the time |
 //! | [`runtime`] | the Kubernetes API, and the commands |
-//! | `present`: [`report`], [`documents`], [`screens`] | the report of a run as data; JSON documents and screens |
+//! | `present`: [`status`], [`documents`], [`screens`] | the state of a run as data; JSON documents and screens |
 
 pub mod checks;
 mod cluster;
@@ -25,5 +25,5 @@ mod steps;
 pub use cluster::{evidence, helm, observation, view};
 pub use operator::{profile, settings, target};
 pub use plan::terms;
-pub use present::{documents, report, screens};
+pub use present::{documents, screens, status};
 pub use removal::{backup, effect, step, workflow};

@@ -26,11 +26,3 @@ pub const REPLACEMENT_READY: &str = "replacement-ready";
 pub const WORKLOADS: &str = "workloads";
 pub const IP_ADDRESSES: &str = "ip-addresses";
 pub const OTHER_OPERATION: &str = "other-operation";
-
-/// Names of earlier builds, which `--override` and journals may still have.
-const ALIASES: [(&str, &str); 4] =
-    [("size", VM_SIZE), ("budgets", PDB), ("placement", WORKLOADS), ("addresses", IP_ADDRESSES)];
-
-pub(crate) fn current_name(name: &str) -> &str {
-    ALIASES.iter().find(|(old, _)| *old == name).map_or(name, |(_, current)| current)
-}

@@ -15,7 +15,7 @@ pub const RUN_TAG: &str = "mooring-run";
 /// Tag with the approved plan, see [`approval_tag`].
 pub const APPROVAL_TAG: &str = "mooring-approval";
 
-const APPROVAL_VERSION: &str = "v2:";
+const APPROVAL_VERSION: &str = "v1:";
 
 /// Returns the value of [`APPROVAL_TAG`]. It takes permission to write the agent pool, so it approves a plan that anyone with
 /// access to the journal could have changed.

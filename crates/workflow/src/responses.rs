@@ -52,16 +52,6 @@ pub async fn list<T>(
     client.list(path, parse).await.into()
 }
 
-/// Returns the `ConfigMap` of a journal of Mooring 0.1 whose run is unfinished, if it can be read. Later versions do not
-/// continue such a run.
-pub async fn unfinished_0_1(client: &Client, name: &str) -> Option<String> {
-    let path = format!("/api/v1/namespaces/kube-system/configmaps/{name}");
-    let response = client.get(&path).await.ok().filter(Response::is_success)?;
-    let newest = response.body.pointer("/data/journal")?.as_str()?.lines().last()?;
-    let newest: Value = serde_json::from_str(newest).ok()?;
-    (newest["entry"] != "finished").then(|| format!("ConfigMap kube-system/{name}"))
-}
-
 /// Sends one change, once.
 pub async fn change(client: &Client, method: Method, path: &str, body: &Value) -> EffectResult {
     let deletes = method == Method::DELETE;

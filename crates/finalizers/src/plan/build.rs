@@ -17,16 +17,11 @@ use crate::removal::step::Step;
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
 use mooring_workflow::{CheckResult, Outcome, Step as _};
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// `mooring.finalizers.plan/v2`
-    pub schema: &'static str,
     /// Value of `--plan-hash`: expiry and hash.
-    #[serde(rename = "hash")]
     pub approval: ApprovalToken,
-    #[serde(skip)]
     pub hash: PlanHash,
-    pub tool: &'static str,
     /// Uid of the namespace kube-system; empty if it could not be read.
     pub cluster: String,
     pub profile: Profile,
@@ -36,7 +31,6 @@ pub struct Plan {
     /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
     pub nothing_to_do: bool,
-    #[serde(rename = "guards")]
     pub checks: Vec<CheckResult>,
     /// Steps that have something to do.
     pub steps: Vec<PlannedStep>,
@@ -93,7 +87,6 @@ pub fn build(
         targets,
     });
     let document = Document {
-        schema: SCHEMA,
         tool: TOOL,
         expires,
         cluster: &around.cluster,
@@ -108,10 +101,8 @@ pub fn build(
     };
     let hash = hash_document(&document);
     Plan {
-        schema: SCHEMA,
         approval: ApprovalToken { expires, hash: hash.clone() },
         hash,
-        tool: TOOL,
         cluster: around.cluster.clone(),
         profile: profile.clone(),
         scale_down: settings.scale_down,
@@ -127,14 +118,12 @@ pub fn build(
     }
 }
 
-const SCHEMA: &str = "mooring.finalizers.plan/v2";
 const TOOL: &str = concat!("mooring ", env!("CARGO_PKG_VERSION"));
 
 /// The approved document. Resource versions, evidence, indirect dependents, the deadline and the location of the journal are
 /// not part of it.
 #[derive(Serialize)]
 struct Document<'a> {
-    schema: &'static str,
     tool: &'static str,
     expires: Timestamp,
     cluster: &'a str,

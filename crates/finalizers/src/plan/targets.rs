@@ -21,9 +21,8 @@ pub struct PlannedStep {
     pub targets: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlannedObject {
-    #[serde(flatten)]
     pub object: LiveObject,
     /// Finalizers to remove once it is being deleted.
     pub strip: Vec<String>,

@@ -1,4 +1,4 @@
-//! Content of `mooring.finalizers.plan/v2`. The command adds schema, time, cluster and sources.
+//! Content of `mooring.finalizers.plan/v1`. The command adds schema, time, cluster and sources.
 
 use jiff::Timestamp;
 use mooring_workflow::published::{Next, PublishedCheck, SourceName};

@@ -1,6 +1,5 @@
-//! Output of a removal: reports, JSON documents and screens.
+//! Output of a removal: states, JSON documents and screens.
 
 pub mod documents;
-pub mod report;
 pub mod screens;
-pub(crate) mod status;
+pub mod status;

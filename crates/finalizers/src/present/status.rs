@@ -1,11 +1,36 @@
-//! Texts of a run for its status.
+//! The state of a run, and its texts.
 
-use mooring_workflow::EffectResult;
 use mooring_workflow::status::{Describe, EffectStatus, OverrideStatus, Remaining, Subject};
+use mooring_workflow::{EffectResult, Phase};
+use serde::Serialize;
 
 use crate::removal::effect::{Effect, why_not};
 use crate::removal::step::Step;
 use crate::removal::workflow::{FinalizerRemoval, Finish, Leftover, RemovalRun as _, Run};
+
+/// Result of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemovalVerdict {
+    Clean,
+    Acted,
+    Leftovers,
+    /// No run was started.
+    Refused,
+    /// `resume` continues the run.
+    Interrupted,
+}
+
+impl RemovalVerdict {
+    pub fn of(run: &Run) -> Self {
+        match run.phase {
+            Phase::Finished(Finish::Leftovers) => Self::Leftovers,
+            Phase::Finished(Finish::Clean) if run.acted() => Self::Acted,
+            Phase::Finished(Finish::Clean) => Self::Clean,
+            Phase::Running | Phase::Aborting => Self::Interrupted,
+        }
+    }
+}
 
 impl Describe for FinalizerRemoval {
     fn subject(run: &Run) -> Subject {
@@ -13,7 +38,7 @@ impl Describe for FinalizerRemoval {
     }
 
     fn plan_hash(run: &Run) -> String {
-        run.session.token()
+        run.session.plan.to_string()
     }
 
     /// The durations depend on the number of objects.

@@ -2,17 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A step, in the order of execution. Aliases are the names in journals of earlier builds.
+/// A step, in the order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
     DeleteObjects,
-    #[serde(alias = "await-teardown")]
     WaitForTeardown,
     ScaleDown,
-    #[serde(alias = "strip-finalizers")]
     RemoveFinalizers,
-    #[serde(alias = "delete-definitions")]
     DeleteCrds,
     DeleteBindings,
     DeleteRelease,
@@ -85,17 +82,6 @@ mod tests {
         for step in Step::ALL.iter().copied() {
             assert_eq!(serde_json::to_value(step).unwrap(), step.name());
             assert!(!step.what().is_empty());
-        }
-    }
-
-    #[test]
-    fn former_names_are_read() {
-        for (former, step) in [
-            ("await-teardown", Step::WaitForTeardown),
-            ("strip-finalizers", Step::RemoveFinalizers),
-            ("delete-definitions", Step::DeleteCrds),
-        ] {
-            assert_eq!(serde_json::from_value::<Step>(former.into()).unwrap(), step);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
+use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::types::Types;
 use mooring_workflow::{EffectResult, Replay};
@@ -27,7 +27,7 @@ pub type Decision = mooring_workflow::Decision<FinalizerRemoval>;
 pub struct FinalizerRemoval;
 
 impl Types for FinalizerRemoval {
-    const SCHEMA: &'static str = "mooring.finalizers.journal/v2";
+    const SCHEMA: &'static str = "mooring.finalizers.journal/v1";
 
     type Session = Session;
     type Step = Step;
@@ -55,27 +55,14 @@ impl Replay for FinalizerRemoval {
 /// Input of a process that starts or continues a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    pub plan_hash: PlanHash,
-    /// End of the plan's approval; a journal of an earlier release has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan_expires: Option<Timestamp>,
+    /// The plan's hash and expiry.
+    pub plan: ApprovalToken,
     pub approval: Approval,
     /// Uid of the namespace kube-system.
     pub cluster: String,
     /// Compared with the profile of the command line, which a resumed run uses.
     pub profile: Box<Profile>,
     pub owner: LockOwner,
-}
-
-impl Session {
-    /// Returns the value of `--plan-hash`; the hash alone if its time is unknown.
-    pub(crate) fn token(&self) -> String {
-        let hash = self.plan_hash.clone();
-        match self.plan_expires {
-            Some(expires) => ApprovalToken { expires, hash }.to_string(),
-            None => hash.to_string(),
-        }
-    }
 }
 
 impl mooring_workflow::Session for Session {

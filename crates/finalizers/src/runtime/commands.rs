@@ -10,7 +10,6 @@ use mooring_workflow::journal::retained;
 use mooring_workflow::live::{self, Adapter};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
-use mooring_workflow::responses::unfinished_0_1;
 use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, JournalStore};
 use mooring_workflow::workflow::View as _;
 use mooring_workflow::world::Clock;
@@ -97,19 +96,6 @@ impl Remover {
     /// Returns the expiry of a plan that is created now.
     pub fn expiry(&self) -> Timestamp {
         ApprovalToken::expiry(self.process.now())
-    }
-
-    /// Describes an unfinished run of Mooring 0.1, which this version does not continue.
-    pub async fn former_run(&self) -> Option<String> {
-        if !matches!(self.settings.journal, JournalPlace::ConfigMap(_)) {
-            return None;
-        }
-        let name = format!("mooring-finalizers-{}", self.settings.profile.name);
-        let place = unfinished_0_1(&self.cluster.api, &name).await?;
-        Some(format!(
-            "{place} has an unfinished run of Mooring 0.1, which only that version can resume; a new run from live state \
-             does the same work"
-        ))
     }
 
     fn store(&self) -> JournalStore<Entry> {

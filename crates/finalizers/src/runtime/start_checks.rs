@@ -135,8 +135,7 @@ fn session(
 ) -> Result<Box<Session>, StartError> {
     approve(plan, approval, now)?;
     Ok(Box::new(Session {
-        plan_hash: plan.hash.clone(),
-        plan_expires: Some(plan.approval.expires),
+        plan: plan.approval.clone(),
         approval: approval.clone(),
         cluster: plan.cluster.clone(),
         profile: Box::new(plan.profile.clone()),

@@ -1,8 +1,8 @@
 //! Acceptance tests of the former tool, and more, on the model under virtual time.
 
 use jiff::SignedDuration;
-use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
+use mooring_finalizers::status::RemovalVerdict;
 use mooring_finalizers::workflow::Finish;
 use mooring_finalizers::workflow::Reason;
 use mooring_finalizers::workflow::RunOutcome;
@@ -171,7 +171,7 @@ async fn failed_discovery_is_unknown_and_best_effort_continues() {
     assert!(harness.is_gone(&binding).await, "the operator's part runs all the same");
 }
 
-fn why_unknown(report: &mooring_finalizers::report::RunReport) {
+fn why_unknown(report: &crate::harness::Report) {
     let reason = why(report, "customresourcedefinitions.apiextensions.k8s.io", "*");
     assert!(reason.contains("access denied"), "{reason}");
 }
@@ -351,7 +351,7 @@ async fn second_process_stops_at_the_lock_or_unfinished_run() {
     harness.call("PATCH", &lease, json!({ "spec": spec })).await;
     let held = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
     assert!(matches!(held, CommandResult::Held(_)), "{held:?}");
-    assert!(map["data"]["journal"].as_str().unwrap().contains("mooring.finalizers.journal/v2"));
+    assert!(map["data"]["journal"].as_str().unwrap().contains("mooring.finalizers.journal/v1"));
 }
 
 #[tokio::test(start_paused = true)]

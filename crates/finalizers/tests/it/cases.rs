@@ -1,9 +1,10 @@
 //! Cases for the model and a real server.
 
 use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::documents::PublishedPlan;
 use mooring_finalizers::effect::Effect;
-use mooring_finalizers::report::{RemovalVerdict, RunReport};
 use mooring_finalizers::runtime::{CommandResult, StartError};
+use mooring_finalizers::status::RemovalVerdict;
 use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::Entry;
 use mooring_finalizers::workflow::Finish;
@@ -14,12 +15,12 @@ use mooring_workflow::approval::ApprovalToken;
 use serde_json::{Value, json};
 
 use crate::actors;
-use crate::harness::{Harness, KillableProcess, approved, crd, planned};
+use crate::harness::{Harness, KillableProcess, Report, approved, crd, planned};
 
 /// Permissions to read the evidence of `operator-gone`.
 const READING: &str = include_str!("../../../../packaging/roles/mooring-finalizers-cluster.yaml");
 
-pub(crate) fn why<'a>(report: &'a RunReport, resource: &str, name: &str) -> &'a str {
+pub(crate) fn why<'a>(report: &'a Report, resource: &str, name: &str) -> &'a str {
     let found = report.left.iter().find(|left| left.resource == resource && left.name == name);
     &found.unwrap_or_else(|| panic!("{resource} {name} is not among {:#?}", report.left)).why
 }
@@ -47,7 +48,9 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
     assert_eq!(along, [harness.name("owned")]);
     let text = crate::harness::shown(&plan);
     assert!(text.contains("cluster-admin to") && text.contains("op 1.0.0"), "{text}");
-    assert!(!serde_json::to_string(&plan).unwrap().contains("hunter2"));
+    assert!(
+        !serde_json::to_string(&PublishedPlan::new(&plan, Vec::new())).unwrap().contains("hunter2")
+    );
     let again = harness.remover().plan(plan.approval.expires).await.unwrap();
     assert_eq!(again.hash, plan.hash, "a plan is the same until something changes");
     let zeros = ApprovalToken { hash: "0".repeat(64).parse().unwrap(), ..plan.approval.clone() };

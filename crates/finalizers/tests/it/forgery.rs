@@ -91,8 +91,8 @@ fn forgeries() -> Vec<Forgery> {
         }),
         of("token", |entry, _| {
             if let Entry::RunStarted(session) = entry {
-                session.plan_hash = "0".repeat(64).parse().unwrap();
-                session.approval = Approval::Typed(session.plan_hash.clone());
+                session.plan.hash = "0".repeat(64).parse().unwrap();
+                session.approval = Approval::Typed(session.plan.hash.clone());
             }
         }),
         of("targets", aimed),
@@ -296,7 +296,7 @@ async fn resume_requires_an_approval_of_the_new_plan() {
     let (harness, _) = killed(4, &mut (0..400)).await.unwrap();
     let records = harness.remover().status().await.unwrap().records;
     let Entry::RunStarted(session) = &records[0].entry else { panic!("{records:?}") };
-    let plan_hash = &session.plan_hash;
+    let plan_hash = &session.plan.hash;
     let gold = aim(&harness, &format!("/apis/{VICTIM}/v1/namespaces/{SYSTEM}/prizes/gold")).await;
     forge(&harness, None, &[], &gold).await;
     // A plan of the same second would be the same plan.

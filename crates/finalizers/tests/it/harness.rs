@@ -10,14 +10,17 @@ use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
-use mooring_finalizers::report::RunReport;
 use mooring_finalizers::runtime::{CommandResult, Remover};
 use mooring_finalizers::settings::Settings;
+use mooring_finalizers::status::RemovalVerdict;
+use mooring_finalizers::workflow::{Leftover, Record};
 use mooring_simulator::kubernetes::{
     Clock, ClockTask, InProcess, Kubernetes, KubernetesOptions, Shell, User,
 };
 use mooring_testbed::{RealCluster, Users};
 use mooring_workflow::approval::Approval;
+use mooring_workflow::report::RunHistory;
+use mooring_workflow::status::{DoneStep, EffectStatus, RunStatus};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
@@ -302,25 +305,42 @@ impl Harness {
         Remover::new(mooring_kube::Client::new(client), settings, clock, stop)
     }
 
-    pub(crate) async fn apply(&self) -> (CommandResult, RunReport) {
+    pub(crate) async fn apply(&self) -> (CommandResult, Report) {
         self.apply_by(&self.remover()).await
     }
 
-    pub(crate) async fn apply_by(&self, remover: &Remover) -> (CommandResult, RunReport) {
+    pub(crate) async fn apply_by(&self, remover: &Remover) -> (CommandResult, Report) {
         let plan = planned(remover).await;
         let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
         let standing = remover.status().await.unwrap();
-        let report = RunReport::of(&standing.records).unwrap().expect("a run was begun");
-        assert!(!report.run.is_empty() && report.started.is_some(), "{report:?}");
-        assert!(report.last >= report.started, "{report:?}");
-        (ending, report)
+        (ending, Report::of(&standing.records))
     }
 
-    pub(crate) async fn resume(&self) -> (CommandResult, RunReport) {
+    pub(crate) async fn resume(&self) -> (CommandResult, Report) {
         let remover = self.remover();
         let ending = resume(&remover).await;
         let standing = remover.status().await.unwrap();
-        (ending, RunReport::of(&standing.records).unwrap().unwrap())
+        (ending, Report::of(&standing.records))
+    }
+}
+
+/// The last run of a journal.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) result: RemovalVerdict,
+    pub(crate) left: Vec<Leftover>,
+    pub(crate) steps: Vec<DoneStep>,
+    pub(crate) effects: Vec<EffectStatus>,
+}
+
+impl Report {
+    pub(crate) fn of(records: &[Record]) -> Self {
+        let history = RunHistory::read(records).unwrap().expect("a run was begun");
+        let (result, left) = (RemovalVerdict::of(&history.run), history.run.left.clone());
+        let now = history.last;
+        let status = RunStatus::new(history, String::new(), None, now);
+        assert!(status.last_at >= status.started_at, "{status:?}");
+        Self { result, left, steps: status.steps, effects: status.effects }
     }
 }
 

@@ -89,10 +89,8 @@ fn plan() -> Plan {
     let expires = "2026-11-15T10:14:00Z".parse().unwrap();
     let hash = format!("695bb794ed5b{}", "0".repeat(52)).parse().unwrap();
     Plan {
-        schema: "mooring.finalizers.plan/v2",
         approval: ApprovalToken { expires, hash },
         hash: format!("695bb794ed5b{}", "0".repeat(52)).parse().unwrap(),
-        tool: "mooring 0.2.0",
         cluster: "uid".to_owned(),
         profile: Profile::named("package-operator").unwrap(),
         scale_down: false,
@@ -181,8 +179,7 @@ fn start() -> (i64, Entry) {
     let plan = plan();
     let session = Session {
         approval: Approval::Token(plan.approval.clone()),
-        plan_hash: plan.hash,
-        plan_expires: Some(plan.approval.expires),
+        plan: plan.approval,
         cluster: "uid".to_owned(),
         profile: Box::new(plan.profile),
         owner: LockOwner { host: "h".into(), pid: 1, holder: "x".into() },

@@ -1,14 +1,12 @@
 //! Overrides of checks in settings.
 
 use super::table::overridable;
-use crate::check_ids::current_name;
 use crate::settings::{Settings, SettingsError};
 
 impl Settings {
     /// Adds the override `CHECK=REASON`.
     pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
         let (check, reason) = text.split_once('=').unwrap_or((text, ""));
-        let check = current_name(check);
         if !overridable().any(|id| id == check) {
             let valid = overridable().collect::<Vec<_>>().join(", ");
             return Err(SettingsError::UnknownCheck {
@@ -64,23 +62,5 @@ mod tests {
         assert_eq!(settings.budgets, BudgetPolicy::Override("ticket 7".into()));
         assert_eq!(settings.overrides["pdb"], "ticket 7");
         assert!(settings.add_override("operation=x").is_err(), "operations cannot be overridden");
-    }
-
-    #[test]
-    fn override_accepts_the_former_name_of_a_check() {
-        for (former, current) in [
-            ("size", "vm-size"),
-            ("budgets", "pdb"),
-            ("placement", "workloads"),
-            ("addresses", "ip-addresses"),
-        ] {
-            let mut settings = defaults();
-            settings.add_override(&format!("{former}=ticket 7")).unwrap();
-            let mut expected = defaults();
-            expected.add_override(&format!("{current}=ticket 7")).unwrap();
-            assert_eq!(settings, expected);
-            let again = settings.add_override(&format!("{current}=ticket 8"));
-            assert_eq!(again, Err(SettingsError::Duplicate(current.to_owned())));
-        }
     }
 }

@@ -1,11 +1,11 @@
 //! The verdict of `detect`.
 
 use super::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, POOL_STATE};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use mooring_workflow::{CheckResult, Outcome};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WedgeVerdict {
     /// No sign of a wedge.
@@ -43,10 +43,9 @@ impl WedgeVerdict {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detection {
     pub verdict: WedgeVerdict,
-    #[serde(rename = "guards")]
     pub checks: Vec<CheckResult>,
 }
 

@@ -1,7 +1,6 @@
 //! Builds a plan from a view.
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -12,13 +11,11 @@ use crate::pool::pool_body;
 use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{DOCUMENT_SCHEMA, HashedPlan, PlanDocument, Step};
+use crate::workflow::{HashedPlan, PlanDocument, Step};
 use mooring_workflow::{CheckResult, Outcome, Reading, Step as _, canonical};
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// `mooring.repair.plan/v1`
-    pub schema: &'static str,
     /// Value of `--plan-hash`: expiry, and hash of [`Plan::document`].
     pub hash: String,
     /// Time until which a run may start.
@@ -29,34 +26,27 @@ pub struct Plan {
     pub temporary_pool: String,
     pub expected_seconds: u32,
     pub steps: Vec<PlannedStep>,
-    #[serde(rename = "prechecks", serialize_with = "with_details")]
     pub checks: Vec<CheckResult>,
     /// Temporary pool of an earlier run.
-    #[serde(rename = "leftTemporaryPool", skip_serializing_if = "Option::is_none")]
     pub left_temporary_pool: Option<TemporaryPool>,
     /// Differences between the old and the recreated pool.
     pub changes: Vec<String>,
     /// Nodes of the pool, if known.
-    #[serde(skip)]
     pub nodes: Option<usize>,
     /// Pods on these nodes, if known.
-    #[serde(skip)]
     pub pods: Option<usize>,
     /// Region of the cluster, if known.
-    #[serde(skip)]
     pub region: Option<String>,
     /// Approved and executed document.
-    #[serde(skip)]
     pub document: HashedPlan,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlannedStep {
     pub number: usize,
     pub name: Step,
     pub what: String,
     /// Request body, with secrets redacted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
     pub expected_seconds: u32,
     pub risk: String,
@@ -144,7 +134,6 @@ pub fn build(
     let lasting = checks.iter().filter(|check| check.name != TIME);
     let findings = detected.iter().chain(lasting).map(|check| (check.name.as_str(), check.outcome));
     let document = HashedPlan::new(PlanDocument {
-        schema: DOCUMENT_SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         cluster: cluster.id.to_ascii_lowercase(),
         cluster_uid: view.uid.as_ref().and_then(Reading::known).cloned(),
@@ -157,7 +146,7 @@ pub fn build(
             .filter(|(_, outcome)| *outcome != Outcome::Pass)
             .map(|(name, outcome)| (name.to_owned(), outcome))
             .collect(),
-        steps: Step::ALL.iter().map(|step| step.name().to_owned()).collect(),
+        steps: Step::ALL.to_vec(),
         temporary_body,
         stripped,
         source,
@@ -165,7 +154,6 @@ pub fn build(
         pool_body,
     });
     Ok(Plan {
-        schema: "mooring.repair.plan/v1",
         hash: document.token().to_string(),
         expires,
         cluster: cluster.id.clone(),
@@ -195,14 +183,6 @@ fn pods_of(view: &ClusterView, pool: &str) -> Option<usize> {
     let pods = view.pods.as_ref()?.known()?;
     let on = |pod: &&Pod| pod.node.as_deref().is_some_and(|node| nodes.contains(&node));
     Some(pods.iter().filter(on).count())
-}
-
-/// Serializes checks with one text of evidence.
-fn with_details<S: Serializer>(checks: &[CheckResult], serializer: S) -> Result<S::Ok, S::Error> {
-    let details = checks.iter().map(
-        |check| json!({"name": check.name, "outcome": check.outcome, "detail": check.detail()}),
-    );
-    serializer.collect_seq(details)
 }
 
 /// Returns the hash of a pool without fields that the service changes.

@@ -6,4 +6,4 @@ mod render;
 pub use build::{Plan, PlanError, PlannedStep, build, pool_hash};
 pub use render::{markdown, mermaid};
 
-pub use crate::workflow::{DOCUMENT_SCHEMA, HashedPlan, PlanDocument, Step};
+pub use crate::workflow::{HashedPlan, PlanDocument, Step};

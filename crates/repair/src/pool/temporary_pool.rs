@@ -3,7 +3,6 @@
 use std::fmt;
 
 use mooring_redact::identifier;
-use serde::Serialize;
 
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approved_plan,
@@ -13,17 +12,15 @@ use crate::observation::Pool;
 use mooring_workflow::approval::PlanHash;
 
 /// Shows that a run is unfinished, or ended without removing it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryPool {
     pub pool: String,
     pub run: Option<String>,
     /// Journal of the run: `configmap/NAMESPACE/NAME` or `file/PATH`.
     pub journal: Option<String>,
     /// Plan that was approved for the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<PlanHash>,
     /// Resource id of the pool that it replaces.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
 

@@ -8,7 +8,6 @@ use mooring_kube::{Access, Client};
 use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
-use mooring_workflow::responses::unfinished_0_1;
 use mooring_workflow::store::{
     ConfigMapStore, FileStore, IfMissing, JOURNAL, JournalPlace, JournalStore, check_namespace,
 };
@@ -205,12 +204,5 @@ impl Operator {
             }
             (_, None) => Ok(Vec::new()),
         }
-    }
-
-    /// Returns the journal of an unfinished run of Mooring 0.1, if it can be read.
-    pub async fn unfinished_0_1(&mut self) -> Option<String> {
-        let name = format!("mooring-repair-{}", self.settings.target.pool);
-        let kube = self.kube().await.ok()?;
-        unfinished_0_1(&kube.0, &name).await
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
 use super::policy::{BudgetPolicy, Limits, SignPolicy, VersionPolicy};
-use crate::check_ids::{PDB, current_name};
+use crate::check_ids::PDB;
 use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
 
@@ -25,10 +25,7 @@ pub struct Settings {
     /// Failed writes required to report a wedge.
     pub fail_threshold: u32,
     pub fail_window: SignedDuration,
-    /// Left out if default, so that plans of earlier builds keep their hash.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub signs: SignPolicy,
-    #[serde(default)]
     pub signatures: Signatures,
     /// Pool states that count as wedged.
     pub wedge_states: Vec<String>,
@@ -37,12 +34,7 @@ pub struct Settings {
     /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
     pub limits: Limits,
-    #[serde(default)]
     pub journal: JournalPlace,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// Minutes between the retries of AKS, about.
@@ -129,21 +121,10 @@ impl Settings {
 
     /// Adds an override that was validated.
     pub(crate) fn apply_override(&mut self, check: &str, reason: &str) {
-        let check = current_name(check);
         if check == PDB {
             self.budgets = BudgetPolicy::Override(reason.to_owned());
         }
         self.overrides.insert(check.to_owned(), reason.to_owned());
-    }
-
-    /// Returns the same settings with the current names of checks.
-    #[must_use]
-    pub(crate) fn with_current_names(&self) -> Self {
-        let mut settings = Self { overrides: BTreeMap::new(), ..self.clone() };
-        for (check, reason) in &self.overrides {
-            settings.apply_override(check, reason);
-        }
-        settings
     }
 
     /// Adds a state of `--wedge-states`.
@@ -203,13 +184,6 @@ mod tests {
         }
         let own = with(Some(25), Some(30), None);
         assert_eq!((own.fail_threshold, own.fail_window), (25, SignedDuration::from_mins(30)));
-    }
-
-    #[test]
-    fn default_signs_do_not_change_the_hash_of_a_plan() {
-        let recorded = |signs| serde_json::to_value(with(None, None, signs)).unwrap();
-        assert_eq!(recorded(None).get("signs"), None);
-        assert_eq!(recorded(Some(SignPolicy::Writes))["signs"], "writes");
     }
 
     #[test]

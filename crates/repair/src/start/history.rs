@@ -1,7 +1,6 @@
 //! Earlier runs, and the limit of recreations.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::plan::Step;
 use crate::settings::{BREAKER_PERIOD, MAX_RECREATIONS};
@@ -9,7 +8,7 @@ use crate::workflow::effects::Effect;
 use crate::workflow::{Entry, Finish, Record};
 use mooring_workflow::{Effect as _, EffectResult};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
     pub run: String,
     pub pool: String,

@@ -88,7 +88,7 @@ pub struct Grant {
 
 /// Returns the overrides of the command line that the plan does not have.
 pub fn further_overrides(plan: &PlanDocument, settings: &Settings) -> BTreeMap<String, String> {
-    let known = plan.settings.with_current_names().overrides;
+    let known = &plan.settings.overrides;
     let further =
         settings.overrides.iter().filter(|(name, reason)| known.get(*name) != Some(reason));
     further.map(|(name, reason)| (name.clone(), reason.clone())).collect()
@@ -152,8 +152,7 @@ pub fn authorize(
                 .into());
             }
             in_time(state, now)?;
-            let planned = state.session.plan.settings.with_current_names();
-            let changed = differences(&planned, &settings.bound());
+            let changed = differences(&state.session.plan.settings, &settings.bound());
             if !changed.is_empty() {
                 return Err(ResumeError::NotRepeated(changed).into());
             }

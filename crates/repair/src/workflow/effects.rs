@@ -21,15 +21,12 @@ pub enum Effect {
     AbortOperation {
         scope: OperationScope,
         operation: String,
-        /// Time of the checks right before; absent in older journals.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// Time of the checks right before.
         judged: Option<Timestamp>,
     },
     PutPool {
         pool: String,
         body: Value,
-        /// Absent in older journals.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Precondition>,
     },
     DeletePool {

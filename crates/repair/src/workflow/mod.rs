@@ -14,7 +14,7 @@ mod pool_repair;
 mod step;
 
 pub(crate) use context::{Context, Halt, Progress, Unknown, resumable};
-pub use plan_document::{HashedPlan, PlanDocument, SCHEMA as DOCUMENT_SCHEMA};
+pub use plan_document::{HashedPlan, PlanDocument};
 pub use pool_repair::{
     Attempt, Decision, Entry, Fact, Facts, Finish, PoolRepair, Reason, Record, RepairRun, Run,
     RunOutcome, Session, Workload,

@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::de::IntoDeserializer as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -13,8 +12,6 @@ use super::step::Step;
 use crate::settings::Settings;
 use mooring_workflow::Outcome;
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
-
-pub const SCHEMA: &str = "mooring.repair.plan/v2";
 
 /// Time after its expiry in which a started plan can be resumed without a new approval.
 const RESUME_PERIOD: SignedDuration = SignedDuration::from_hours(23);
@@ -26,12 +23,10 @@ const RESUME_PERIOD: SignedDuration = SignedDuration::from_hours(23);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanDocument {
-    pub schema: String,
     pub tool: String,
     /// Resource id of the cluster, in lower case.
     pub cluster: String,
-    /// Uid of the namespace `kube-system`; none if it could not be read, or in plans of earlier builds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Uid of the namespace `kube-system`; none if it could not be read.
     pub cluster_uid: Option<String>,
     pub pool: String,
     /// Hash of the live pool without fields that the service changes.
@@ -48,23 +43,13 @@ pub struct PlanDocument {
     pub adopts: Option<String>,
     /// Outcomes other than pass.
     pub findings: BTreeMap<String, Outcome>,
-    /// Names of the steps, in order and as they were approved: the hash covers the spelling.
-    #[serde(deserialize_with = "known_steps")]
-    pub steps: Vec<String>,
+    pub steps: Vec<Step>,
     /// Body of the temporary pool, without the tags of the run.
     pub temporary_body: Value,
     /// Body of the recreated pool.
     pub pool_body: Value,
     /// Time until which a run may start.
     pub expires: Timestamp,
-}
-
-fn known_steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let names: Vec<String> = Vec::deserialize(deserializer)?;
-    for name in &names {
-        Step::deserialize(name.as_str().into_deserializer())?;
-    }
-    Ok(names)
 }
 
 impl PlanDocument {

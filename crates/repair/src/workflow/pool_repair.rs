@@ -30,7 +30,7 @@ pub type Decision = mooring_workflow::Decision<PoolRepair>;
 pub struct PoolRepair;
 
 impl Types for PoolRepair {
-    const SCHEMA: &'static str = "mooring.repair.journal/v2";
+    const SCHEMA: &'static str = "mooring.repair.journal/v1";
 
     type Session = Session;
     type Step = Step;
@@ -110,7 +110,7 @@ pub struct Session {
 impl Session {
     /// Returns the settings of this process.
     pub fn settings(&self) -> Settings {
-        let mut settings = self.plan.settings.with_current_names();
+        let mut settings = self.plan.settings.clone();
         for (name, reason) in &self.overrides {
             settings.apply_override(name, reason);
         }

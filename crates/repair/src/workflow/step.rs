@@ -2,31 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A step, in the order of execution. Aliases are the names in journals of earlier builds.
+/// A step, in the order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
     Snapshot,
-    #[serde(alias = "settle")]
     ClearOperation,
     Recheck,
     CreateTemporary,
-    #[serde(alias = "prove-temporary")]
     VerifyTemporary,
     CordonPool,
     DrainPool,
-    #[serde(alias = "prove-placement")]
     VerifyWorkloads,
     DeletePool,
     RecreatePool,
-    #[serde(alias = "await-nodes")]
     WaitForNodes,
-    #[serde(alias = "verify-cure")]
     VerifyPool,
     CordonTemporary,
     DrainTemporary,
     DeleteTemporary,
-    #[serde(alias = "touch-cluster")]
     ReconcileCluster,
 }
 

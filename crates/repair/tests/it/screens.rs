@@ -71,7 +71,6 @@ const WRITES: &str = "26 writes to aks-system-31415926-vmss failed with Networki
 
 fn report(pool: &str, checks: Vec<CheckResult>) -> DetectionReport {
     DetectionReport {
-        schema: "mooring.repair/v1",
         at: now(),
         cluster: "prod-weu".to_owned(),
         pool: pool.to_owned(),
@@ -170,7 +169,6 @@ fn plan() -> Plan {
         })
         .collect();
     Plan {
-        schema: "mooring.repair.plan/v1",
         hash: format!("20261115T101400Z.7363d57d69b8{}", "0".repeat(52)),
         expires: document.expires,
         cluster: "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/prod-weu".to_owned(),

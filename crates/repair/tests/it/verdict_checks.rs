@@ -623,7 +623,7 @@ fn detect_reads_what_it_needs_and_exits_as_documented() {
     seen.take(Answer::Nics("aks-system-20157742-vmss".into(), Reading::Denied("x".into())));
     let report = detect(&seen, &settings(), now());
     assert_eq!(report.detection.verdict.exit_code(), 1);
-    assert_eq!(serde_json::to_value(&report).unwrap()["verdict"], "confirmed");
+    assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed);
     seen.take(Answer::Events(response(
         403,
         &fixture!("17_activity_log_403"),

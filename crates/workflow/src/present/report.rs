@@ -1,33 +1,17 @@
 //! The history of a run, for reports.
 
 use jiff::Timestamp;
-use mooring_redact::printable;
-use serde::Serialize;
 
 use crate::engine::workflow::Workflow;
 use crate::journal::{Entry, JournalError, Record, Run};
 use crate::model::document::Session as _;
 use crate::model::effect::EffectResult;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StepReport<S> {
     pub step: S,
     pub at: Timestamp,
-    #[serde(rename = "proof")]
     pub evidence: Vec<String>,
-}
-
-impl<S> StepReport<S> {
-    /// Returns a line for a terminal: time since the start of the run, name and evidence.
-    pub fn line(&self, started: Timestamp, name: &str) -> String {
-        let age = self.at.duration_since(started).as_secs();
-        format!(
-            "{:>4}:{:02}  {name:<18} {}\n",
-            age / 60,
-            age % 60,
-            printable(&self.evidence.join("; "))
-        )
-    }
 }
 
 /// The last run of a journal.

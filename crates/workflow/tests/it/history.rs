@@ -45,12 +45,3 @@ fn history_is_that_of_the_last_run() {
     let last = RunHistory::<Sample>::read(&records).unwrap().unwrap();
     assert_eq!((last.run.id.as_str(), last.steps.len(), last.last), ("r2", 0, at(9)));
 }
-
-#[test]
-fn line_of_a_step_has_its_time_name_and_evidence() {
-    let evidence = vec!["one".to_owned(), "two\u{1b}[2J".to_owned()];
-    let report = StepReport { step: SampleStep::Change, at: at(125), evidence };
-    let line = report.line(at(0), "change");
-    assert!(line.starts_with("   2:05  change             one; two"), "{line:?}");
-    assert!(line.ends_with('\n') && !line.contains('\u{1b}'), "{line:?}");
-}

@@ -4,7 +4,7 @@ use http::Method;
 use jiff::SignedDuration;
 use mooring_kube::{Client, Lost, RequestError, Response};
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
-use mooring_workflow::responses::{change, list, read, unfinished_0_1};
+use mooring_workflow::responses::{change, list, read};
 use mooring_workflow::{EffectResult, Reading};
 use serde_json::{Value, json};
 
@@ -61,24 +61,6 @@ async fn deleting_a_missing_object_is_already_done() {
     assert_eq!(delete("a").await, EffectResult::AlreadyDone);
     let replaced = change(&api, Method::PUT, &format!("{MAPS}/a"), &map("a")).await;
     assert!(matches!(replaced, EffectResult::Refused { status: 404, .. }), "{replaced:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn journal_of_0_1_is_reported_while_its_run_is_unfinished() {
-    let server = Server::with(Vec::new());
-    let api = server.client();
-    assert_eq!(unfinished_0_1(&api, "old").await, None, "not found");
-    for (last, is_reported) in [("step-done", true), ("finished", false)] {
-        let journal = format!("{{\"entry\":\"started\"}}\n{{\"entry\":\"{last}\"}}\n");
-        let map = json!({
-            "apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": journal},
-            "metadata": {"name": last, "namespace": "kube-system"},
-        });
-        let path = "/api/v1/namespaces/kube-system/configmaps";
-        assert_eq!(change(&api, Method::POST, path, &map).await, EffectResult::Done);
-        let place = is_reported.then(|| format!("ConfigMap kube-system/{last}"));
-        assert_eq!(unfinished_0_1(&api, last).await, place, "{last}");
-    }
 }
 
 #[test]

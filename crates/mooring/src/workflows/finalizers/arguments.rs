@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 use mooring_finalizers::checks::OPERATOR_GONE;
 
-use crate::about::schema;
 use crate::arguments::CLUSTER_HEADING;
 use crate::output::{AnswerFormat, PlanFormat};
 use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
@@ -232,17 +231,13 @@ pub(crate) fn parse_timeout(text: &str) -> Result<SignedDuration, &'static str> 
         .ok_or("must be a duration such as 10m or 90s")
 }
 
-pub(crate) const PLAN: &str = "mooring.finalizers.plan/v2";
+pub(crate) const PLAN: &str = "mooring.finalizers.plan/v1";
 pub(crate) const RUN: &str = "mooring.finalizers.run/v1";
-/// Shapes of the release before.
-pub(crate) const FORMER_PLAN: &str = "mooring.finalizers.plan/v1";
-const FORMER: &str = "mooring.finalizers/v1";
-const FORMER_STATUS: &str = "mooring.finalizers.status/v1";
 
 const PLAN_FORMATS: [&str; 4] = [
     "Human-readable steps and checks",
     "Every step, target and check, and the whole hash",
-    "JSON, schema mooring.finalizers.plan/v2",
+    "JSON, schema mooring.finalizers.plan/v1",
     "Objects with finalizers for kubectl, one per line",
 ];
 const RUN_FORMATS: [&str; 4] = [
@@ -257,9 +252,6 @@ pub(crate) struct PlanOutput {
     /// Output format
     #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
     pub(crate) output: PlanFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([PLAN, FORMER_PLAN]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -267,9 +259,6 @@ pub(crate) struct RunOutput {
     /// Output format
     #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the ones of the release before are printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, PLAN, FORMER, FORMER_PLAN]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -277,9 +266,6 @@ pub(crate) struct StatusOutput {
     /// Output format
     #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER_STATUS]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
+use mooring_finalizers::status::RemovalVerdict;
 use mooring_finalizers::workflow::{Decision, Fact, Run};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, ApprovalToken};
@@ -169,8 +169,7 @@ impl FinalizerSession {
     /// Prints the plan, and checks the approval.
     async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, CommandFailure> {
         let output = PlanFormat::Answer(request.output.output);
-        let schema = request.output.schema.clone().filter(|schema| schema.contains(".plan/"));
-        let code = exit::plan(self, plan, &PlanOutput { output, schema }).await?;
+        let code = exit::plan(self, plan, &PlanOutput { output }).await?;
         match &request.token {
             Some(token) if *token != plan.approval && !plan.nothing_to_do => {
                 let (approved, current) = (token.hash.clone(), plan.hash.clone());

@@ -2,8 +2,8 @@
 
 use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::report::RemovalVerdict;
 use mooring_finalizers::runtime::{CommandResult, StartError};
+use mooring_finalizers::status::RemovalVerdict;
 use mooring_finalizers::workflow::{Finish, RunOutcome};
 use mooring_workflow::Outcome;
 

@@ -75,9 +75,7 @@ impl FinalizerSession {
     /// Creates a plan from live state, with the expiry of the approval if given.
     pub(super) async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, CommandFailure> {
         let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);
-        let mut plan = self.wait_for(self.remover.plan(expires)).await.map_err(signed_out)?;
-        plan.notes.extend(self.remover.former_run().await);
-        Ok(plan)
+        self.wait_for(self.remover.plan(expires)).await.map_err(signed_out)
     }
 
     /// Shows what a command changes, and where.

@@ -3,18 +3,18 @@
 use jiff::Timestamp;
 use mooring_finalizers::documents::PublishedPlan;
 use mooring_finalizers::plan::{self, Plan, PlannedObject};
-use mooring_finalizers::report::{RemovalVerdict, RunReport};
 use mooring_finalizers::runtime::JournalStatus;
 use mooring_finalizers::screens;
+use mooring_finalizers::status::RemovalVerdict;
+use mooring_finalizers::workflow::Run;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::CheckResult;
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
-use super::arguments::{FORMER_PLAN, PLAN, PlanOutput, RUN, RunOutput};
+use super::arguments::{PLAN, PlanOutput, RUN, RunOutput};
 use super::session::FinalizerSession;
-use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
@@ -27,10 +27,8 @@ pub(crate) async fn plan(
     output: &PlanOutput,
 ) -> Result<(), CommandFailure> {
     let PlanFormat::Answer(format) = output.output else {
-        ensure_document(output.schema.as_deref(), false)?;
         return print(plan::mermaid(plan).as_bytes());
     };
-    ensure_document(output.schema.as_deref(), format.is_document())?;
     let is_yaml = format == AnswerFormat::Yaml;
     let next = next(session, plan);
     let screen = |is_wide| screens::plan(plan, session.cluster(), &next, is_wide);
@@ -39,9 +37,6 @@ pub(crate) async fn plan(
         AnswerFormat::Wide => print_screen(&screen(true)),
         AnswerFormat::Markdown => print_markdown(&screen(false)),
         AnswerFormat::Name => print(objects(plan).as_bytes()),
-        AnswerFormat::Json | AnswerFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
-            print_document(&Plan { schema: FORMER_PLAN, ..plan.clone() }, is_yaml)
-        }
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let content = PublishedPlan::new(plan, next.clone());
             let (identity, sources) = session.identity(Some(&plan.cluster)).await;
@@ -79,8 +74,6 @@ pub(crate) struct RunContent<'a> {
     /// Explanation of a command that started no run.
     pub(crate) stopped: Option<&'a str>,
     pub(crate) runs: &'a [RunStatus],
-    /// An unfinished run of an earlier release.
-    pub(crate) former: Option<&'a str>,
 }
 
 /// Prints the screen of runs, as Markdown, or their profiles.
@@ -122,16 +115,11 @@ pub(crate) async fn without_run(
         }
         return print_run(&screen, &[], output.output);
     }
-    if is_former(output.schema.as_deref(), RUN) {
-        let report = RunReport::without_run(&session.profile, plan_hash, result, why);
-        return print_document(&report, is_yaml);
-    }
     let content = RunContent {
         result: Some(result),
         plan_hash: Some(plan_hash).filter(|hash| !hash.is_empty()),
         stopped: why.as_deref(),
         runs: &[],
-        former: None,
     };
     print_content(session, &content, is_yaml).await
 }
@@ -150,11 +138,10 @@ pub(crate) async fn print_content(
 pub(crate) fn content<'a>(
     journal: &JournalStatus,
     runs: &'a [RunStatus],
-    former: Option<&'a str>,
 ) -> Result<RunContent<'a>, CommandFailure> {
-    let result = RunReport::of(&journal.records)?.map(|report| report.result);
+    let result = Run::replay(&journal.records)?.as_ref().map(RemovalVerdict::of);
     let plan_hash = runs.first().map(|run| run.plan_hash.as_str());
-    Ok(RunContent { result, plan_hash, stopped: None, runs, former })
+    Ok(RunContent { result, plan_hash, stopped: None, runs })
 }
 
 /// Prints the last run of the journal, after a command that drove it.
@@ -169,10 +156,7 @@ pub(crate) async fn report(
     if !output.output.is_document() {
         return print_run(&run_screen(&runs[0], session.cluster()), &runs, output.output);
     }
-    if is_former(output.schema.as_deref(), RUN) {
-        return print_document(&RunReport::of(&journal.records)?, is_yaml);
-    }
-    print_content(session, &content(journal, &runs, None)?, is_yaml).await
+    print_content(session, &content(journal, &runs)?, is_yaml).await
 }
 
 /// Returns the state of a run as a sentence, with its steps and what remains.
@@ -188,7 +172,6 @@ pub(crate) fn run_screen(run: &RunStatus, cluster: &str) -> Screen {
 pub(crate) fn status_screen(
     journal: &JournalStatus,
     runs: &[RunStatus],
-    former: Option<&str>,
     cluster: &str,
     is_wide: bool,
 ) -> Screen {
@@ -196,18 +179,6 @@ pub(crate) fn status_screen(
     for run in runs {
         screen.append(run_screen(run, cluster));
     }
-    screen.label("Notes", former.map(Text::new));
     screen.label("Lock", journal.lock.as_ref().map(|lock| Text::new(format_lock(lock))));
     screen
-}
-
-/// Returns `mooring.finalizers.status/v1`.
-pub(crate) fn former_status(
-    journal: &JournalStatus,
-    former: Option<&str>,
-) -> Result<serde_json::Value, CommandFailure> {
-    Ok(serde_json::json!({
-        "schema": "mooring.finalizers.status/v1", "journal": journal.place,
-        "run": RunReport::of(&journal.records)?, "lock": journal.lock, "former": former,
-    }))
 }

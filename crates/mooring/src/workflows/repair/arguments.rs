@@ -78,8 +78,6 @@ Checks that --override accepts, each with a reason that is recorded:
   plan    quota, vm-size, subnet, pdb, pool-limit, recreations, tolerations,
           permissions, locks, deny-assignments
   run     ip-addresses, workloads, other-operation
-The former names size, budgets, addresses and placement are accepted until the
-next release.
 
 Exit codes (--pipeline has its own: 0 repaired or nothing changed, 1 not
 finished or not possible):

@@ -3,17 +3,12 @@
 
 use clap::Args;
 
-use crate::about::schema;
 use crate::output::failure::CommandFailure;
 use crate::output::{AnswerFormat, PlanFormat};
 
 pub(crate) const DETECTION: &str = "mooring.repair.detection/v1";
-pub(crate) const PLAN: &str = "mooring.repair.plan/v2";
+pub(crate) const PLAN: &str = "mooring.repair.plan/v1";
 pub(crate) const RUN: &str = "mooring.repair.run/v1";
-/// Shapes of the release before.
-const FORMER: &str = "mooring.repair/v1";
-const FORMER_PLAN: &str = "mooring.repair.plan/v1";
-const FORMER_STATUS: &str = "mooring.repair.status/v1";
 
 const DETECT_FORMATS: [&str; 4] = [
     "Human-readable verdict and signs",
@@ -30,7 +25,7 @@ const RUN_FORMATS: [&str; 4] = [
 const PLAN_FORMATS: [&str; 4] = [
     "Human-readable steps and checks",
     "Every step, check, body, and the whole hash",
-    "JSON, schema mooring.repair.plan/v2",
+    "JSON, schema mooring.repair.plan/v1",
     "Pool of the plan",
 ];
 
@@ -39,9 +34,6 @@ pub(crate) struct DetectOutput {
     /// Output format
     #[arg(short, long, value_parser = AnswerFormat::described(DETECT_FORMATS), default_value = "table")]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([DETECTION, FORMER]))]
-    pub(crate) schema: Option<String>,
     /// Exit with 0 regardless of the verdict
     #[arg(long)]
     pub(crate) exit_zero: bool,
@@ -52,9 +44,6 @@ pub(crate) struct PlanOutput {
     /// Output format
     #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
     pub(crate) output: PlanFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([PLAN, FORMER_PLAN]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -62,16 +51,12 @@ pub(crate) struct ApplyOutput {
     /// Output format; `mermaid` with --dry-run only
     #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
     output: PlanFormat,
-    /// Shape of the document; the ones of the release before are printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, PLAN, FORMER, FORMER_PLAN]))]
-    schema: Option<String>,
 }
 
 impl ApplyOutput {
     /// Returns the output of a dry run.
     pub(crate) fn plan(&self) -> PlanOutput {
-        let schema = self.schema.clone().filter(|schema| schema.contains(".plan/"));
-        PlanOutput { output: self.output, schema }
+        PlanOutput { output: self.output }
     }
 
     /// Returns the output of a run; plans alone can be diagrams.
@@ -82,8 +67,7 @@ impl ApplyOutput {
                     .to_owned(),
             ));
         };
-        let schema = self.schema.clone().filter(|schema| !schema.contains(".plan/"));
-        Ok(RunOutput { output, schema })
+        Ok(RunOutput { output })
     }
 }
 
@@ -92,9 +76,6 @@ pub(crate) struct RunOutput {
     /// Output format
     #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -102,7 +83,4 @@ pub(crate) struct StatusOutput {
     /// Output format
     #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER_STATUS]))]
-    pub(crate) schema: Option<String>,
 }

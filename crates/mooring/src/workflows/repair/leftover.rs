@@ -8,7 +8,7 @@ use mooring_repair::workflow::Run;
 
 use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
-use crate::workflows::runs::{unfinished_result, write};
+use crate::workflows::runs::unfinished_result;
 
 /// Finds an unfinished run before checks: a pool that was deleted and not recreated looks like a missing pool.
 pub(crate) async fn find_unfinished_run(
@@ -18,15 +18,6 @@ pub(crate) async fn find_unfinished_run(
     let Ok(status) = operator.status().await else { return Ok(None) };
     let Some(state) = unfinished(operator, &status.records)? else { return Ok(None) };
     Ok(Some(unfinished_result(status.lock, StartError::Unfinished(state.id))))
-}
-
-/// Warns of an unfinished run of Mooring 0.1.
-pub(crate) async fn warn_of_0_1(operator: &mut Operator) {
-    if let Some(place) = operator.unfinished_0_1().await {
-        write(&format!(
-            "warning: {place} has an unfinished run of Mooring 0.1, which this version does not continue\nhint: finish it with `mooring repair resume` or `abort` of Mooring 0.1.0\n"
-        ));
-    }
 }
 
 /// Fails if the cluster does not exist. A journal in a file, or in the cluster of a kubeconfig, can be read even if the name is

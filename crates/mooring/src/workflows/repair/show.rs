@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_repair::documents::{Detected, PublishedPlan};
-use mooring_repair::history::summaries;
 use mooring_repair::plan::{self, Plan, PlanDocument};
 use mooring_repair::report::{DetectionReport, RunReport, SkippedPool};
 use mooring_repair::runtime::{JournalStatus, Operator};
@@ -19,7 +18,6 @@ use serde::Serialize;
 use super::arguments::TargetArguments;
 use super::formats::{DETECTION, DetectOutput, PLAN, PlanOutput, RUN, RunOutput};
 use super::session::RepairSession;
-use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
@@ -31,11 +29,7 @@ pub(crate) async fn detection(
     (reports, skipped): (&[DetectionReport], &[SkippedPool]),
     output: &DetectOutput,
 ) -> Result<(), CommandFailure> {
-    ensure_document(output.schema.as_deref(), output.output.is_document())?;
     let is_yaml = output.output == AnswerFormat::Yaml;
-    if is_former(output.schema.as_deref(), DETECTION) {
-        return print_document(&reports.first(), is_yaml);
-    }
     let next = detection_next(reports, session.target);
     let screen = |is_wide| screens::detection(reports, skipped, &next, is_wide);
     match output.output {
@@ -89,10 +83,8 @@ pub(crate) async fn plan(
     flags: &str,
 ) -> Result<(), CommandFailure> {
     let PlanFormat::Answer(format) = output.output else {
-        ensure_document(output.schema.as_deref(), false)?;
         return print(plan::mermaid(plan).as_bytes());
     };
-    ensure_document(output.schema.as_deref(), format.is_document())?;
     let is_yaml = format == AnswerFormat::Yaml;
     let next = || plan_next(operator, plan, report, flags);
     match format {
@@ -100,9 +92,6 @@ pub(crate) async fn plan(
         AnswerFormat::Wide => print_screen(&screens::plan(plan, report, &next(), true)),
         AnswerFormat::Markdown => print(plan::markdown(plan).as_bytes()),
         AnswerFormat::Name => print_names([plan.pool.as_str()]),
-        AnswerFormat::Json | AnswerFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
-            print_document(plan, is_yaml)
-        }
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let content = PublishedPlan::new(plan, report.detection.verdict, next());
             print_published(operator, PLAN, &content, is_yaml).await
@@ -169,12 +158,7 @@ pub(crate) async fn report(
     status: &JournalStatus,
     output: &RunOutput,
 ) -> Result<(), CommandFailure> {
-    let is_document = output.output.is_document();
-    ensure_document(output.schema.as_deref(), is_document)?;
     let is_yaml = output.output == AnswerFormat::Yaml;
-    if is_document && is_former(output.schema.as_deref(), RUN) {
-        return print_document(&RunReport::of(&status.records)?, is_yaml);
-    }
     let Some(run) = run_status(status)? else { return Ok(()) };
     match output.output {
         AnswerFormat::Markdown => {
@@ -201,9 +185,6 @@ pub(crate) async fn unchanged(
         return Ok(());
     }
     let is_yaml = output.output == AnswerFormat::Yaml;
-    if is_former(output.schema.as_deref(), RUN) {
-        return print_document(&former_status(Some(status), false)?, is_yaml);
-    }
     print_run(operator, status, run_status(status)?.as_ref(), is_yaml).await
 }
 
@@ -216,21 +197,6 @@ async fn print_run(
     let runs = run.map(|run| PublishedRun::new(run, &status.records));
     let content = RunContent { runs: runs.into_iter().collect(), earlier: &[] };
     print_published(operator, RUN, &content, is_yaml).await
-}
-
-/// Returns `mooring.repair.status/v1`.
-pub(crate) fn former_status(
-    status: Option<&JournalStatus>,
-    all: bool,
-) -> Result<serde_json::Value, CommandFailure> {
-    let records = status.map(|status| status.records.as_slice()).unwrap_or_default();
-    let found = RunReport::of(records)?;
-    let runs = if all { summaries(records) } else { Vec::new() };
-    Ok(serde_json::json!({
-        "schema": "mooring.repair.status/v1", "journal": status.map(|status| &status.place),
-        "run": found, "plan": newest_plan(records), "runs": runs,
-        "lock": status.and_then(|status| status.lock.as_ref()),
-    }))
 }
 
 /// Returns the state of a run as a sentence, with its steps and what remains.

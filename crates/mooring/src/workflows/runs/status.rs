@@ -25,16 +25,10 @@ pub(crate) struct RunsReading {
 /// Follows runs until the user ends it. Returns the exit code.
 pub(crate) async fn watch_runs(
     format: AnswerFormat,
-    is_former: bool,
     exit_zero: bool,
     mut read: impl AsyncFnMut() -> Result<RunsReading, CommandFailure>,
 ) -> Result<u8, CommandFailure> {
     let is_json = ensure_watchable(format)?;
-    if is_former {
-        return Err(CommandFailure::usage(
-            "--watch has no earlier shape\nhint: omit --schema".to_owned(),
-        ));
-    }
     let is_wide = format == AnswerFormat::Wide;
     let frame = async || {
         let reading = read().await.map_err(|failure| failure.text().to_owned())?;

@@ -1,4 +1,4 @@
-//! `mooring.repair.plan/v2`.
+//! `mooring.repair.plan/v1`.
 
 use jiff::Timestamp;
 use mooring_workflow::Step as _;

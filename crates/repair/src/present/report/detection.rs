@@ -14,25 +14,19 @@ use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use mooring_workflow::Reading;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DetectionReport {
-    /// `mooring.repair/v1`
-    pub schema: &'static str,
     pub at: Timestamp,
     pub cluster: String,
     pub pool: String,
     /// The cluster does not exist; a pipeline treats that as a future rollout.
     pub greenfield: bool,
-    #[serde(flatten)]
     pub detection: Detection,
     /// The running operation, if identified.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<RunningOperation>,
     /// Temporary pool of an unfinished run.
-    #[serde(rename = "temporaryPool", skip_serializing_if = "Option::is_none")]
     pub temporary_pool: Option<TemporaryPool>,
     /// Names of all pools, if the pool is not among them and no run has deleted it.
-    #[serde(skip)]
     pub other_pools: Option<Vec<String>>,
 }
 
@@ -45,14 +39,12 @@ pub struct SkippedPool {
     pub why: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningOperation {
     /// Id in the operations endpoint or the activity log.
     pub id: String,
     pub since: Timestamp,
     /// None for an operation of the cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
     /// Too recent to abort.
     pub left_alone: bool,
@@ -113,7 +105,6 @@ pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> Detect
     let name = &settings.target.pool;
     let temporary_pool = pools.and_then(|pools| TemporaryPool::of(pools, name));
     DetectionReport {
-        schema: "mooring.repair/v1",
         at: now,
         cluster: settings.target.cluster.clone(),
         pool: settings.target.pool.clone(),

@@ -1,37 +1,29 @@
 //! The report of a run, from its journal alone: `status` prints the same on any host.
 
 use mooring_workflow::report::{RunHistory, StepReport};
-use mooring_workflow::{Effect as _, Phase, Step as _};
+use mooring_workflow::{Phase, Step as _};
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
 use mooring_redact::{markdown, markdown_code};
-use serde::Serialize;
 
 use crate::plan::Step;
 use crate::workflow::{Finish, Record, RepairRun as _};
 use mooring_workflow::journal::JournalError;
 
 /// Status and history of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
-    /// `mooring.repair/v1`
-    pub schema: &'static str,
     pub run: String,
     /// Resource id of the cluster.
     pub cluster: String,
     pub pool: String,
     pub plan_hash: String,
-    pub started: Timestamp,
-    pub last: Timestamp,
     /// None if it can be resumed.
     pub finish: Option<Finish>,
     /// It is being rolled back.
     pub undoing: bool,
     pub step: Option<Step>,
     pub steps: Vec<StepReport<Step>>,
-    /// Changes in order, including failed ones.
-    pub effects: Vec<String>,
     pub overrides: Vec<String>,
     /// Lost or remaining items.
     pub left: Vec<String>,
@@ -45,13 +37,10 @@ impl RunReport {
         let run = &history.run;
         let overrides = run.session.settings().overrides;
         Ok(Some(Self {
-            schema: "mooring.repair/v1",
             run: run.id.clone(),
             cluster: run.session.plan.cluster.clone(),
             pool: run.pool().to_owned(),
             plan_hash: run.session.plan.token().to_string(),
-            started: run.started,
-            last: history.last,
             finish: match run.phase {
                 Phase::Finished(finish) => Some(finish),
                 Phase::Running | Phase::Aborting => None,
@@ -59,7 +48,6 @@ impl RunReport {
             undoing: run.phase == Phase::Aborting,
             step: run.step(),
             steps: history.steps,
-            effects: history.effects.iter().map(|(_, effect, _)| effect.key()).collect(),
             overrides: overrides.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
             left: if run.is_finished() { run.left.clone() } else { run.losses() },
             stopped: history.stopped,
@@ -123,6 +111,8 @@ impl RunReport {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
 
     /// A screen clear, a direction mark, Markdown, HTML, and line breaks.
@@ -131,13 +121,10 @@ mod tests {
     fn hostile() -> RunReport {
         let all = || vec![HOSTILE.to_owned()];
         RunReport {
-            schema: "mooring.repair/v1",
             run: HOSTILE.to_owned(),
             cluster: HOSTILE.to_owned(),
             pool: HOSTILE.to_owned(),
             plan_hash: HOSTILE.to_owned(),
-            started: Timestamp::UNIX_EPOCH,
-            last: Timestamp::UNIX_EPOCH,
             finish: None,
             undoing: false,
             step: Some(Step::Recheck),
@@ -146,7 +133,6 @@ mod tests {
                 at: Timestamp::UNIX_EPOCH,
                 evidence: all(),
             }],
-            effects: all(),
             overrides: all(),
             left: all(),
             stopped: Some(HOSTILE.to_owned()),

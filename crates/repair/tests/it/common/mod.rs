@@ -3,7 +3,7 @@
 use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
 
-use mooring_repair::plan::{DOCUMENT_SCHEMA, HashedPlan, PlanDocument, Step};
+use mooring_repair::plan::{HashedPlan, PlanDocument, Step};
 use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::workflow::Session;
 use mooring_workflow::approval::Approval;
@@ -23,7 +23,6 @@ pub(crate) fn target(pool: &str) -> PoolTarget {
 pub(crate) fn document(settings: &Settings) -> PlanDocument {
     let pool = settings.target.pool.clone();
     PlanDocument {
-        schema: DOCUMENT_SCHEMA.into(),
         tool: env!("CARGO_PKG_VERSION").into(),
         cluster: "/c".into(),
         cluster_uid: Some("u".into()),
@@ -34,7 +33,7 @@ pub(crate) fn document(settings: &Settings) -> PlanDocument {
         settings: settings.bound(),
         adopts: None,
         findings: BTreeMap::from([("quota".into(), mooring_workflow::Outcome::Unknown)]),
-        steps: Step::ALL.iter().map(|step| step.name().to_owned()).collect(),
+        steps: Step::ALL.to_vec(),
         temporary_body: json!({"properties": {"count": 1}}),
         pool_body: json!({"properties": {"count": 3, "spotMaxPrice": -1.0}}),
         expires: "2026-05-17T07:40:00Z".parse().unwrap(),

@@ -115,7 +115,7 @@ fn operators_have_all_roles_except_deleting_pods() {
         .filter(|object| object["subjects"][0]["name"] == "mooring-operators")
         .map(|object| object["roleRef"]["name"].as_str().unwrap())
         .collect();
-    assert_eq!(bound, ["mooring-repair", "mooring-journal", "mooring-journal-0.1"]);
+    assert_eq!(bound, ["mooring-repair", "mooring-journal"]);
     let writes = |role: &Value| {
         role["rules"].as_array().unwrap().iter().any(|rule| {
             rule["resources"][0] == "configmaps" && rule["verbs"].as_array().unwrap().len() > 1

@@ -396,29 +396,6 @@ async fn run_of_a_replaced_cluster_is_not_resumed() {
     assert_eq!(harness.sent.lock().unwrap().len(), sent, "nothing is changed");
 }
 
-#[tokio::test(start_paused = true)]
-async fn unfinished_run_of_version_0_1_is_found() {
-    let (harness, _running) = Harness::new("wedged-system-pool");
-    assert_eq!(harness.operator().unfinished_0_1().await, None);
-    let place = |last: &str| {
-        let journal = format!("{{\"entry\":\"run-started\"}}\n{{\"entry\":\"{last}\"}}\n");
-        let map = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": journal},
-            "metadata": {"name": "mooring-repair-system", "namespace": "kube-system"}});
-        harness.shell.with(|world, now| {
-            let key = Key { namespace: "kube-system".into(), name: "mooring-repair-system".into() };
-            let kubernetes = world.kubernetes_mut();
-            if kubernetes.change("configmaps", &key, &map, now).is_err() {
-                kubernetes.create(map, now).unwrap();
-            }
-        });
-    };
-    place("intent");
-    let found = harness.operator().unfinished_0_1().await;
-    assert_eq!(found.as_deref(), Some("ConfigMap kube-system/mooring-repair-system"));
-    place("finished");
-    assert_eq!(harness.operator().unfinished_0_1().await, None);
-}
-
 mod slow {
     use super::*;
 

@@ -2,7 +2,6 @@
 
 mod drains;
 mod external_changes;
-mod former_names;
 mod guarantees;
 mod history;
 mod plan_checks;

@@ -72,7 +72,7 @@ fn footing_follows_live_state() {
 
 #[test]
 fn tag_of_another_plan_run_or_pool_approves_nothing() {
-    let plan = format!("v2:{}", "0".repeat(64));
+    let plan = format!("v1:{}", "0".repeat(64));
     for (tag, value) in [
         (APPROVAL_TAG, plan.as_str()),
         (APPROVAL_TAG, "v1"),
@@ -276,7 +276,7 @@ fn process_without_an_approval_stops_at_the_first_effect() {
 #[test]
 fn rollback_keeps_and_reports_a_pool_with_another_approval() {
     let mut cloud = killed(Step::CreateTemporary, &settings());
-    let another = format!("v2:{}", "0".repeat(64));
+    let another = format!("v1:{}", "0".repeat(64));
     cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][APPROVAL_TAG] =
         another.into();
     let end = undo(&cloud, None);

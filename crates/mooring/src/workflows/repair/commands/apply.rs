@@ -10,7 +10,7 @@ use mooring_workflow::approval::{Approval, ApprovalToken};
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::workflows::repair::confirm::{no_plan, show_target};
-use crate::workflows::repair::formats::{DetectOutput, PlanOutput, RUN, RunOutput};
+use crate::workflows::repair::formats::{DetectOutput, PlanOutput, RunOutput};
 use crate::workflows::repair::leftover::{ensure_no_temporary_pool, find_unfinished_run};
 use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::{exit, leftover, show};
@@ -46,7 +46,6 @@ pub(crate) async fn apply(
     if let Some(ending) = find_unfinished_run(operator).await? {
         return Box::pin(exit::end(session, ending, output)).await;
     }
-    leftover::warn_of_0_1(operator).await;
     let expires = token.map(|token| token.expires);
     let examined = with_progress(None, operator.examine(expires, None)).await;
     let report = &examined.report;
@@ -93,8 +92,7 @@ async fn report_unchanged(
     output: &RunOutput,
 ) -> Result<u8, CommandFailure> {
     if output.output.is_document() {
-        let schema = output.schema.clone().filter(|schema| schema != RUN);
-        let detect = DetectOutput { output: output.output, schema, exit_zero: false };
+        let detect = DetectOutput { output: output.output, exit_zero: false };
         show::detection(session, (std::slice::from_ref(report), &[]), &detect).await?;
     }
     Ok(0)

@@ -2,9 +2,8 @@
 
 use mooring_repair::verdict::WedgeVerdict;
 
-use crate::about::schema::is_former;
 use crate::output::failure::CommandFailure;
-use crate::workflows::repair::formats::{DETECTION, DetectOutput};
+use crate::workflows::repair::formats::DetectOutput;
 use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::{leftover, show};
 use crate::workflows::runs::with_progress;
@@ -15,9 +14,7 @@ pub(crate) async fn detect(
     output: &DetectOutput,
 ) -> Result<u8, CommandFailure> {
     let (operator, limit) = (&mut session.operator, session.limit);
-    // The earlier shape has one pool.
-    let is_one = session.target.pool.is_some() || is_former(output.schema.as_deref(), DETECTION);
-    let (reports, skipped) = if is_one {
+    let (reports, skipped) = if session.target.pool.is_some() {
         (vec![with_progress(limit, operator.detect()).await], Vec::new())
     } else {
         match with_progress(limit, operator.detect_all()).await {

@@ -27,9 +27,7 @@ use crate::workflows::repair::arguments::RepairArguments;
 use crate::workflows::repair::commands::pipeline_end::{not_resumed, print_result};
 use crate::workflows::repair::confirm::show_target;
 use crate::workflows::repair::formats::PlanOutput;
-use crate::workflows::repair::leftover::{
-    absence, ensure_no_temporary_pool, unfinished, warn_of_0_1,
-};
+use crate::workflows::repair::leftover::{absence, ensure_no_temporary_pool, unfinished};
 use crate::workflows::repair::progress::watcher;
 use crate::workflows::repair::session::operator;
 use crate::workflows::repair::settings::of_pipeline;
@@ -106,7 +104,6 @@ impl Step<'_> {
         }
         show::verdict(&report);
         let journal = self.journal(&report).await;
-        warn_of_0_1(self.operator).await;
         // Unfinished runs come first: a pool that was deleted and not recreated looks like a missing pool.
         if let Ok(read) = &journal
             && let Some(state) = unfinished(self.operator, &read.records)?
@@ -330,7 +327,7 @@ async fn show_plan(
     plan: &Plan,
     report: &DetectionReport,
 ) -> Result<(), CommandFailure> {
-    let output = PlanOutput { output: PlanFormat::Answer(AnswerFormat::Table), schema: None };
+    let output = PlanOutput { output: PlanFormat::Answer(AnswerFormat::Table) };
     let flags = format!(" --pool {}", plan.pool);
     show::plan(operator, plan, report, &output, &flags).await
 }

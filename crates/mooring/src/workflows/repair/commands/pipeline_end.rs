@@ -25,7 +25,7 @@ pub(super) async fn print_result(
     let last = report.as_ref().and_then(|report| report.finish);
     let report = report.filter(|_| begun);
     if let Some(journal) = journal.as_ref().filter(|_| report.is_some()) {
-        let output = RunOutput { output: AnswerFormat::Table, schema: None };
+        let output = RunOutput { output: AnswerFormat::Table };
         show::report(operator, journal, &output).await?;
     }
     verdict(ending, report.as_ref(), last)
@@ -111,7 +111,6 @@ fn verdict(
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use mooring_repair::plan::Step;
 
     use super::*;
@@ -119,18 +118,14 @@ mod tests {
     #[test]
     fn pool_that_recovers_before_any_change_is_nothing_to_do() {
         let of = |step| RunReport {
-            schema: "mooring.repair/v1",
             run: String::new(),
             cluster: String::new(),
             pool: String::new(),
             plan_hash: String::new(),
-            started: Timestamp::UNIX_EPOCH,
-            last: Timestamp::UNIX_EPOCH,
             finish: Some(Finish::Refused),
             undoing: false,
             step: Some(step),
             steps: Vec::new(),
-            effects: Vec::new(),
             overrides: Vec::new(),
             left: Vec::new(),
             stopped: Some("systmp belongs to another run".to_owned()),

@@ -33,7 +33,6 @@ pub(crate) async fn find(
     let unfinished = leftover::unfinished(operator, &status.records)?;
     if unfinished.is_none() {
         leftover::ensure_exists(operator).await?;
-        leftover::warn_of_0_1(operator).await;
     }
     if unfinished.is_none() || dry_run {
         show::unchanged(operator, &status, output).await?;

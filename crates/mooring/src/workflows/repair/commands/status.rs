@@ -10,17 +10,16 @@ use mooring_terminal::{Column, Screen, Table, Text};
 use mooring_workflow::status::RunStatus;
 use mooring_workflow::store::JournalPlace;
 
-use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
-use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::output::{AnswerFormat, print_screen};
 use crate::workflows::repair::arguments::StatusArguments;
 use crate::workflows::repair::formats::RUN;
 use crate::workflows::repair::leftover;
 use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::show::{
-    Earlier, PublishedRun, RunContent, former_status, print_published, run_screen,
+    Earlier, PublishedRun, RunContent, print_published, run_screen,
 };
 use crate::workflows::runs::{RunsReading, is_wrong, run_status, watch_runs, with_progress, write};
 
@@ -48,18 +47,11 @@ impl Snapshot {
 impl StatusArguments {
     /// Returns the pool; none for all pools.
     fn pool(&self) -> Option<&str> {
-        // The earlier shape has one run.
-        let is_one = self.target.pool.is_some() || self.is_former();
-        is_one.then(|| self.target.pool())
-    }
-
-    fn is_former(&self) -> bool {
-        is_former(self.output.schema.as_deref(), RUN)
+        self.target.pool.as_deref()
     }
 
     pub(crate) async fn run(&self, session: &mut RepairSession<'_>) -> Result<u8, CommandFailure> {
         let operator = &mut session.operator;
-        ensure_document(self.output.schema.as_deref(), self.output.output.is_document())?;
         if self.watch {
             return self.follow(operator).await;
         }
@@ -75,7 +67,6 @@ impl StatusArguments {
                 return Err(leftover::unknown_pool(operator, &pools, "status").await);
             }
         }
-        leftover::warn_of_0_1(operator).await;
         self.print(operator, &snapshot).await?;
         let mut is_wrong = is_wrong(&snapshot.runs);
         if snapshot.runs.is_empty()
@@ -121,9 +112,6 @@ impl StatusArguments {
         let format = self.output.output;
         let is_yaml = format == AnswerFormat::Yaml;
         match format {
-            AnswerFormat::Json | AnswerFormat::Yaml if self.is_former() => {
-                print_document(&former_status(snapshot.journals.first(), self.all)?, is_yaml)
-            }
             AnswerFormat::Json | AnswerFormat::Yaml => {
                 print_published(operator, RUN, &snapshot.content(), is_yaml).await
             }
@@ -172,7 +160,7 @@ impl StatusArguments {
             let screen = self.screen(&cluster, &snapshot);
             Ok(RunsReading { runs: snapshot.runs, screen, line })
         };
-        watch_runs(self.output.output, self.is_former(), self.exit_zero, read).await
+        watch_runs(self.output.output, self.exit_zero, read).await
     }
 }
 
