@@ -116,6 +116,17 @@ pub(super) fn short_duration(seconds: i64) -> String {
     }
 }
 
+/// Returns the time whose failures are counted, `last 24h`.
+pub(super) fn short_since(arguments: &ReadArguments) -> String {
+    let seconds = i64::try_from(arguments.since.as_secs()).unwrap_or(i64::MAX);
+    let time = match seconds {
+        86_400 => "24h".to_owned(),
+        seconds if seconds % 3600 == 0 && seconds < 172_800 => format!("{}h", seconds / 3600),
+        seconds => short_duration(seconds),
+    };
+    format!("last {time}")
+}
+
 /// Returns the page of a resource in the portal of the public cloud; other clouds have other portals.
 pub(super) fn portal(identity: &ClusterIdentity, id: Option<&str>) -> Option<String> {
     let server = identity.server.as_deref()?;

@@ -13,7 +13,7 @@ use mooring_workflow::plural::counted;
 
 use super::common::{
     add_advice, add_mitigations, add_sources, advice_markdown, caveat, clock, filter, markdown_end,
-    mitigations_markdown, names, print_warnings, short_duration,
+    mitigations_markdown, names, print_warnings, short_since,
 };
 use super::filters::ensure_known;
 use crate::about::schema::{ensure_document, is_former};
@@ -79,7 +79,7 @@ fn screen(
         screen.sentence(Mark::Bad, node.finding());
     }
     let name = facts.cluster_name();
-    let since = short_since(arguments.read.since.as_secs());
+    let since = short_since(&arguments.read);
     let existing = if fleet.failed.is_some() {
         format!(" ({} still exist)", fleet.failed_existing)
     } else {
@@ -88,7 +88,7 @@ fn screen(
     screen.prose(
         0,
         Text::default().bold(&name).plain(format!(
-            " · last {since} · {} ready, {} joining, {} failed{existing}",
+            " · {since} · nodes: {} ready, {} joining, {} failed{existing}",
             fleet.ready, fleet.joining, fleet.failed
         )),
     );
@@ -98,8 +98,8 @@ fn screen(
         let mut table = Table::new([
             Column::left("IMAGE"),
             Column::left("CAUSE"),
-            Column::right("FAILED"),
-            Column::right("95 %").rank(1),
+            Column::right("NODES FAILED"),
+            Column::right("RATE, 95 %").rank(1),
             Column::right("OTHERS").rank(2),
             Column::left("POOLS").truncated(8).extra().rank(5),
             Column::left("FIRST (UTC)").extra().rank(4),
@@ -139,15 +139,6 @@ fn screen(
     }
     add_sources(&mut screen, facts);
     screen
-}
-
-fn short_since(seconds: u64) -> String {
-    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-    match seconds {
-        86_400 => "24h".to_owned(),
-        seconds if seconds % 3600 == 0 && seconds < 172_800 => format!("{}h", seconds / 3600),
-        seconds => short_duration(seconds),
-    }
 }
 
 /// "None" is true only for what was read.
@@ -198,7 +189,7 @@ fn markdown(facts: &ClusterFacts, fleet: &Fleet, findings: &[ImageFinding]) -> S
     }
     let _ = write!(
         text,
-        "**{}**: {} ready, {} joining, {} failed\n\n| image | cause | failed | 95 % | others | pools | verdict |\n|---|---|---|---|---|---|---|\n",
+        "**{}**, nodes: {} ready, {} joining, {} failed\n\n| image | cause | nodes failed | rate, 95 % | other images | pools | verdict |\n|---|---|---|---|---|---|---|\n",
         escape(&facts.cluster_name()),
         fleet.ready,
         fleet.joining,
@@ -261,7 +252,7 @@ mod tests {
         let states = [JoinState::Ready, JoinState::Ready, JoinState::NotReady, JoinState::Joining];
         let nodes = states.into_iter().enumerate();
         let mut facts = facts(nodes.map(|(at, state)| node(&format!("n{at}"), state)));
-        let expected = "demo · last 1h30m · 2 ready, 1 joining, 0 failed\n✓ No failures among the 4 nodes that exist now. None are recorded.\nRead ";
+        let expected = "demo · last 1h30m · nodes: 2 ready, 1 joining, 0 failed\n✓ No failures among the 4 nodes that exist now. None are recorded.\nRead ";
         assert!(shown(&facts).starts_with(expected), "{}", shown(&facts));
         (facts.record, facts.inventory.reads.record) = (None, Reading::NotFound);
         let text = shown(&facts);
@@ -279,7 +270,10 @@ mod tests {
         let text = shown(&facts(nodes));
         assert!(text.contains("0 joining, 3 failed (2 still exist)\n"), "{text}");
         assert!(text.contains("\n– 2 more failures are reported by events only\n"), "{text}");
-        assert!(text.contains("X         1/1  21–100     0/0  – too few nodes\n"), "{text}");
+        assert!(
+            text.contains("X               1/1      21–100     0/0  – too few nodes\n"),
+            "{text}"
+        );
         assert!(!shown(&facts([failed_node("a", "X")])).contains("events only"));
     }
 
@@ -294,7 +288,8 @@ mod tests {
             (172_800, "2d"),
             (604_800, "7d"),
         ] {
-            assert_eq!(short_since(seconds), expected);
+            let arguments = read_arguments(&["--since", &format!("{seconds}s")]);
+            assert_eq!(short_since(&arguments), format!("last {expected}"));
         }
     }
 

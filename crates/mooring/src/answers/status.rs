@@ -10,6 +10,7 @@ use mooring_workflow::plural::counted;
 
 use super::common::{
     add_advice, add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
+    short_since,
 };
 use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
@@ -97,7 +98,10 @@ pub(super) fn frame(
 
 fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterStatus) -> Screen {
     let mut screen = Screen::default();
-    screen.ends(heading(facts), Text::new(format!("{} UTC", clock(facts.now, facts.now))));
+    screen.ends(
+        heading(facts, &arguments.read),
+        Text::new(format!("{} UTC", clock(facts.now, facts.now))),
+    );
     screen.blank();
     for finding in &status.findings {
         screen.sentence(mark(finding), &finding.message);
@@ -127,8 +131,9 @@ fn screen(arguments: &StatusArguments, facts: &ClusterFacts, status: &ClusterSta
     screen
 }
 
-fn heading(facts: &ClusterFacts) -> Text {
-    let about = [vec![String::new()], facts.about()].concat().join(" · ");
+fn heading(facts: &ClusterFacts, arguments: &ReadArguments) -> Text {
+    let since = vec![short_since(arguments)];
+    let about = [vec![String::new()], facts.about(), since].concat().join(" · ");
     let portal = portal(&facts.identity, facts.identity.id.as_deref());
     Text::default().bold_link(facts.cluster_name(), portal.as_deref()).plain(about)
 }
@@ -138,7 +143,7 @@ fn table(arguments: &StatusArguments, facts: &ClusterFacts, pools: &[Pool]) -> T
     let mut table = Table::new([
         Column::left("POOL").truncated(8),
         Column::left("KIND").extra().rank(4),
-        Column::right("READY"),
+        Column::right("NODES READY"),
         Column::right("JOINING").rank(1),
         Column::right("FAILED"),
         Column::left("NEWEST IMAGE").rank(2),
@@ -228,31 +233,31 @@ mod tests {
             (
                 &|facts| facts.inventory.reads.claims = denied(),
                 "NodeClaims were not read, so joining and failed nodes are not known.",
-                "default      1       1+       ?",
+                "default            1       1+       ?",
                 "! unknown",
             ),
             (
                 &|facts| facts.inventory.reads.nodes = denied(),
                 "Nodes were not read, so it is not known which are ready.",
-                "default     1+        1       ?",
+                "default           1+        1       ?",
                 "! unknown",
             ),
             (
                 &|facts| facts.inventory.reads.record = denied(),
                 "The failure record was not read, so failures of deleted nodes are not known.",
-                "default      1        1       ?",
+                "default            1        1       ?",
                 "! unknown",
             ),
             (
                 &|facts| facts.inventory.set_azure("uid-b", denied()),
                 "Azure was not read, so joining nodes may have failed.",
-                "default      1        1       ?",
+                "default            1        1       ?",
                 "! unknown",
             ),
             (
                 &|facts| facts.inventory.reads.runs = denied(),
                 "Repairs were not read, so stopped ones are not known.",
-                "default      1        1       0",
+                "default            1        1       0",
                 "✓ healthy",
             ),
         ];

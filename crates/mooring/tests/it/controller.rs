@@ -34,7 +34,7 @@ fn fleet_and_status_work_without_a_controller() {
     let shown = text(&fleet.stdout);
     assert_eq!(fleet.status.code(), Some(1), "{shown}");
     assert!(
-        shown.contains("OrasBinaryMissing     5/5") && shown.contains("record: none"),
+        shown.contains("OrasBinaryMissing           5/5") && shown.contains("record: none"),
         "{shown}"
     );
     // The nodes name subscription and resource group.

@@ -94,18 +94,25 @@ pub(super) fn add(screen: &mut Screen, facts: &ClusterFacts, answer: &WhyAnswer,
                 short_duration(seconds)
             )
         });
-        let text = format!("{:>width$}  joining{oldest}", answer.joining);
+        let nodes = noun(answer.joining);
+        let text = format!("{:>width$}  {nodes} joining{oldest}", answer.joining);
         screen.hanging(0, width + 2, Text::new(text));
     }
     if answer.joined.is_some() {
         let before = first.filter(|first| answer.last_joined_at.is_some_and(|last| last < *first));
         let before =
             before.map_or_else(String::new, |at| format!(" before {}", moment(at, facts.now)));
-        let text = format!("{:>width$}  joined{before}", answer.joined);
+        let nodes = noun(answer.joined);
+        let text = format!("{:>width$}  {nodes} joined{before}", answer.joined);
         screen.hanging(0, width + 2, Text::new(text));
     }
     let next = answer.next.iter().map(|next| (next.command.as_str(), next.purpose.as_str()));
     screen.commands("Next", next);
+}
+
+/// Returns what a number counts.
+fn noun(count: Count) -> &'static str {
+    if count == Count::Exact(1) { "node" } else { "nodes" }
 }
 
 fn oldest_joining(answer: &WhyAnswer, now: Timestamp) -> Option<i64> {
@@ -125,8 +132,9 @@ fn add_group(
     let group = &diagnosis.group;
     let indent = width + 2;
     let count = format!("{:>width$}  ", group.failed);
+    let noun = noun(Count::Exact(group.failed));
     screen.ends(
-        Text::default().bold(count).plain(&group.summary),
+        Text::default().bold(count).plain(format!("{noun}: {}", group.summary)),
         Text::default().bold(&group.cause),
     );
     let mut rows = Rows { screen, indent };
@@ -198,7 +206,7 @@ fn image(diagnosis: &Diagnosis) -> Option<String> {
     let image = version(diagnosis.group.image.as_deref()?);
     Some(match (diagnosis.here, diagnosis.others) {
         (Some(here), Some(others)) => format!(
-            "{image}: {} of {} failed; other images: {} of {}",
+            "{image}: {} of {} nodes failed; other images: {} of {}",
             here.failed, here.nodes, others.failed, others.nodes
         ),
         _ => image.to_owned(),

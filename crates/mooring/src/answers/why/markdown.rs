@@ -57,7 +57,7 @@ pub(super) fn text(facts: &ClusterFacts, answer: &WhyAnswer) -> String {
             let _ = writeln!(text, "  - {}", escape(&node::earlier_attempt(earlier)));
         }
     } else {
-        let _ = writeln!(text, "\n{} joining, {} joined", answer.joining, answer.joined);
+        let _ = writeln!(text, "\nnodes: {} joining, {} joined", answer.joining, answer.joined);
     }
     text + markdown_end(facts) + &mitigations(&answer.mitigations)
 }

@@ -73,34 +73,34 @@ async fn counts_follow_the_groups() {
     let facts = facts([node("a", JoinState::Joining), young, failed.clone()]);
     let text = shown(&facts, None);
     let joining =
-        "\n 2  joining, the oldest for 10m00s (Karpenter deletes it after 15m00s)\nNext  ";
+        "\n 2  nodes joining, the oldest for 10m00s (Karpenter deletes it after 15m00s)\nNext  ";
     assert!(text.contains(joining), "{text}");
     let lines = |facts: &ClusterFacts, name| {
         let narrow = Style { width: Some(23), ..Style::PIPE };
         screen(&arguments(name, AnswerFormat::Table), facts, &answer(facts, name)).render(&narrow)
     };
-    assert!(lines(&facts, None).contains("\n 2  joining, the oldest\n    for 10m00s\n    ("));
+    assert!(lines(&facts, None).contains("\n 2  nodes joining, the\n    oldest for 10m00s\n"));
     let many = |state: JoinState| {
         let node = Node { joined_at: Some(at("2026-11-17T09:05:59Z")), ..node("r", state) };
         let nodes = std::iter::repeat_n(node, 100).chain([failed.clone()]);
         lines(&crate::fixtures::facts(nodes), None)
     };
     let (joining, joined) = (many(JoinState::Joining), many(JoinState::Ready));
-    assert!(joining.contains("\n100  joining, the\n     oldest for "), "{joining}");
-    assert!(joined.contains("\n100  joined before\n     09:06 UTC"), "{joined}");
+    assert!(joining.contains("\n100  nodes joining, the"), "{joining}");
+    assert!(joined.contains("\n100  nodes joined\n     before 09:06 UTC"), "{joined}");
     let joined_at = |joined: &str| {
         let nodes =
             [Node { joined_at: Some(at(joined)), ..node("r", JoinState::Ready) }, failed.clone()];
         crate::fixtures::facts(nodes)
     };
     let before = joined_at("2026-11-17T09:05:59Z");
-    assert!(shown(&before, None).contains("\n 1  joined before 09:06 UTC\n"));
-    assert!(lines(&before, None).contains("\n 1  joined before 09:06\n    UTC\n"));
+    assert!(shown(&before, None).contains("\n 1  node joined before 09:06 UTC\n"));
+    assert!(lines(&before, None).contains("\n 1  node joined before\n    09:06 UTC\n"));
     let narrow = Style { width: Some(16), ..Style::PIPE };
     let screen = screen(&arguments(None, AnswerFormat::Table), &before, &answer(&before, None));
     let text = screen.render(&narrow);
-    assert!(text.contains("\n 1  joined\n    before 09:06\n    UTC\n"), "{text}");
-    assert!(shown(&joined_at("2026-11-17T09:06:00Z"), None).contains("\n 1  joined\n"));
+    assert!(text.contains("\n 1  node joined\n    before 09:06\n    UTC\n"), "{text}");
+    assert!(shown(&joined_at("2026-11-17T09:06:00Z"), None).contains("\n 1  node joined\n"));
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ fn joining(model: &PageModel<'_>) -> String {
         None if joining.is_none() => "no node is starting".to_owned(),
         None => "NodeClaims were not read".to_owned(),
     };
-    figure("Joining", &joining.to_string(), &remark)
+    figure("Nodes joining", &joining.to_string(), &remark)
 }
 
 fn failed(model: &PageModel<'_>) -> String {
@@ -57,8 +57,8 @@ fn failed(model: &PageModel<'_>) -> String {
         false => "deleted nodes are not known".to_owned(),
     };
     let name = match model.facts.record {
-        Some(_) => format!("Failed in {}", model.view.since.label()),
-        None => "Failed now".to_owned(),
+        Some(_) => format!("Nodes failed in {}", model.view.since.label()),
+        None => "Nodes failed now".to_owned(),
     };
     let class = if total.is_some() { " class=\"bad\"" } else { "" };
     figure_of_class(class, &name, &total.to_string(), &remark)
@@ -67,7 +67,7 @@ fn failed(model: &PageModel<'_>) -> String {
 fn to_join(model: &PageModel<'_>) -> String {
     match model.usual_of_all() {
         Some(usual) => {
-            let remark = format!("median; 95 % by {}", duration(usual.p95));
+            let remark = format!("median; 95 % of nodes by {}", duration(usual.p95));
             figure("Time to join", &duration(usual.median), &remark)
         }
         None if model.facts.inventory.reads.claims.is_read() => {
