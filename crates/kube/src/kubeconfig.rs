@@ -17,6 +17,9 @@ use crate::children;
 use crate::error::{PLUGIN, redacted_message};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A server that sends nothing for this long has gone away: a watch has a bookmark every minute, and a forwarded port
+/// answers a ping every minute.
+const IDLE_LIMIT: Duration = Duration::from_secs(150);
 
 /// Larger than a kubeconfig with certificates of a hundred clusters.
 const MAX_SIZE: u64 = 4 << 20;
@@ -244,6 +247,8 @@ fn from_config(mut config: kube::Config) -> Result<kube::Client, String> {
     }
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT_TIMEOUT);
+    config.read_timeout = Some(IDLE_LIMIT);
+    config.reset_reader_on_write = true;
     kube::Client::try_from(config).map_err(|error| redacted_message(&error))
 }
 
@@ -251,6 +256,11 @@ fn from_config(mut config: kube::Config) -> Result<kube::Client, String> {
 mod tests {
     use std::io::Write as _;
     use std::os::fd::AsRawFd as _;
+
+    use futures::AsyncReadExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::time::Instant;
 
     use super::*;
 
@@ -343,6 +353,31 @@ mod tests {
         let mut rest = String::new();
         let ended = tokio::task::spawn_blocking(move || reader.read_to_string(&mut rest));
         tokio::time::timeout(Duration::from_mins(1), ended).await.unwrap().unwrap().unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn server_that_sends_nothing_has_gone_away() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let client = from_config(kube::Config::new(url.parse().unwrap())).unwrap();
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+        tokio::spawn(async move {
+            let mut open = Vec::new();
+            for answer in ["", head] {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                open.push(stream);
+            }
+            std::future::pending::<()>().await;
+        });
+        let watch = || client.request_stream(http::Request::get("/x").body(Vec::new()).unwrap());
+        let started = Instant::now();
+        assert!(watch().await.is_err(), "no head");
+        assert_eq!(started.elapsed().as_secs(), IDLE_LIMIT.as_secs());
+        let mut watching = Box::pin(watch().await.unwrap());
+        assert!(watching.read(&mut [0; 9]).await.is_err(), "no body");
+        assert_eq!(started.elapsed().as_secs(), 2 * IDLE_LIMIT.as_secs());
     }
 
     #[test]

@@ -21,8 +21,6 @@ const PAUSE: Duration = Duration::from_secs(3);
 const ABSENT_PAUSE: Duration = Duration::from_secs(30);
 /// The server ends a watch after this time.
 const WATCH_SECONDS: u64 = 290;
-/// A server that sends nothing for this long, not even a bookmark, has gone away.
-const IDLE_LIMIT: Duration = Duration::from_secs(150);
 
 /// The large lists of a cluster.
 pub(crate) enum Lists {
@@ -205,9 +203,8 @@ async fn apply_events<T: Listable>(
         "{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={version}"
     ));
     let stream = client.request_stream(request.body(Vec::new()).ok()?);
-    let stream = tokio::time::timeout(IDLE_LIMIT, stream).await.ok()?.ok()?;
-    let mut lines = std::pin::pin!(stream.lines());
-    while let Some(line) = tokio::time::timeout(IDLE_LIMIT, lines.next()).await.ok()? {
+    let mut lines = std::pin::pin!(stream.await.ok()?.lines());
+    while let Some(line) = lines.next().await {
         let line = line.ok()?;
         let mut seen = None;
         list.send_modify(|items| seen = apply(items, &line));
