@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{
-    ClusterIdentity, PublishedDocument, Source, SourceName, SourceState,
+    ClusterIdentity, PublishedDocument, Source, SourceName, SourceState, is_partial,
 };
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
@@ -111,9 +111,7 @@ impl ClusterFacts {
 
     /// Returns true if a source that was asked could not be read.
     pub fn is_partial(&self) -> bool {
-        self.sources.iter().any(|source| source.state == SourceState::Failed)
-            || !self.unread().is_empty()
-            || self.controller.is_unknown()
+        is_partial(&self.sources) || !self.unread().is_empty() || self.controller.is_unknown()
     }
 
     /// Returns the exit code of an answer: 1 if something is wrong, else 3 if a source could not be read.

@@ -40,6 +40,17 @@ pub struct Plan {
     /// Objects that are garbage-collected with their owners.
     pub cascade: Vec<Dependent>,
     pub notes: Vec<String>,
+    /// What could not be read and blocks nothing.
+    pub unread: Vec<String>,
+}
+
+impl Plan {
+    /// Returns true if something could not be read. What the operator overrides counts as known.
+    pub fn is_partial(&self) -> bool {
+        let is_unknown =
+            |check: &CheckResult| check.outcome == Outcome::Unknown && !check.allows_run();
+        !self.unread.is_empty() || self.checks.iter().any(is_unknown)
+    }
 }
 
 /// Creates a plan that can be started until `expires`; `view` must be complete.
@@ -67,7 +78,6 @@ pub fn build(
     let unread = unread(view);
     let mut notes = around.notes.clone();
     let mut by_step = targets(view, profile, &objects, &mut notes);
-    notes.extend(unread.iter().cloned());
     // Unreadable objects may exist. A running operator without objects is not work.
     let unknown =
         |check: &CheckResult| check.name == OBJECTS_KNOWN && check.outcome == Outcome::Unknown;
@@ -115,6 +125,7 @@ pub fn build(
         cascade: around.cascade(&uids),
         objects,
         notes,
+        unread: [around.unread.clone(), unread].concat(),
     }
 }
 

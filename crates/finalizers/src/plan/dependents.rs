@@ -48,8 +48,10 @@ pub struct Dependents {
     pub cluster: String,
     /// All objects with an owner.
     pub owned: Vec<Dependent>,
-    /// Obstacles, and what could not be read.
+    /// Obstacles.
     pub notes: Vec<String>,
+    /// What could not be read, with the reasons.
+    pub unread: Vec<String>,
 }
 
 impl Dependents {

@@ -102,7 +102,7 @@ impl PublishedPlan {
             objects: objects.collect(),
             targets: plan.targets.iter().map(PublishedTarget::from).collect(),
             cascade: cascade.collect(),
-            notes: plan.notes.clone(),
+            notes: [&plan.notes[..], &plan.unread].concat(),
             next,
         }
     }

@@ -58,7 +58,7 @@ pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen 
     let more = kept.len().saturating_sub(most);
     let rest = (more > 0).then(|| format!("and {more} more (-o wide)"));
     screen.label("Kept", kept.into_iter().take(most).chain(rest).map(Text::new));
-    screen.label("Notes", plan.notes.iter().map(Text::new));
+    screen.label("Notes", plan.notes.iter().chain(&plan.unread).map(Text::new));
     let until = time_of_day(plan.approval.expires);
     let about = format!("for {cluster} only, until {until} UTC");
     screens::plan_hash(&mut screen, &about, &plan.approval.to_string());

@@ -49,7 +49,9 @@ impl OperatorCluster {
             Reading::Known(notes) => around.notes.extend(notes),
             Reading::NotFound => {}
             missing => {
-                around.notes.push(format!("{resource}: {}", missing.missing().unwrap_or_default()));
+                around
+                    .unread
+                    .push(format!("{resource}: {}", missing.missing().unwrap_or_default()));
             }
         }
     }
@@ -63,7 +65,7 @@ impl OperatorCluster {
                 Ok(resources) => resources,
                 Err(why) => {
                     around
-                        .notes
+                        .unread
                         .push(format!("dependents in {api_version} could not be read: {why}"));
                     continue;
                 }
@@ -76,7 +78,7 @@ impl OperatorCluster {
                 match list(&metadata, &format!("{root}/{name}"), read).await {
                     Reading::Known(owned) => around.owned.extend(owned),
                     Reading::NotFound => {}
-                    missing => around.notes.push(format!(
+                    missing => around.unread.push(format!(
                         "dependents of kind {qualified} are unknown: {}",
                         missing.missing().unwrap_or_default()
                     )),
@@ -101,7 +103,7 @@ impl OperatorCluster {
             }
             _ => {
                 around
-                    .notes
+                    .unread
                     .push("API groups could not be read: dependents are unknown".to_owned());
             }
         }

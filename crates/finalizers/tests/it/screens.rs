@@ -123,6 +123,7 @@ fn plan() -> Plan {
         targets: Vec::new(),
         cascade: Vec::new(),
         notes: vec!["1 objects have finalizers not listed in the profile and are kept".to_owned()],
+        unread: Vec::new(),
     }
 }
 

@@ -52,10 +52,8 @@ fn end(answered: Result<ExitCode, CommandFailure>) -> ExitCode {
 
 pub(crate) fn run(command: Command) -> ExitCode {
     let done = match command {
-        Command::Explain(arguments) => explain::explain(&arguments),
         Command::Codes(arguments) => codes::codes(&arguments),
         Command::Controller(arguments) => controller::controller(&arguments),
-        Command::Bundle(arguments) => bundle::bundle(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Ui(arguments) => ui::ui(arguments),
         Command::Version { output } => version::version(output),
@@ -73,6 +71,8 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Fleet(arguments) => return end(answers::fleet(&arguments)),
         Command::Doctor(arguments) => return end(doctor::doctor(arguments)),
         Command::Why(arguments) => return end(answers::why(&arguments)),
+        Command::Explain(arguments) => return end(explain::explain(&arguments)),
+        Command::Bundle(arguments) => return end(bundle::bundle(&arguments)),
         Command::Trace(arguments) => return end(trace::trace(&arguments)),
         Command::Agent { arguments } => {
             // Simulated nodes run the agent with this binary.

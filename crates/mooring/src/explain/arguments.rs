@@ -24,7 +24,8 @@ Examples:
   az vm get-instance-view … | mooring explain
   mooring explain \"(SubnetIsFull) Subnet nodes … does not have enough capacity\"
 
-Exits with 0 even if no cause was found, and with 2 if nothing has the name.";
+Exits with 0 even if no cause was found, with 2 if nothing has the name, and
+with 3 if the cluster was asked and a source could not be read.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {

@@ -1,10 +1,12 @@
 //! The command: it reads the subject, and the cluster if there is one.
 
 use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
 
 use mooring_diagnosis::Hints;
 
 use super::arguments::ExplainArguments;
+use super::occurrences::Occurrences;
 use super::show::print;
 use super::subject::{explain_argument, explain_text};
 use super::{document, occurrences};
@@ -13,7 +15,8 @@ use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
 
-pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure> {
+/// Exits with 3 if the cluster was asked and could not be read.
+pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, CommandFailure> {
     let schema = arguments.schema.as_deref().unwrap_or(document::SCHEMA);
     let hints = Hints { os: arguments.os, image_date: arguments.image };
     let explanation = match arguments.what.as_deref() {
@@ -33,9 +36,11 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure
             if let (Some(cause), true) = (explanation.causes.first(), shows_cluster(arguments)) {
                 explanation.occurrences = occurrences::read(&arguments.kube, cause.reason)?;
             }
-            print(&explanation, arguments, schema)
+            print(&explanation, arguments, schema)?;
+            let occurrences = explanation.occurrences.as_ref();
+            Ok(ExitCode::from(occurrences.map_or(0, Occurrences::exit_code)))
         }
-        None => Ok(()),
+        None => Ok(ExitCode::SUCCESS),
     }
 }
 

@@ -93,6 +93,11 @@ impl Occurrences {
         self.facts.as_ref().map_or_else(|failed| &failed[..], |facts| &facts.sources)
     }
 
+    /// Returns 3 if a source that was asked could not be read. A failure that is found is the answer.
+    pub(super) fn exit_code(&self) -> u8 {
+        self.facts.as_ref().map_or(3, |facts| facts.exit_code(false))
+    }
+
     pub(super) fn rows(&self) -> &Listed<FleetRow> {
         &self.rows
     }

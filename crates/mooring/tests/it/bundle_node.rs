@@ -387,7 +387,7 @@ mod slow {
         let arguments = ["bundle", "default-bad1", "--out", out_text, "-o", "json"];
         let unreachable = [("AZURE_RESOURCE_MANAGER_ENDPOINT", "https://127.0.0.1:1/")];
         let done = run_with(&sim, &unreachable, &arguments);
-        assert!(done.status.success(), "{}", text(&done.stderr));
+        assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
         let document: Value = serde_json::from_slice(&done.stdout).unwrap();
         let why = left_out(&document, "vm.json").unwrap();
         assert!(why.starts_with("Azure was not read: "), "{why}");

@@ -269,7 +269,10 @@ mod slow {
         }
         let pool = text(&run(&sim, &["why", "default"]).stdout);
         assert!(pool.starts_with("✗ Pool default of demo: 5+ nodes failed since "), "{pool}");
-        assert!(pool.contains(" 5  oras is missing on the image  OrasBinaryMissing\n"), "{pool}");
+        assert!(
+            pool.contains(" 5  nodes: oras is missing on the image  OrasBinaryMissing\n"),
+            "{pool}"
+        );
         assert!(pool.contains("do first  Keep running nodes on their image"), "{pool}");
         assert!(!pool.contains("rollback") && !pool.contains("Use image"), "{pool}");
         let wide = text(&run(&sim, &["why", "default", "-o", "wide"]).stdout);

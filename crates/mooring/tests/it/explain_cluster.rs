@@ -61,7 +61,7 @@ fn silent_api_server_is_not_waited_for() {
     let output = sourced(&sim).args(CAUSE).arg("--kubeconfig").arg(&file).output().unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let (code, shown, messages) = result(&output);
-    assert_eq!(code, 0, "{messages}");
+    assert_eq!(code, 3, "{messages}");
     let expected = "In cluster  not read: the Kubernetes API did not respond within 2s";
     assert_eq!(last_line(&shown), expected);
     assert!(!messages.contains("error:"), "{messages}");

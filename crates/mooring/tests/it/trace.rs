@@ -43,8 +43,10 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 const FAILING_STEP: &str = "AKS.CSE.orasLogin.oras_login_with_kubelet_identity";
 
 #[test]
-fn trace_of_a_failed_node_exits_with_0() {
-    let shown = text(&trace(&nodes().join("failed"), &[]));
+fn trace_of_a_failed_node_exits_with_1() {
+    let traced = trace(&nodes().join("failed"), &[]);
+    assert_eq!(traced.status.code(), Some(1));
+    let shown = text(&traced);
     assert!(
         shown.starts_with("aks-default-7kq2c: the bootstrap failed, exit code 211\n"),
         "{shown}"

@@ -69,10 +69,10 @@ impl Fixture {
     }
 }
 
-fn late(what: &str) -> String {
+fn late(what: &str, service: &str) -> String {
     format!(
         "waiting for {what}, giving up after 4s\n\
-         error: no answer within 4s\n\
+         error: no answer from {service} within 4s\n\
          hint: `--timeout` waits longer; `mooring doctor` shows what does not respond\n"
     )
 }
@@ -189,21 +189,30 @@ mod slow {
             let (code, out, err) =
                 fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], &words);
             assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert_eq!(err, late("Azure and Kubernetes"));
+            assert_eq!(err, late("Azure and Kubernetes", "the Kubernetes API and Azure"));
         }
         let api = fixture.silent_kubeconfig();
         let api = api.to_str().unwrap();
+        let kubernetes = late("the Kubernetes API", "the Kubernetes API");
         for words in [&["finalizers", "plan"][..], &["finalizers", "status"]] {
             let (code, out, err) = fixture.run(&[("KUBECONFIG", Some(api))], words);
             assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert_eq!(err, late("the Kubernetes API"));
+            assert_eq!(err, kubernetes);
         }
         let context = fixture.context();
         for command in ["detect", "plan", "status"] {
             let words = ["repair", command, "--kubeconfig", api, "--context", &context];
             let (code, out, err) = fixture.run(&[], &words);
             assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert_eq!(err, late("the Kubernetes API"));
+            assert_eq!(err, kubernetes);
+        }
+        for words in [
+            &["finalizers", "apply", "--dry-run", "--kubeconfig", api][..],
+            &["repair", "apply", "--dry-run", "--kubeconfig", api],
+        ] {
+            let (code, out, err) = fixture.run(&[], words);
+            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+            assert!(err.ends_with(&kubernetes), "{words:?} {err}");
         }
     }
 }

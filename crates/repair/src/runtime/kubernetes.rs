@@ -37,11 +37,11 @@ impl ClusterApi {
     }
 
     pub(crate) async fn nodes(&self) -> Reading<Vec<Node>> {
-        list(&self.0, "/api/v1/nodes", Node::read_list).await
+        exists(list(&self.0, "/api/v1/nodes", Node::read_list).await)
     }
 
     pub(crate) async fn pods(&self) -> Reading<Vec<Pod>> {
-        list(&self.0, "/api/v1/pods", Pod::read_list).await
+        exists(list(&self.0, "/api/v1/pods", Pod::read_list).await)
     }
 
     pub(crate) async fn pdbs(&self) -> Reading<Vec<Pdb>> {
@@ -103,6 +103,14 @@ impl ClusterApi {
             "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(uid),
         });
         change(&self.0, Method::DELETE, &path, &body).await
+    }
+}
+
+/// Returns the list of a type that every cluster has: without it, the answer is not one.
+fn exists<T>(list: Reading<T>) -> Reading<T> {
+    match list {
+        Reading::NotFound => Reading::Failed("the server does not know the type".to_owned()),
+        read => read,
     }
 }
 

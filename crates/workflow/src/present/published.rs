@@ -143,6 +143,11 @@ impl Source {
     }
 }
 
+/// Returns true if a source that was asked could not be read.
+pub fn is_partial(sources: &[Source]) -> bool {
+    sources.iter().any(|source| source.state == SourceState::Failed)
+}
+
 /// A line that proves something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evidence {

@@ -40,7 +40,8 @@ Examples:
   mooring bundle system/3 -o json
   mooring trace mooring-bundle-default-2jf98.tar.gz
 
-Exits with 2 if nothing has the name, and with 3 if nothing can be read.";
+Exits with 2 if nothing has the name, and with 3 if nothing was read, or if a
+source that was asked could not be read: then the archive lacks its files.";
 
 const FORMATS: [&str; 4] = [
     "Contents of the archive, and what is left out",

@@ -1,8 +1,10 @@
 //! The command: it collects files, and writes the archive.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use mooring_redact::identifier;
+use mooring_workflow::published::is_partial;
 
 use super::archive::Contents;
 use super::arguments::BundleArguments;
@@ -15,7 +17,8 @@ use crate::output::outfile;
 use crate::output::show;
 use crate::output::{self, AnswerFormat, print_document, print_markdown, print_screen};
 
-pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), CommandFailure> {
+/// Exits with 3 if a source that was asked could not be read; the archive lists what it lacks.
+pub(crate) fn bundle(arguments: &BundleArguments) -> Result<ExitCode, CommandFailure> {
     let directory = Path::new(&arguments.what);
     let contents = if directory.is_dir() || is_path(&arguments.what) {
         ensure_node(arguments.run_command, &arguments.what)?;
@@ -38,10 +41,11 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), CommandFailure> 
         show::print_raw(&archive)?;
         let screen = screen::screen("archive", archive.len(), &contents, false);
         show::print_note(screen.render(&output::message_style()).trim_end());
-        return Ok(());
+    } else {
+        outfile::write(&path, &archive)?;
+        print(arguments.output, &path.display().to_string(), &archive, &contents)?;
     }
-    outfile::write(&path, &archive)?;
-    print(arguments.output, &path.display().to_string(), &archive, &contents)
+    Ok(ExitCode::from(if is_partial(&contents.sources) { 3 } else { 0 }))
 }
 
 fn print(

@@ -6,7 +6,7 @@ use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
 use mooring_trace::life::LifeState;
 use mooring_trace::{Timeline, TimelineOutcome, chrome, html, json, otlp, table};
-use mooring_workflow::published::SourceState;
+use mooring_workflow::published::is_partial;
 
 use super::arguments::{TraceArguments, TraceFormat};
 use super::input::{self, TraceInput};
@@ -71,7 +71,7 @@ fn exit_code(timelines: &[Timeline], source: &NodeFiles) -> u8 {
     };
     if timelines.iter().any(has_failed) {
         1
-    } else if source.sources.iter().any(|one| one.state == SourceState::Failed) {
+    } else if is_partial(&source.sources) {
         3
     } else {
         0

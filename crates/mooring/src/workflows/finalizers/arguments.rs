@@ -130,6 +130,8 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Deadline of the run, such as 10m; it can be resumed afterwards [env: PKO_CLEANUP_TIMEOUT] [default: 10m]
+    ///
+    /// With --dry-run, the limit of its reads, 2m by default.
     #[arg(long, value_name = "DURATION", value_parser = parse_timeout)]
     pub(crate) timeout: Option<SignedDuration>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `mooring finalizers apply` and `mooring finalizers resume`.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
@@ -17,9 +17,11 @@ use crate::output::failure::CommandFailure;
 use crate::output::{AnswerFormat, PlanFormat};
 use crate::process::env_var;
 use crate::workflows::runs::{
-    ProgressOutput, Signals, confirm, confirm_protected, dry_run, print_once, unfinished_result,
-    write, write_screen,
+    ProgressOutput, ReadLimit, Signals, confirm, confirm_protected, dry_run, print_once,
+    unfinished_result, write, write_screen,
 };
+
+const DRY_RUN_LIMIT: SignedDuration = SignedDuration::from_mins(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begin {
@@ -36,25 +38,28 @@ pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Comma
         ensure_named(&arguments.target, env_var)?;
     }
     let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
-    let usual = settings.limits.overall;
+    let usual = if dry_run { DRY_RUN_LIMIT } else { settings.limits.overall };
     settings.limits.overall = settings::timeout(arguments.timeout, env_var, usual);
+    let timeout = settings.limits.overall.unsigned_abs();
+    let limit = dry_run.then_some(ReadLimit { timeout });
     let best_effort = settings.best_effort;
     let output = arguments.output.clone();
     let is_unattended = token.is_some() || best_effort;
     let request = Request { begin, token, dry_run, best_effort, output };
     let change = if is_unattended { Change::Unattended } else { Change::Confirmed };
-    let done = with_session(&arguments.target, change, None, settings, async |session, signals| {
-        let done = Box::pin(session.change(&request, signals)).await;
-        match done {
-            // A pipeline continues regardless of the result.
-            Err(failure) if best_effort && !session.remover.is_signed_out() => {
-                write(&format!("warning: {}\n", failure.text()));
-                Ok(0)
+    let done =
+        with_session(&arguments.target, change, limit, settings, async |session, signals| {
+            let done = Box::pin(session.change(&request, signals)).await;
+            match done {
+                // A pipeline continues regardless of the result.
+                Err(failure) if best_effort && !session.remover.is_signed_out() => {
+                    write(&format!("warning: {}\n", failure.text()));
+                    Ok(0)
+                }
+                Ok(_) if best_effort => Ok(0),
+                done => done,
             }
-            Ok(_) if best_effort => Ok(0),
-            done => done,
-        }
-    });
+        });
     if best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
 }
 

@@ -16,19 +16,17 @@ use crate::workflows::runs::exit_code;
 const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-down` to stop it after its teardown; \
      or `--override operator-gone=REASON` if it is not running";
 
-/// Prints a plan. The exit code shows whether `apply` would start.
+/// Prints a plan. The exit code shows whether `apply` would start, and whether something could not be read.
 pub(crate) async fn plan(
     session: &FinalizerSession,
     plan: &Plan,
     output: &PlanOutput,
 ) -> Result<u8, CommandFailure> {
     show::plan(session, plan, output).await?;
-    let Some(check) = plan.checks.iter().find(|check| !check.allows_run()) else {
-        return Ok(0);
+    let blocking = plan.checks.iter().find(|check| !check.allows_run());
+    let Some(check) = blocking.filter(|_| !plan.nothing_to_do) else {
+        return Ok(if plan.is_partial() && !plan.best_effort { 3 } else { 0 });
     };
-    if plan.nothing_to_do {
-        return Ok(0);
-    }
     let why = check.evidence.join("; ");
     Err(match check.outcome {
         Outcome::Unknown => CommandFailure::io(format!("{} is unknown: {why}", check.name)),

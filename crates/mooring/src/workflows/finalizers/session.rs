@@ -19,6 +19,7 @@ use crate::process::build_runtime;
 use crate::workflows::runs::{ReadLimit, Signals, write_screen};
 
 const WAITING: &str = "waiting for the Kubernetes API";
+const SERVICE: &str = "the Kubernetes API";
 
 /// One operator of one cluster, with display names.
 pub(super) struct FinalizerSession {
@@ -100,7 +101,7 @@ pub(super) fn with_session(
     settings: Settings,
     act: impl AsyncFnOnce(&FinalizerSession, Signals) -> Result<u8, CommandFailure>,
 ) -> Result<u8, CommandFailure> {
-    build_runtime()?.block_on(ReadLimit::apply(limit, async {
+    build_runtime()?.block_on(ReadLimit::apply(limit, SERVICE, async {
         let Connection { client, context, cluster, server } =
             connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
         let (signals, stopped) = Signals::channel();

@@ -13,7 +13,9 @@ use mooring_workflow::approval::ApprovalToken;
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
 use crate::arguments::{CLUSTER_HEADING, ClusterName, parse_duration};
 use crate::process::env_var;
-use crate::workflows::runs::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
+use crate::workflows::runs::{
+    ApprovalArguments, DryRunLimit, JournalArgument, ReadLimit, repeated_flags,
+};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
@@ -94,7 +96,7 @@ pub(crate) enum RepairCommand {
     /// Check whether pools are wedged, with evidence (read-only)
     ///
     /// Without --pool, all pools of the cluster are checked. Exits with 0 if no pool is wedged, 1 if a wedge is suspected or
-    /// certain, 3 if it is unknown or the cluster does not exist.
+    /// certain, 3 if it is unknown, something could not be read or the cluster does not exist.
     Detect {
         #[command(flatten)]
         target: TargetArguments,
@@ -106,6 +108,8 @@ pub(crate) enum RepairCommand {
         output: DetectOutput,
     },
     /// Show the steps, bodies, durations, risks and checks of `apply` (read-only)
+    ///
+    /// Exits with 3 if something could not be read; the plan names it, and `apply` reads it again.
     Plan {
         #[command(flatten)]
         target: TargetArguments,
@@ -134,6 +138,8 @@ pub(crate) enum RepairCommand {
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
+        limit: DryRunLimit,
+        #[command(flatten)]
         output: ApplyOutput,
     },
     /// Continue an interrupted run, on any host
@@ -157,6 +163,8 @@ pub(crate) enum RepairCommand {
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
+        limit: DryRunLimit,
+        #[command(flatten)]
         output: RunOutput,
     },
 }
@@ -178,6 +186,8 @@ pub(crate) struct ResumeArguments {
     /// Show the run that would be continued; DRY_RUN=true does the same
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) limit: DryRunLimit,
     #[command(flatten)]
     pub(crate) output: RunOutput,
 }

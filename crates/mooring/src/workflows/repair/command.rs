@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use mooring_arm::BudgetLimits;
 use mooring_repair::settings::Settings;
+use mooring_workflow::published::{Source, SourceName, SourceState};
+use tokio::time::{Instant, timeout_at};
 
-use super::arguments::{RepairArguments, RepairCommand, ResumeArguments};
+use super::arguments::{RepairArguments, RepairCommand, ResumeArguments, TargetArguments};
 use super::commands::abort::abort;
 use super::commands::apply::{apply, plan};
 use super::commands::detect::detect;
@@ -32,7 +34,8 @@ pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
 
 fn run(command: &RepairCommand) -> Result<u8, CommandFailure> {
     let dry_run_variable = dry_run::from_environment()?;
-    let context = ContextCluster::find(command, command.limit())?;
+    let limit = command.limit(dry_run_variable);
+    let context = ContextCluster::find(command, limit)?;
     let context = context.as_ref();
     let (detection, policies, dry_run) = match command {
         RepairCommand::Detect { detection, .. } => (Some(detection), None, false),
@@ -46,7 +49,8 @@ fn run(command: &RepairCommand) -> Result<u8, CommandFailure> {
     };
     dry_run::announce(dry_run);
     let settings = settings::settings(command.target(), detection, policies, context)?;
-    with_session(command, context, settings, async |session, signals| match command {
+    with_session(command.target(), limit, context, settings, async |session, signals| match command
+    {
         RepairCommand::Detect { output, .. } => detect(session, output).await,
         RepairCommand::Plan { output, .. } => plan(session, output).await,
         RepairCommand::Apply { output, .. } if dry_run => plan(session, &output.plan()).await,
@@ -63,12 +67,12 @@ fn run(command: &RepairCommand) -> Result<u8, CommandFailure> {
 }
 
 fn with_session(
-    command: &RepairCommand,
+    target: &TargetArguments,
+    limit: Option<ReadLimit>,
     context: Option<&ContextCluster>,
     settings: Settings,
     act: impl AsyncFnOnce(&mut RepairSession<'_>, Signals) -> Result<u8, CommandFailure>,
 ) -> Result<u8, CommandFailure> {
-    let (target, limit) = (command.target(), command.limit());
     let client = azure_client(None, BudgetLimits::default())?;
     let runtime = build_runtime()?;
     if let Some(limit) = limit {
@@ -76,7 +80,8 @@ fn with_session(
             async { AzureLimit::start_required(SIGN_IN.min(limit.timeout)).sign_in(&client).await };
         runtime.block_on(sign_in)?;
     }
-    runtime.block_on(ReadLimit::apply(limit, async {
+    let end = limit.map(|limit| Instant::now() + limit.timeout);
+    runtime.block_on(ReadLimit::apply(limit, "Azure or the Kubernetes API", async {
         // With a context, credentials are those of its cluster in Azure.
         let file = target.kubeconfig.as_deref().filter(|_| !target.has_context());
         if let Some(context) = context {
@@ -86,6 +91,21 @@ fn with_session(
         let (operator, signals) = operator(&client, file, settings)?;
         let protected = context.and_then(ContextCluster::protected);
         let mut session = RepairSession { operator, target, protected, limit };
-        act(&mut session, signals).await
+        let (Some(limit), Some(end)) = (limit, end) else {
+            return act(&mut session, signals).await;
+        };
+        let done = timeout_at(end, act(&mut session, signals)).await;
+        done.unwrap_or_else(|_| Err(limit.late(&unanswered(session.operator.sources()))))
     }))
+}
+
+/// Returns the services that have not answered.
+fn unanswered(sources: &[Source]) -> String {
+    let silent = sources.iter().filter(|source| source.state != SourceState::Read);
+    let names: Vec<_> = silent.map(|source| service(source.name)).collect();
+    if names.is_empty() { "Azure or the Kubernetes API".to_owned() } else { names.join(" and ") }
+}
+
+fn service(source: SourceName) -> &'static str {
+    if source == SourceName::Cluster { "the Kubernetes API" } else { source.as_str() }
 }

@@ -48,7 +48,8 @@ impl ContextCluster {
         }
         let end = ReadLimit::end(limit);
         let found = wait_for("waiting for the Kubernetes API", &end, find(command));
-        let found = build_runtime()?.block_on(ReadLimit::apply(limit, found))?;
+        let found =
+            build_runtime()?.block_on(ReadLimit::apply(limit, "the Kubernetes API", found))?;
         if found.is_protected && command.is_unattended() {
             ensure_terminal(&found.context)?;
         }
@@ -145,12 +146,19 @@ impl RepairCommand {
         }
     }
 
-    /// Returns the limit of a command that changes nothing and ends by itself.
-    pub(super) fn limit(&self) -> Option<ReadLimit> {
+    /// Returns the limit of a command that changes nothing and ends by itself. `DRY_RUN` may make it a dry run.
+    pub(super) fn limit(&self, dry_run_variable: bool) -> Option<ReadLimit> {
         match self {
             Self::Detect { limit, .. }
             | Self::Plan { limit, .. }
             | Self::Status(StatusArguments { limit, watch: false, .. }) => Some(*limit),
+            Self::Apply { limit, dry_run, .. }
+            | Self::Resume(ResumeArguments { limit, dry_run, .. })
+            | Self::Abort { limit, dry_run, .. }
+                if *dry_run || dry_run_variable =>
+            {
+                Some(ReadLimit { timeout: limit.timeout })
+            }
             _ => None,
         }
     }
@@ -194,6 +202,9 @@ mod tests {
             (&["status"], true, false, false),
             (&["status", "--watch"], false, false, false),
             (&["apply"], false, true, false),
+            (&["apply", "--dry-run"], true, true, false),
+            (&["resume", "--dry-run", "--timeout", "9s"], true, true, false),
+            (&["abort", "--dry-run"], true, true, false),
             (&["apply", "--yes", "--plan-hash", &hash], false, true, true),
             (&["resume"], false, true, false),
             (&["resume", "--yes"], false, true, true),
@@ -202,8 +213,11 @@ mod tests {
             (&["abort", "--yes"], false, true, true),
         ] {
             let command = repair(words);
-            let found = (command.limit().is_some(), command.is_change(), command.is_unattended());
+            let found =
+                (command.limit(false).is_some(), command.is_change(), command.is_unattended());
             assert_eq!(found, (has_limit, is_change, is_unattended), "{words:?}");
+            let by_variable = command.limit(true).is_some();
+            assert_eq!(by_variable, has_limit || is_change, "{words:?}");
         }
     }
 

@@ -33,19 +33,31 @@ pub(crate) struct ReadLimit {
     pub(crate) timeout: Duration,
 }
 
+/// Limit of a dry run.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DryRunLimit {
+    /// With --dry-run: give up after this time, such as 30s or 5m
+    #[arg(long, value_name = "DURATION", requires = "dry_run", default_value = "2m", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+}
+
 impl ReadLimit {
-    /// Awaits all reads of a command; without a limit, those have their own.
+    /// Awaits all reads of a command, which `service` answers; without a limit, those have their own.
     pub(crate) async fn apply<T>(
         limit: Option<Self>,
+        service: &str,
         work: impl Future<Output = Result<T, CommandFailure>>,
     ) -> Result<T, CommandFailure> {
-        let Some(Self { timeout }) = limit else { return work.await };
-        tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
-            Err(CommandFailure::io(format!(
-                "no answer within {}s\nhint: `--timeout` waits longer; `mooring doctor` shows what does not respond",
-                timeout.as_secs()
-            )))
-        })
+        let Some(limit) = limit else { return work.await };
+        tokio::time::timeout(limit.timeout, work).await.unwrap_or_else(|_| Err(limit.late(service)))
+    }
+
+    /// Returns the error of a service that did not answer in time.
+    pub(crate) fn late(self, service: &str) -> CommandFailure {
+        CommandFailure::io(format!(
+            "no answer from {service} within {}s\nhint: `--timeout` waits longer; `mooring doctor` shows what does not respond",
+            self.timeout.as_secs()
+        ))
     }
 
     /// Returns the end of a message.
@@ -155,9 +167,9 @@ mod tests {
     async fn limit_ends_a_read_with_its_time() {
         let limit = |timeout| Some(ReadLimit { timeout });
         let never = std::future::pending::<Result<(), CommandFailure>>();
-        let late = ReadLimit::apply(limit(Duration::ZERO), never).await.unwrap_err();
-        assert!(late.text().starts_with("no answer within 0s\nhint: "), "{}", late.text());
-        assert_eq!(ReadLimit::apply(None, async { Ok(7) }).await.ok(), Some(7));
+        let late = ReadLimit::apply(limit(Duration::ZERO), "x", never).await.unwrap_err();
+        assert!(late.text().starts_with("no answer from x within 0s\nhint: "), "{}", late.text());
+        assert_eq!(ReadLimit::apply(None, "x", async { Ok(7) }).await.ok(), Some(7));
         assert_eq!(ReadLimit::end(limit(Duration::from_secs(90))), ", giving up after 90s");
         assert_eq!(ReadLimit::end(None), "");
     }

@@ -10,7 +10,9 @@ mod signals;
 mod status;
 mod watch;
 
-pub(crate) use arguments::{ApprovalArguments, JournalArgument, ReadLimit, repeated_flags};
+pub(crate) use arguments::{
+    ApprovalArguments, DryRunLimit, JournalArgument, ReadLimit, repeated_flags,
+};
 pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
 pub(crate) use exit::{exit_code, format_lock, unfinished_result};
 pub(crate) use messages::{write, write_screen};

@@ -116,7 +116,7 @@ impl Claims {
             }
         }
         for phrase in phrases(cell).filter(|phrase| is_good(phrase)) {
-            self.good.insert(normalize(phrase));
+            self.good.insert(normalize(phrase.trim_end_matches('.')));
         }
     }
 
@@ -291,7 +291,7 @@ fn claims_are_found_in_text_documents_and_pages() {
             "default FAILED: 0",
             "default STATE: ✓ healthy",
             "✓ healthy",
-            "✗ AKS pool system has 0 of 3 nodes.",
+            "✗ AKS pool system has 0 of 3 nodes",
         ]
     );
     assert_eq!(claims.alarms.len(), 1);

@@ -27,7 +27,7 @@ pub(super) async fn add_vm(
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
     let vm = match subject.find_vm(sources) {
-        Ok((azure, id)) => read_vm(azure, id).await.map(|vm| (azure, id, vm)),
+        Ok((azure, id)) => read_vm(azure, id, subject).await.map(|vm| (azure, id, vm)),
         Err(why) => Err(why),
     };
     let (azure, id, vm) = match vm {
@@ -53,11 +53,11 @@ pub(super) async fn add_vm(
         if has_log != Some(&Value::Bool(true)) {
             return Err("boot diagnostics are off".to_owned());
         }
-        let log = azure.arm.serial_log(id).await.map_err(|error| reason::of_azure(&error))?;
+        let log = azure.arm.serial_log(id).await.map_err(|error| azure.reason(&error))?;
         log.ok_or_else(|| "Azure has no log yet".to_owned())
     };
     let extensions = async {
-        let raw = azure.arm.extensions(id).await.map_err(|error| reason::of_azure(&error))?;
+        let raw = azure.arm.extensions(id).await.map_err(|error| azure.reason(&error))?;
         parse(raw.text())
     };
     let both = azure.read(Box::pin(async { tokio::join!(extensions, serial) })).await;
@@ -84,7 +84,7 @@ fn skip_vm(subject: &BundledNode, all: bool, why: &str, contents: &mut Contents)
     }
 }
 
-async fn read_vm(azure: &Azure, id: &ResourceId) -> Result<Value, String> {
+async fn read_vm(azure: &Azure, id: &ResourceId, subject: &BundledNode) -> Result<Value, String> {
     let in_scale_set = id.kind().to_ascii_lowercase().contains("virtualmachinescalesets");
     let text = async {
         if in_scale_set {
@@ -93,14 +93,14 @@ async fn read_vm(azure: &Azure, id: &ResourceId) -> Result<Value, String> {
             azure.arm.vm(id).await.map(|raw| raw.text().to_owned())
         }
     };
-    let why = match azure.read(text).await {
-        Ok(Ok(text)) => return parse(&text),
-        Ok(Err(error)) if error.is_not_found() => return Err("the VM was deleted".to_owned()),
-        Ok(Err(error)) => reason::of_azure(&error),
-        Err(why) => why,
-    };
-    let _ = azure.failed.set(why.clone());
-    Err(why)
+    match azure.read(text).await? {
+        Ok(text) => parse(&text),
+        Err(error) if error.is_not_found() && subject.exists() => {
+            Err(azure.fail("the VM was not found in Azure, although the node exists".to_owned()))
+        }
+        Err(error) if error.is_not_found() => Err("the VM was deleted".to_owned()),
+        Err(error) => Err(azure.reason(&error)),
+    }
 }
 
 fn parse(text: &str) -> Result<Value, String> {
@@ -150,7 +150,7 @@ async fn read_pool(sources: &Sources<'_>, pool: &str) -> Result<Value, String> {
     let id = ResourceId::parse(cluster).and_then(|id| id.child("agentPools", pool));
     let id = id.map_err(|error| error.to_string())?;
     let raw = azure.read(azure.arm.agent_pool(&id)).await?;
-    let raw = raw.map_err(|error| reason::of_azure(&error))?;
+    let raw = raw.map_err(|error| azure.reason(&error))?;
     parse(raw.text())
 }
 
@@ -187,7 +187,8 @@ async fn read_activities(
     let (from, to) = window(failed, sources.now);
     let query = ActivityQuery::of_group(&azure.scope.node_resource_group, from, to);
     let events = azure.read(azure.arm.activity_log(&azure.scope.subscription, &query)).await?;
-    let events = events.map_err(|error| reason::of_azure(&error))?;
+    // Every subscription has one.
+    let events = events.map_err(|error| azure.fail(reason::of_azure(&error)))?;
     let newest = events.iter().take(MAX_ACTIVITIES).filter_map(|raw| parse(raw.text()).ok());
     Ok((newest.collect(), events.len()))
 }

@@ -59,9 +59,13 @@ pub(super) async fn add_pools(
         ("NodePool", pools, "/apis/karpenter.sh/v1/nodepools"),
         ("AKSNodeClass", classes, "/apis/karpenter.azure.com/v1beta1/aksnodeclasses"),
     ] {
-        if names.is_empty() {
+        let has_karpenter = sources.has_karpenter();
+        if !has_karpenter || names.is_empty() {
+            let why =
+                if has_karpenter { "the node has none" } else { "Karpenter is not installed" };
             let path = format!("{}.yaml", label.to_ascii_lowercase());
-            contents.skip_as(&path, label, sources.missing("the node has none", None));
+            contents.skip_as(&path, label, sources.missing(why, None));
+            continue;
         }
         for name in names.into_iter().filter(|name| is_name(name)) {
             let path = format!("{}-{}.yaml", label.to_ascii_lowercase(), file_name(name));
@@ -90,7 +94,11 @@ pub(super) async fn add_events(
         let path_of_api = format!("/api/v1/events?limit={MAX_EVENTS}&fieldSelector={selector}");
         match get(sources, &path_of_api).await {
             Ok(list) => events.extend(list["items"].as_array().cloned().unwrap_or_default()),
-            Err(why) => contents.skip_as(&path, &format!("events of the {kind}"), why),
+            Err(why) => {
+                let label = format!("events of the {kind}");
+                sources.fail(format!("{label}: {why}"));
+                contents.skip_as(&path, &label, why);
+            }
         }
     }
     let events = events.iter().map(|event| typed(without_managed_fields(event), "v1", "Event"));
@@ -128,30 +136,39 @@ async fn get(sources: &Sources<'_>, path: &str) -> Result<Value, String> {
 
 async fn get_text(sources: &Sources<'_>, path: &str) -> Result<String, String> {
     let cluster = sources.cluster.as_ref().map_err(Clone::clone)?;
-    cluster.api.get(path).await.map_err(|error| reason::of_cluster(&error))
+    cluster.api.get(path).await.map_err(|error| {
+        let why = reason::of_cluster(&error);
+        if error.status != Some(404) {
+            sources.fail(format!("{path}: {why}"));
+        }
+        why
+    })
 }
 
-/// Adds the last lines of the controller's log.
-pub(super) async fn add_controller_log(sources: &Sources<'_>, contents: &mut Contents) {
+/// Reads the last lines of the controller's log.
+pub(super) async fn read_controller_log(sources: &Sources<'_>) -> Result<String, String> {
+    let facts = sources.facts().map_err(Clone::clone)?;
+    let namespace = &facts.controller.namespace;
+    if let Some(why) = &facts.controller.error {
+        let why = format!("the Lease was not read: {why}");
+        sources.fail(why.clone());
+        return Err(why);
+    }
+    let leader = facts.controller.leader.as_deref().filter(|leader| is_name(leader));
+    let leader = leader.ok_or_else(|| format!("no controller leads in {namespace}"))?;
+    let pod = format!("/api/v1/namespaces/{namespace}/pods/{leader}");
+    let log = get_text(sources, &format!("{pod}/log?tailLines={MAX_LOG_LINES}")).await?;
+    if log.is_empty() { Err(format!("the log of {leader} is empty")) } else { Ok(log) }
+}
+
+pub(super) fn add_controller_log(log: Result<String, String>, contents: &mut Contents) {
     let target = FileTarget {
         part: FileOrigin::Mooring,
         label: "controller's log",
         path: "controller.log",
         why: "last lines of the log of the leader",
     };
-    let log = async {
-        let facts = sources.facts().map_err(Clone::clone)?;
-        let namespace = &facts.controller.namespace;
-        let leader = facts.controller.leader.as_deref().filter(|leader| is_name(leader));
-        let unread =
-            || facts.controller.error.as_ref().map(|why| format!("the Lease was not read: {why}"));
-        let none = || unread().unwrap_or_else(|| format!("no controller leads in {namespace}"));
-        let leader = leader.ok_or_else(none)?;
-        let pod = format!("/api/v1/namespaces/{namespace}/pods/{leader}");
-        let log = get_text(sources, &format!("{pod}/log?tailLines={MAX_LOG_LINES}")).await?;
-        if log.is_empty() { Err(format!("the log of {leader} is empty")) } else { Ok(log) }
-    };
-    target.add_text(log.await, contents);
+    target.add_text(log, contents);
 }
 
 /// Removes bookkeeping of the API server, which is longer than the object.

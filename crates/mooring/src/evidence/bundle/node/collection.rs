@@ -27,7 +27,6 @@ pub(crate) fn collect(
         let mut contents = Contents {
             subject: Some(name.to_owned()),
             cluster: sources.facts().ok().map(|facts| facts.identity.clone()),
-            sources: sources.published(),
             ..Contents::default()
         };
         for subject in &subjects {
@@ -41,6 +40,8 @@ pub(crate) fn collect(
         add_own_files(&sources, &subjects, run_command, &mut contents).await;
         azure::add_agent_pool(&sources, &subjects, &mut contents).await?;
         azure::add_activity_log(&sources, &subjects, &mut contents).await?;
+        let log = cluster::read_controller_log(&sources).await;
+        contents.sources = sources.published();
         for subject in &subjects {
             documents::add_record(&sources, subject, &mut contents)?;
             usual::add(&sources, subject, &mut contents)?;
@@ -49,7 +50,7 @@ pub(crate) fn collect(
         documents::add_fleet(&sources, &mut contents)?;
         documents::add_trace(&mut contents)?;
         documents::add_doctor(&sources, &mut contents).await?;
-        cluster::add_controller_log(&sources, &mut contents).await;
+        cluster::add_controller_log(log, &mut contents);
         if found > subjects.len() {
             let why = format!("only {MAX_NODES} of {found} nodes are collected");
             contents.skip_as("nodes", "other nodes", why);

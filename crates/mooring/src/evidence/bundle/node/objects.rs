@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_controller::Settings;
-use mooring_controller::run::Api;
+use mooring_controller::run::{Api, ApiError};
 use mooring_nodes::Scope;
 use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::{ClaimItem, NodeItem};
@@ -44,6 +44,8 @@ pub(super) struct Objects {
     /// Why NodeClaims or Nodes were not read.
     pub(super) no_claims: Option<String>,
     pub(super) no_nodes: Option<String>,
+    /// Why one of the two lists failed.
+    pub(super) failed: Option<String>,
     /// The node resource group, by the nodes.
     pub(super) scope: Option<Scope>,
 }
@@ -99,7 +101,7 @@ impl Objects {
                     claims.is_none().then(|| "Karpenter is not installed".to_owned());
                 objects.claims = claims.unwrap_or_default();
             }
-            Err(error) => objects.no_claims = Some(reason::of_cluster(&error)),
+            Err(error) => objects.no_claims = Some(objects.fail(&error)),
         }
         let of_claims: Vec<String> = objects
             .claims
@@ -117,10 +119,16 @@ impl Objects {
         });
         match nodes.await {
             Ok(nodes) => objects.nodes = nodes.unwrap_or_default(),
-            Err(error) => objects.no_nodes = Some(reason::of_cluster(&error)),
+            Err(error) => objects.no_nodes = Some(objects.fail(&error)),
         }
         objects.scope = find_scope(&claim_items, &node_items);
         objects
+    }
+
+    fn fail(&mut self, error: &ApiError) -> String {
+        let why = reason::of_cluster(error);
+        self.failed = Some(why.clone());
+        why
     }
 }
 

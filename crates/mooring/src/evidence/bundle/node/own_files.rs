@@ -65,7 +65,7 @@ async fn read(azure: &Azure, vm: &ResourceId, node: &str) -> Result<Vec<(String,
     let arm = azure.arm.within(LIMIT);
     let shell = NodeShell { arm: &arm, vm, node, progress: show::print_note };
     let failed = |error: QueryError| match error {
-        QueryError::Azure(error) => super::reason::of_azure(&error),
+        QueryError::Azure(error) => azure.reason(&error),
         other => other.to_string().lines().next().unwrap_or_default().to_owned(),
     };
     shell.check_agent().await.map_err(failed)?;

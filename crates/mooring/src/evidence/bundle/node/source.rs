@@ -3,14 +3,15 @@
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
-use mooring_arm::{BudgetLimits, Client, ResourceId};
+use mooring_arm::{BudgetLimits, Client, Error, ResourceId};
 use mooring_nodes::ClusterFacts;
 use mooring_nodes::Scope;
 use mooring_nodes::record::{FailureRecord, RecordDocument};
-use mooring_workflow::published::{Source, SourceName, SourceState};
+use mooring_workflow::published::{Source, SourceName, SourceState, is_partial};
 use serde_json::Value;
 
 use super::objects::{Objects, Wanted};
+use super::reason;
 use crate::answers::why_document;
 use crate::arguments::suggest;
 use crate::arguments::{AzureMode, SourceArguments};
@@ -24,8 +25,8 @@ pub(super) struct Azure {
     pub(super) scope: Scope,
     /// ARM id of the cluster, if it is known.
     pub(super) cluster: Option<String>,
-    /// Why a VM was not read.
-    pub(super) failed: OnceLock<String>,
+    /// Why something was not read.
+    failed: OnceLock<String>,
     /// Limit of all files together; each has that of `arm`.
     limit: AzureLimit,
 }
@@ -38,6 +39,8 @@ pub(super) struct Sources<'a> {
     /// The document of `mooring why`, or why there is none.
     pub(super) why: Result<Value, String>,
     pub(super) objects: Objects,
+    /// Why something of the cluster was not read.
+    failed: OnceLock<String>,
     /// Azure, or why it was not read.
     pub(super) azure: Result<Azure, String>,
     pub(super) now: Timestamp,
@@ -58,6 +61,7 @@ impl<'a> Sources<'a> {
             cluster: Err("the cluster was not read".to_owned()),
             why: Err("the cluster was not read".to_owned()),
             objects: Objects::default(),
+            failed: OnceLock::new(),
             azure: Err("Azure was not asked (--azure never)".to_owned()),
             now: Timestamp::now(),
         };
@@ -88,6 +92,9 @@ impl<'a> Sources<'a> {
         let arguments = SourceArguments { azure: results, ..self.arguments.clone() };
         let mut cluster = read_cluster(&arguments).await?;
         self.objects = Objects::read(&cluster.api, self.wanted).await;
+        if let Some(why) = self.objects.failed.take() {
+            self.fail(why);
+        }
         let why = why_document(self.wanted.name, arguments.clone(), &mut cluster).await;
         self.why = why.map_err(|failure| first_line(&failure));
         // Azure is not waited for twice.
@@ -103,6 +110,12 @@ impl<'a> Sources<'a> {
         self.cluster.as_ref().map(|cluster| &cluster.facts)
     }
 
+    /// Returns false if the cluster has no NodePools.
+    pub(super) fn has_karpenter(&self) -> bool {
+        let state = |facts: &ClusterFacts| facts.source_state(SourceName::Karpenter);
+        self.facts().map(state) != Ok(SourceState::Absent)
+    }
+
     /// Returns the sources of a document. Files of Azure are read even if the cluster needs nothing of it.
     pub(super) fn published(&self) -> Vec<Source> {
         let unread = |why: &String| {
@@ -116,9 +129,6 @@ impl<'a> Sources<'a> {
             |one: &&mut Source| one.name == SourceName::Azure && one.state == SourceState::NotAsked;
         if let Some(azure) = sources.iter_mut().find(is_unasked) {
             match &self.azure {
-                Ok(read) if let Some(why) = read.failed.get() => {
-                    (azure.state, azure.error) = (SourceState::Failed, Some(why.clone()));
-                }
                 Ok(_) => (azure.state, azure.at) = (SourceState::Read, Some(self.now)),
                 Err(_) if self.arguments.azure == AzureMode::Never => {}
                 Err(why) => {
@@ -126,7 +136,23 @@ impl<'a> Sources<'a> {
                 }
             }
         }
+        let of_azure = self.azure.as_ref().ok().and_then(|azure| azure.failed.get());
+        for source in sources.iter_mut().filter(|one| one.state != SourceState::Failed) {
+            let failed = match source.name {
+                SourceName::Cluster => self.failed.get(),
+                SourceName::Azure => of_azure,
+                _ => None,
+            };
+            if let Some(why) = failed {
+                (source.state, source.error) = (SourceState::Failed, Some(why.clone()));
+            }
+        }
         sources
+    }
+
+    /// Keeps why something of the cluster was not read.
+    pub(super) fn fail(&self, why: String) {
+        let _ = self.failed.set(why);
     }
 
     async fn open_azure(&self) -> Result<Azure, CommandFailure> {
@@ -162,8 +188,9 @@ impl<'a> Sources<'a> {
         let nodes = self.objects.nodes.iter().map(|node| node.name.as_str());
         let recorded = self.entries().map(|entry| entry.node_claim.as_str());
         let name = self.wanted.name;
-        let hint = suggest::hint(name, claims.chain(nodes).chain(recorded), command);
-        let hint = hint.unwrap_or_else(|| {
+        let similar = suggest::hint(name, claims.chain(nodes).chain(recorded), command);
+        let is_typo = similar.is_some();
+        let hint = similar.unwrap_or_else(|| {
             "hint: `kubectl get nodeclaims,nodes` and `mooring fleet` list names; use POOL/INSTANCE for an instance of a pool".to_owned()
         });
         let unread = match (&self.cluster, &self.azure) {
@@ -173,10 +200,11 @@ impl<'a> Sources<'a> {
         let name = mooring_redact::identifier(name);
         let text =
             format!("no NodeClaim, node, VM or recorded failure is named `{name}`{unread}\n{hint}");
-        match &self.cluster {
-            // The cluster may have it.
-            Err(_) => CommandFailure::io(text),
-            Ok(_) => CommandFailure::unknown_name(text),
+        // Another source may have it.
+        if is_partial(&self.published()) && !is_typo {
+            CommandFailure::io(text)
+        } else {
+            CommandFailure::unknown_name(text)
         }
     }
 }
@@ -188,7 +216,18 @@ fn first_line(failure: &CommandFailure) -> String {
 impl Azure {
     /// Awaits a read, or returns why no response arrived.
     pub(super) async fn read<T>(&self, work: impl Future<Output = T>) -> Result<T, String> {
-        self.limit.read(work).await.map_err(|failure| failure.text().to_owned())
+        self.limit.read(work).await.map_err(|failure| self.fail(failure.text().to_owned()))
+    }
+
+    /// Returns why something is left out, and keeps it unless that does not exist.
+    pub(super) fn reason(&self, error: &Error) -> String {
+        let why = reason::of_azure(error);
+        if error.is_not_found() { why } else { self.fail(why) }
+    }
+
+    pub(super) fn fail(&self, why: String) -> String {
+        let _ = self.failed.set(why.clone());
+        why
     }
 
     /// Returns a VM of the node resource group.

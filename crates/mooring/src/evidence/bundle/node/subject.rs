@@ -57,6 +57,7 @@ impl BundledNode {
         if found.is_empty()
             && let Ok(azure) = &sources.azure
         {
+            // A failure is kept.
             found.extend(azure.read(Self::in_azure(azure, sources)).await.ok().flatten());
         }
         found.sort_by_key(|one| one.object.is_some());
@@ -65,6 +66,13 @@ impl BundledNode {
 
     pub(super) fn path(&self, file: &str) -> String {
         format!("{}/{file}", file_name(&self.node))
+    }
+
+    /// Returns true if the cluster has the node and does not delete it.
+    pub(super) fn exists(&self) -> bool {
+        let objects = [&self.claim, &self.object];
+        let is_kept = |object: &Value| object["metadata"]["deletionTimestamp"].is_null();
+        objects.into_iter().flatten().next().is_some() && objects.into_iter().flatten().all(is_kept)
     }
 
     /// Returns the VM, or why it cannot be read.
@@ -133,17 +141,18 @@ impl BundledNode {
             return Self::instance(azure, pool, instance).await;
         }
         let id = azure.vm_id(name).filter(|_| is_name(name))?;
-        azure.arm.vm(&id).await.ok()?;
+        azure.arm.vm(&id).await.map_err(|error| azure.reason(&error)).ok()?;
         Some(Self { node: name.to_owned(), vm: Some(Ok(id)), ..Self::default() })
     }
 
     async fn instance(azure: &Azure, pool: &str, instance: &str) -> Option<Self> {
         let scope = &azure.scope;
         let sets = azure.arm.scale_sets(&scope.subscription, &scope.node_resource_group).await;
-        let sets = sets.ok()?.into_iter();
+        let sets = sets.map_err(|error| azure.reason(&error)).ok()?.into_iter();
         for set in sets.filter(|set| set.tags.get(POOL_TAG).is_some_and(|name| name == pool)) {
             let Some(id) = &set.id else { continue };
-            for vm in azure.arm.scale_set_vms(id).await.ok()? {
+            let vms = azure.arm.scale_set_vms(id).await;
+            for vm in vms.map_err(|error| azure.reason(&error)).ok()? {
                 let profile = vm.properties.os_profile.as_ref();
                 let host = profile.and_then(|profile| profile.computer_name.clone());
                 let host = host.unwrap_or_else(|| vm.name.clone());

@@ -6,6 +6,7 @@ use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::published::is_partial;
 
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
@@ -16,6 +17,7 @@ use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::{exit, leftover, show};
 use crate::workflows::runs::{Signals, with_progress, write, write_screen};
 
+/// Returns 3 if something could not be read; `apply` reads it again.
 pub(crate) async fn plan(
     session: &mut RepairSession<'_>,
     output: &PlanOutput,
@@ -33,7 +35,7 @@ pub(crate) async fn plan(
         }
     };
     show::plan(operator, &plan, report, output, &flags).await?;
-    Ok(0)
+    Ok(if is_partial(operator.sources()) { 3 } else { 0 })
 }
 
 pub(crate) async fn apply(
