@@ -28,7 +28,6 @@ mod decode;
 mod diagnose;
 mod diagnosis;
 pub mod fleet;
-mod json;
 mod read;
 mod text;
 
@@ -44,4 +43,3 @@ pub use diagnose::pages::{CausePage, cause_page, cause_pages, find_codes, retry,
 pub use diagnose::recognize::{Recognized, recognize};
 pub use diagnose::stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};
 pub use diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported};
-pub use json::{SCHEMA, to_json};

@@ -1,4 +1,4 @@
-//! Content of the documents `mooring.status/v1` and `mooring.fleet/v2`.
+//! Content of the documents `mooring.status/v1` and `mooring.fleet/v1`.
 
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
@@ -18,7 +18,7 @@ use crate::pool::{Pool, PoolState, pools};
 use crate::unregistered::UnregisteredNode;
 
 pub const STATUS_SCHEMA: &str = "mooring.status/v1";
-pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
+pub const FLEET_SCHEMA: &str = "mooring.fleet/v1";
 
 /// Something that is wrong, or that deserves attention.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -7,7 +7,6 @@ use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::claim::object::ClaimFields;
 use mooring_nodes::claim::scope::Scope;
 use mooring_nodes::claim::vm_id::VmId;
-use mooring_nodes::record::counts::CountsError;
 use mooring_nodes::record::{self, RecordDocument, RecordError};
 use mooring_nodes::unregistered::NodeFields;
 use mooring_nodes::verdict::Verdict;
@@ -20,7 +19,6 @@ use mooring_nodes::verdict::registration::{
 use mooring_nodes::{NodeReport, ReportSource};
 use serde_json::Value;
 
-use super::fleet::FleetTable;
 use crate::observation::Observation;
 use crate::run::{Api, ApiError, Inspector, observe};
 use crate::schedule::QueuePriority;
@@ -66,8 +64,6 @@ pub enum QueryError {
     OutOfScope(String, String),
     #[error(transparent)]
     Record(#[from] RecordError),
-    #[error(transparent)]
-    Counts(#[from] CountsError),
 }
 
 impl NodeQuery {
@@ -123,16 +119,12 @@ impl NodeQuery {
         }
     }
 
-    pub async fn fleet(&self) -> Result<FleetTable, QueryError> {
-        Ok(FleetTable::of(&self.record().await?, &self.claims("").await?))
-    }
-
-    pub(super) async fn get(&self, path: &str) -> Result<Option<Value>, QueryError> {
+    async fn get(&self, path: &str) -> Result<Option<Value>, QueryError> {
         let Some(api) = &self.api else { return Ok(None) };
         Ok(api.object(path).await?)
     }
 
-    pub(super) async fn record(&self) -> Result<RecordDocument, QueryError> {
+    async fn record(&self) -> Result<RecordDocument, QueryError> {
         let object = self.get(&record::path(&self.namespace)).await?;
         Ok(RecordDocument::from_config_map(&object.unwrap_or_default())?)
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::diagnose::failures::diagnose;
 use crate::diagnosis::Hints;
-use crate::{rule_names, to_json};
+use crate::rule_names;
 
 thread_local! {
     static REMOVED: Cell<Option<&'static str>> = const { Cell::new(None) };
@@ -42,7 +42,7 @@ impl Case {
     }
 
     fn result(&self) -> String {
-        to_json(&diagnose(&self.input, self.hints))
+        format!("{:?}", diagnose(&self.input, self.hints))
     }
 }
 

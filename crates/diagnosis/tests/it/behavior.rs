@@ -3,7 +3,7 @@
 use mooring_codes::{Os, Reach, Status, all, image_date};
 use mooring_diagnosis::{
     ANOTHER_IMAGE, BootstrapOutcome, Confidence, Diagnosis, Effective, FoundBy, Hints, Reported,
-    Situation, Stage, cause_page, decode, diagnose, diagnose_code, to_json,
+    Situation, Stage, cause_page, decode, diagnose, diagnose_code,
 };
 
 fn report(code: i32, output: &str) -> String {
@@ -213,11 +213,6 @@ fn wording_is_reported_with_the_name_of_its_error() {
     let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
     let reported = Reported { name: Some("SkuNotAvailable".to_owned()), ..Reported::default() };
     assert_eq!((diagnosis.outcome, &diagnosis.reported), (BootstrapOutcome::NoCode, &reported));
-}
-
-#[test]
-fn empty_result_is_a_valid_document() {
-    assert_eq!(to_json(&[]), "{\n  \"schema\": \"mooring.explain/v1\",\n  \"diagnoses\": []\n}");
 }
 
 /// Each text repeats an anchor. A reader that scanned the whole text for each of them would run for hours.

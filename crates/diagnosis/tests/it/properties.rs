@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use mooring_diagnosis::{BootstrapOutcome, FoundBy, Hints, decode, diagnose, to_json};
+use mooring_diagnosis::{BootstrapOutcome, FoundBy, Hints, decode, diagnose};
 use mooring_redact::{likely_secrets, mask_line};
 use proptest::prelude::*;
 
@@ -121,8 +121,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_do_not_panic(input in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let diagnoses = diagnose(&input, Hints::default());
-        prop_assert!(serde_json::from_str::<serde_json::Value>(&to_json(&diagnoses)).is_ok());
+        diagnose(&input, Hints::default());
     }
 
     #[test]

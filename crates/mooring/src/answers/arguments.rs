@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::schemas;
-use crate::about::schema;
 use crate::arguments::{SourceArguments, parse_duration};
 use crate::output::AnswerFormat;
 
@@ -114,9 +112,6 @@ pub(crate) struct WhyArguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([schemas::WHY, schemas::FORMER_WHY]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -126,9 +121,6 @@ pub(crate) struct FleetArguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([schemas::FLEET, schemas::FORMER_FLEET]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Args)]

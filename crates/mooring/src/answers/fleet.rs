@@ -16,7 +16,6 @@ use super::common::{
     mitigations_markdown, names, print_warnings, short_since,
 };
 use super::filters::ensure_known;
-use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::FleetArguments;
 use crate::cluster::read;
 use crate::output::failure::CommandFailure;
@@ -26,17 +25,12 @@ use crate::process::build_runtime;
 
 /// Exits with 1 if something is wrong, and with 3 if a source could not be read.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, CommandFailure> {
-    let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
-    ensure_document(arguments.schema.as_deref(), is_document)?;
     let facts = build_runtime()?.block_on(read(&arguments.read.sources))?.facts;
     ensure_known(&arguments.read, &facts, "fleet")?;
     let filter = filter(&arguments.read, &facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
     let findings = ImageFinding::all(&facts, &inventory, &fleet);
-    if is_former(arguments.schema.as_deref(), FLEET_SCHEMA) {
-        return crate::answers::former::fleet(arguments, &findings).map(|()| ExitCode::SUCCESS);
-    }
     let status = ClusterStatus::of(&facts, &filter, &inventory, &fleet);
     print_warnings(&facts);
     match arguments.output {
@@ -235,7 +229,6 @@ mod tests {
         let arguments = FleetArguments {
             read: read_arguments(&["--since", "90m"]),
             output: AnswerFormat::Table,
-            schema: None,
         };
         let fleet = Fleet::of(&facts.inventory, None);
         piped(&screen(

@@ -4,8 +4,6 @@ mod arguments;
 pub(crate) mod common;
 mod filters;
 pub(crate) mod fleet;
-pub(crate) mod former;
-pub(crate) mod schemas;
 mod status;
 mod status_watch;
 mod why;

@@ -102,7 +102,7 @@ mod tests {
             let is_code = name.parse::<i32>().is_ok() || !mooring_codes::by_name(name).is_empty();
             assert!(is_cause || is_code, "{name} cannot be explained");
         }
-        assert!(names(Names::Schemas).contains("mooring.why/v2"));
+        assert!(names(Names::Schemas).contains("mooring.why/v1"));
         assert!(names(Names::Scenarios).contains("oras-missing"));
     }
 }

@@ -207,7 +207,7 @@ pub(crate) enum Command {
     },
     /// Print the JSON Schema of a document, or list all
     Schema {
-        /// ID, such as mooring.explain/v2
+        /// ID, such as mooring.explain/v1
         id: Option<String>,
     },
     /// Print a shell completion script

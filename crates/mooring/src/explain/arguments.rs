@@ -4,8 +4,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
 use mooring_codes::{Date, Os, Owner};
 
-use super::document::SCHEMA;
-use crate::about::schema;
 use crate::arguments::KubeArguments;
 use crate::output::AnswerFormat;
 
@@ -45,9 +43,6 @@ pub(crate) struct ExplainArguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,
-    /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = schema::parser([SCHEMA, mooring_diagnosis::SCHEMA]))]
-    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -6,18 +6,15 @@ use std::process::ExitCode;
 use mooring_diagnosis::Hints;
 
 use super::arguments::ExplainArguments;
-use super::occurrences::Occurrences;
+use super::occurrences::{self, Occurrences};
 use super::show::print;
 use super::subject::{explain_argument, explain_text};
-use super::{document, occurrences};
-use crate::about::schema::is_former;
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 /// Exits with 3 if the cluster was asked and could not be read.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, CommandFailure> {
-    let schema = arguments.schema.as_deref().unwrap_or(document::SCHEMA);
     let hints = Hints { os: arguments.os, image_date: arguments.image };
     let explanation = match arguments.what.as_deref() {
         None | Some("-") => {
@@ -33,19 +30,15 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, CommandF
     };
     match explanation {
         Some(mut explanation) => {
-            if let (Some(cause), true) = (explanation.causes.first(), shows_cluster(arguments)) {
+            // Names have no place for facts of a cluster.
+            let shows_cluster = arguments.output != AnswerFormat::Name;
+            if let (Some(cause), true) = (explanation.causes.first(), shows_cluster) {
                 explanation.occurrences = occurrences::read(&arguments.kube, cause.reason)?;
             }
-            print(&explanation, arguments, schema)?;
+            print(&explanation, arguments)?;
             let occurrences = explanation.occurrences.as_ref();
             Ok(ExitCode::from(occurrences.map_or(0, Occurrences::exit_code)))
         }
         None => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// Returns true unless the output has no place for facts of a cluster.
-fn shows_cluster(arguments: &ExplainArguments) -> bool {
-    arguments.output != AnswerFormat::Name
-        && !is_former(arguments.schema.as_deref(), document::SCHEMA)
 }

@@ -1,4 +1,4 @@
-//! Diagnoses as a document, schema `mooring.explain/v2`.
+//! Diagnoses as a document, schema `mooring.explain/v1`.
 
 use mooring_codes::Os;
 use mooring_diagnosis::{
@@ -13,7 +13,7 @@ use super::occurrences::Occurrences;
 use super::pages;
 use crate::explain::codes::document::CauseEntry;
 
-pub(super) const SCHEMA: &str = "mooring.explain/v2";
+pub(super) const SCHEMA: &str = "mooring.explain/v1";
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

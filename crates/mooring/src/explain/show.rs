@@ -1,7 +1,7 @@
 //! Output of an explanation.
 
 use mooring_codes::{known_image_page, page};
-use mooring_diagnosis::{ANOTHER_IMAGE, to_json};
+use mooring_diagnosis::ANOTHER_IMAGE;
 use mooring_redact::identifier;
 use mooring_terminal::{Screen, Text};
 
@@ -18,19 +18,9 @@ use crate::output::{AnswerFormat, print_document, print_screen};
 pub(super) fn print(
     explanation: &Explanation,
     arguments: &ExplainArguments,
-    schema: &str,
 ) -> Result<(), CommandFailure> {
     let what = arguments.what.as_deref().unwrap_or("-");
     match arguments.output {
-        AnswerFormat::Json if schema == mooring_diagnosis::SCHEMA => {
-            show::print((to_json(&explanation.diagnoses) + "\n").as_bytes())
-        }
-        AnswerFormat::Yaml if schema == mooring_diagnosis::SCHEMA => {
-            let document: serde_json::Value =
-                serde_json::from_str(&to_json(&explanation.diagnoses))
-                    .map_err(|error| CommandFailure::io(error.to_string()))?;
-            print_document(&document, true)
-        }
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let occurrences = explanation.occurrences.as_ref();
             let document = published::document(

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn yaml_has_the_members_of_the_json_document() {
         let document = json!({
-            "schema": "mooring.why/v2",
+            "schema": "mooring.why/v1",
             "unknown": null,
             "list": [],
             "text": "yes: \"x\"\nno",

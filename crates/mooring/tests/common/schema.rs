@@ -7,14 +7,12 @@ use super::{mooring, text};
 
 /// Shapes of the release before, with names of their own style.
 const FORMER: &[&str] = &[
-    "mooring.explain/v1",
     "mooring.finalizers.plan/v1",
     "mooring.finalizers.status/v1",
     "mooring.finalizers/v1",
     "mooring.repair.plan/v1",
     "mooring.repair.status/v1",
     "mooring.repair/v1",
-    "mooring.why/v1",
 ];
 
 /// Fails if the document does not match the schema that it names, or has a member that the schema does not.

@@ -226,7 +226,7 @@ fn completions_of_bash_have_names_of_the_cluster() {
         ("mooring fleet --pool = syst", "system"),
         ("mooring sim --scenario oras", "oras-missing"),
         ("mooring sim --show oras", "oras-missing"),
-        ("mooring schema mooring.wh", "mooring.why/v2"),
+        ("mooring schema mooring.wh", "mooring.why/v1"),
         ("mooring fleet --image ''", "202601.13.0"),
         ("mooring why -o js", "json"),
     ] {

@@ -7,9 +7,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::controller::{
-    delete_nodeclaim, run, simulate as oras_missing, start_controller, wait_for,
-};
 use crate::common::schema::assert_valid;
 use crate::common::{Sim, mooring, result, wait};
 
@@ -19,10 +16,9 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 type Case<'a> = (&'a [&'a str], &'a str);
 
 const WITHOUT_CLUSTER: &[Case<'_>] = &[
-    (&["explain", "211"], "mooring.explain/v2"),
-    (&["explain", "OrasBinaryMissing"], "mooring.explain/v2"),
-    (&["explain", "quota exceeded: 0 of 8 cores left"], "mooring.explain/v2"),
-    (&["explain", "211", "--schema", "explain/v1"], "mooring.explain/v1"),
+    (&["explain", "211"], "mooring.explain/v1"),
+    (&["explain", "OrasBinaryMissing"], "mooring.explain/v1"),
+    (&["explain", "quota exceeded: 0 of 8 cores left"], "mooring.explain/v1"),
     (&["codes", "list", "--all"], "mooring.codes/v1"),
     (&["codes", "show", "211"], "mooring.codes/v1"),
     (&["codes", "search", "oras"], "mooring.codes/v1"),
@@ -31,15 +27,11 @@ const WITHOUT_CLUSTER: &[Case<'_>] = &[
 
 const FAILED_NODES: &[Case<'_>] = &[
     (&["status"], "mooring.status/v1"),
-    (&["fleet"], "mooring.fleet/v2"),
-    (&["fleet", "--schema", "fleet/v1"], "mooring.fleet/v1"),
-    (&["why"], "mooring.why/v2"),
-    (&["why", "default", "--schema", "why/v1"], "mooring.why/v1"),
-    (&["why", "default-bad1", "--schema", "why/v1"], "mooring.why/v1"),
-    (&["why", "default-good1", "--schema", "why/v1"], "mooring.why/v1"),
-    (&["why", "default"], "mooring.why/v2"),
-    (&["why", "default-bad1"], "mooring.why/v2"),
-    (&["why", "default-good1"], "mooring.why/v2"),
+    (&["fleet"], "mooring.fleet/v1"),
+    (&["why"], "mooring.why/v1"),
+    (&["why", "default"], "mooring.why/v1"),
+    (&["why", "default-bad1"], "mooring.why/v1"),
+    (&["why", "default-good1"], "mooring.why/v1"),
     (&["doctor"], "mooring.doctor/v1"),
     (&["trace", "default-bad1"], "mooring.trace/v1"),
     (&["bundle", "default-bad1", "--out", "OUT"], "mooring.bundle/v1"),
@@ -188,23 +180,5 @@ mod slow {
     #[test]
     fn documents_of_failed_nodes_fit_their_schemas() {
         simulate("oras-missing", FAILED_NODES);
-    }
-
-    #[test]
-    fn former_documents_with_a_record_fit_their_schemas() {
-        let folder = tempfile::tempdir().unwrap();
-        let sim = oras_missing(&folder.path().join("sim"));
-        let _controller = start_controller(&sim, "off");
-        let fleet = ["fleet", "--schema", "fleet/v1"];
-        wait_for("the record", || {
-            let output = run(&sim, &[&fleet[..], &["-o", "json"]].concat());
-            let document: Value = serde_json::from_slice(&output.stdout).ok()?;
-            let has = |name: &str| document[name].as_array().is_some_and(|list| !list.is_empty());
-            (has("rows") && has("findings")).then_some(())
-        });
-        // Only the record has it.
-        delete_nodeclaim(&sim, "default-bad1");
-        let why = ["why", "default-bad1", "--schema", "why/v1"];
-        check(Some(&sim), &[(&fleet, "mooring.fleet/v1"), (&why, "mooring.why/v1")]);
     }
 }

@@ -117,7 +117,7 @@ fn text_is_explained_from_a_file_and_from_a_pipe() {
         document.as_object_mut().unwrap().remove("generatedAt");
     }
     assert_eq!(from_file, from_pipe);
-    assert_eq!(from_file["schema"], "mooring.explain/v2");
+    assert_eq!(from_file["schema"], "mooring.explain/v1");
     let diagnosis = &from_file["diagnoses"][0];
     assert_eq!(diagnosis["reported"]["code"], 211);
     assert_eq!(diagnosis["effective"]["code"], 232);

@@ -87,8 +87,8 @@ impl Page {
         assert_eq!(failures["failures"][0]["failure"]["cause"], "OrasBinaryMissing", "{failures}");
         for (path, schema) in [
             ("status", "mooring.status/v1"),
-            ("fleet", "mooring.fleet/v2"),
-            ("fleet?since=1h&pool=default", "mooring.fleet/v2"),
+            ("fleet", "mooring.fleet/v1"),
+            ("fleet?since=1h&pool=default", "mooring.fleet/v1"),
             ("nodes", "mooring.page.nodes/v1"),
             ("nodes/default-bad1", "mooring.page.node/v1"),
             ("nodes/default-good1", "mooring.page.node/v1"),

@@ -137,7 +137,7 @@ async fn documents_have_their_schema_and_filters() {
     }
     for (address, schema) in [
         ("status", "mooring.status/v1"),
-        ("fleet?since=7d", "mooring.fleet/v2"),
+        ("fleet?since=7d", "mooring.fleet/v1"),
         ("failures", "mooring.page.failures/v1"),
         ("nodes", "mooring.page.nodes/v1"),
         ("nodes/default-b00", "mooring.page.node/v1"),

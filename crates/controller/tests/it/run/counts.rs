@@ -1,13 +1,10 @@
 //! Counts of joined and failed nodes against the whole controller.
 
-use mooring_controller::query::NodeQuery;
-use mooring_controller::run::Api;
 use mooring_nodes::record::counts::{CountsDocument, Filter, KEY, NAME};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
-use crate::run::azure;
 use crate::run::cluster::{Cluster, NAMESPACE};
 use crate::run::modes::Provisioning;
 
@@ -180,20 +177,7 @@ mod slow {
         assert!(times.windows(2).skip(1).all(|pair| pair[1] - pair[0] >= 60), "{times:?}");
         // The first creates the counts.
         assert!((3..=8).contains(&times.len()), "{times:?}");
-        // Read as commands do.
-        let (shell, options) =
-            (cluster.shell.clone(), cluster.shell.with(|world, _| world.azure().options().clone()));
-        let query = NodeQuery {
-            api: Some(Api::new(kube::Client::new(shell.kube_service("mooring-token"), "default"))),
-            arm: azure::client(&shell),
-            scope: azure::scope(&options),
-            namespace: NAMESPACE.to_owned(),
-            condition_type: "CSEProvisioned".to_owned(),
-            now: shell.now(),
-            run_command: false,
-            progress: |_| {},
-        };
-        let counts = query.counts().await.unwrap().unwrap();
+        let counts = cluster.counts().unwrap();
         let [total] = &counts.totals(Filter { pool: Some("default"), ..Filter::default() })[..]
         else {
             panic!("{counts:?}")
@@ -202,7 +186,8 @@ mod slow {
         assert_eq!(total.failed, [("OrasBinaryMissing".to_owned(), 8)].into());
         assert!(total.image.ends_with("/202601.27.0"), "{}", total.image);
         assert!(counts.totals(Filter { pool: Some("other"), ..Filter::default() }).is_empty());
-        let series = counts.series(Filter { since: Some(start), ..Filter::default() }, shell.now());
+        let series =
+            counts.series(Filter { since: Some(start), ..Filter::default() }, cluster.shell.now());
         assert_eq!(series.iter().map(|one| one.joined).sum::<u64>(), 2);
         assert!(counts.since() <= start);
         // Nothing changes, and nothing is written.

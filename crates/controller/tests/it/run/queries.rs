@@ -121,32 +121,6 @@ async fn recorded_failure_explains_a_nodeclaim_without_a_vm() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recorded_failure_of_a_node_is_its_earlier_attempt() {
-    let cluster = Cluster::quiet(ClusterOptions::default());
-    let query = node_query(&cluster);
-    let mut reports = query.why("system").await.unwrap();
-    query.add_earlier(&mut reports).await;
-    assert!(reports.iter().all(|one| one.earlier.is_none()), "no record");
-    record(&cluster, &[entry("u1", &reports[1].node, "OutboundConnFail")]);
-    query.add_earlier(&mut reports).await;
-    let earlier: Vec<Option<&str>> =
-        reports.iter().map(|one| one.earlier.as_ref().map(|earlier| &*earlier.cause)).collect();
-    assert_eq!(earlier, [None, Some("OutboundConnFail"), None]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn node_without_a_provider_id_is_found_after_minutes() {
-    let cluster = Cluster::quiet(ClusterOptions::default());
-    create(&cluster, node("lost", ""));
-    create(&cluster, node("joining", "azure:///x"));
-    assert!(node_query(&cluster).nodes_without_provider_id().await.is_empty());
-    cluster.pass(200).await;
-    let found = node_query(&cluster).nodes_without_provider_id().await;
-    let names: Vec<&str> = found.iter().map(|node| &*node.name).collect();
-    assert_eq!(names, ["lost"]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn view_shows_the_state_once_for_every_change() {
     let cluster = Cluster::new(false, Provisioning::Extension.with_cse(Cse::default()));
     let replica = cluster.start_viewed("a");

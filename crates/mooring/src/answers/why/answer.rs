@@ -1,4 +1,4 @@
-//! The facts of an answer, as in schema `mooring.why/v2`.
+//! The facts of an answer, as in schema `mooring.why/v1`.
 
 use jiff::Timestamp;
 use mooring_diagnosis::{cause_page, find_codes};

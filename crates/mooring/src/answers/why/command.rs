@@ -9,11 +9,9 @@ use serde_json::Value;
 use super::answer::WhyAnswer;
 use super::request::{ask, select};
 use super::{groups, markdown};
-use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::{ReadArguments, WhyArguments};
 use crate::answers::common::{add_mitigations, add_sources, names, print_warnings};
 use crate::answers::filters::ensure_known;
-use crate::answers::schemas::WHY;
 use crate::arguments::SourceArguments;
 use crate::cluster::{ConnectedCluster, read_cluster};
 use crate::output::failure::CommandFailure;
@@ -21,13 +19,10 @@ use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
 
+const WHY: &str = "mooring.why/v1";
+
 /// Exits with 1 if a node failed, is late or unknown, and with 3 if a source could not be read.
 pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, CommandFailure> {
-    let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
-    ensure_document(arguments.schema.as_deref(), is_document)?;
-    if is_former(arguments.schema.as_deref(), WHY) {
-        return crate::answers::former::why(arguments);
-    }
     let (cluster, subject, reports) = build_runtime()?.block_on(async {
         let mut cluster = read_cluster(&arguments.read.sources).await?;
         let (subject, reports) = ask(arguments, &mut cluster).await?;
@@ -66,7 +61,6 @@ pub(crate) async fn document(
         read: ReadArguments::all(sources),
         run_command: false,
         output: AnswerFormat::Json,
-        schema: None,
     };
     let (subject, reports) = ask(&arguments, cluster).await?;
     let selected = select(&arguments, &cluster.facts, &subject);

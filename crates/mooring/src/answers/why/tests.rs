@@ -34,7 +34,6 @@ fn arguments(name: Option<&str>, output: AnswerFormat) -> WhyArguments {
         read: read_arguments(&[]),
         run_command: false,
         output,
-        schema: None,
     }
 }
 
