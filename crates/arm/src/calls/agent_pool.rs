@@ -1,7 +1,9 @@
 //! Agent pools, and their machines: single nodes.
 
 use http::Method;
+use serde::Deserialize;
 
+use super::page::or_default;
 use crate::client::Client;
 use crate::error::Error;
 use crate::operation::{Started, WriteKind};
@@ -16,6 +18,42 @@ pub struct DeletePool {
     pub ignore_pod_disruption_budget: bool,
     /// eTag that the pool must have.
     pub if_match: Option<String>,
+}
+
+/// A single node of a pool.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Machine {
+    pub name: String,
+    #[serde(deserialize_with = "or_default")]
+    pub properties: MachineProperties,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct MachineProperties {
+    #[serde(deserialize_with = "or_default")]
+    pub provisioning_state: String,
+    #[serde(deserialize_with = "or_default")]
+    pub status: MachineState,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct MachineState {
+    pub provisioning_error: Option<ProvisioningError>,
+}
+
+/// An error, whose details contain what it summarizes.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ProvisioningError {
+    #[serde(deserialize_with = "or_default")]
+    pub code: String,
+    #[serde(deserialize_with = "or_default")]
+    pub message: String,
+    #[serde(deserialize_with = "or_default")]
+    pub details: Vec<Self>,
 }
 
 impl Client {
@@ -77,11 +115,11 @@ impl Client {
     }
 
     /// Returns all machines of a pool with one list, instead of one read per machine.
-    pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Raw<RawObject>>, Error> {
+    pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Raw<Machine>>, Error> {
         self.list(Call::get(&format!("{pool}/machines"), self.versions.machines)?).await
     }
 
-    pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<RawObject>, Error> {
+    pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<Machine>, Error> {
         self.read(Call::get(machine.as_str(), self.versions.machines)?).await
     }
 }

@@ -18,7 +18,7 @@ mod scale_set;
 mod vm;
 
 pub use activity_log::ActivityQuery;
-pub use agent_pool::DeletePool;
+pub use agent_pool::{DeletePool, Machine, MachineProperties, MachineState, ProvisioningError};
 pub use authorization::{
     DenyAssignment, DenyAssignmentProperties, Lock, LockProperties, Permission, Principal,
 };
@@ -27,7 +27,10 @@ pub use cluster::{
 };
 pub use network::{Reference, Subnet, SubnetProperties};
 pub use run_command::{Script, ScriptOutput};
-pub use scale_set::{OsProfile, ScaleSet, ScaleSetVm, ScaleSetVmProperties};
-pub use vm::{ImageReference, InstanceView, StorageProfile, Vm, VmAgent, VmProperties, VmStatus};
+pub use scale_set::ScaleSet;
+pub use vm::{
+    ExtensionHandler, ExtensionView, ImageReference, InstanceView, OsProfile, StorageProfile, Vm,
+    VmAgent, VmExtension, VmExtensionProperties, VmProperties, VmStatus,
+};
 
 pub use crate::versions::Versions;

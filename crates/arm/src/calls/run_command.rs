@@ -37,8 +37,8 @@ impl ScriptOutput {
         let output: Output = serde_json::from_str(&result.text()?)?;
         let mut streams = Self::default();
         for status in output.value {
-            let message = status.message.unwrap_or_default();
-            match status.code.as_deref().unwrap_or_default() {
+            let message = status.message;
+            match status.code.as_str() {
                 code if code.to_ascii_lowercase().contains("stdout") => streams.stdout = message,
                 code if code.to_ascii_lowercase().contains("stderr") => streams.stderr = message,
                 // Linux: both in one message.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::page::or_default;
-use super::vm::{InstanceView, StorageProfile};
+use super::vm::{InstanceView, Vm};
 use crate::client::Client;
 use crate::error::Error;
 use crate::operation::{Started, WriteKind};
@@ -22,30 +22,6 @@ pub struct ScaleSet {
     /// AKS stores the pool's name in `aks-managed-poolName`.
     #[serde(deserialize_with = "or_default")]
     pub tags: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct ScaleSetVm {
-    pub id: Option<ResourceId>,
-    pub name: String,
-    pub instance_id: Option<String>,
-    pub properties: ScaleSetVmProperties,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct ScaleSetVmProperties {
-    /// Contains the node name.
-    pub os_profile: Option<OsProfile>,
-    pub storage_profile: Option<StorageProfile>,
-    pub instance_view: Option<InstanceView>,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct OsProfile {
-    pub computer_name: Option<String>,
 }
 
 impl Client {
@@ -78,15 +54,12 @@ impl Client {
     }
 
     /// Returns the instances of a scale set with instance views.
-    pub async fn scale_set_vms(
-        &self,
-        scale_set: &ResourceId,
-    ) -> Result<Vec<Raw<ScaleSetVm>>, Error> {
+    pub async fn scale_set_vms(&self, scale_set: &ResourceId) -> Result<Vec<Raw<Vm>>, Error> {
         let path = format!("{scale_set}/virtualMachines");
         self.list(Call::get(&path, self.versions.compute)?.query("$expand", "instanceView")).await
     }
 
-    pub async fn scale_set_vm(&self, instance: &ResourceId) -> Result<Raw<ScaleSetVm>, Error> {
+    pub async fn scale_set_vm(&self, instance: &ResourceId) -> Result<Raw<Vm>, Error> {
         let call = Call::get(instance.as_str(), self.versions.compute)?;
         self.read(call.query("$expand", "instanceView")).await
     }

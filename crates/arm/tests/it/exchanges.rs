@@ -299,7 +299,7 @@ fn views_contain_the_deciding_fields() {
     assert_eq!(creating.properties.node_resource_group, None);
     let view: InstanceView = read("24_vmss_vm_instance_view_network_failed.json");
     assert_eq!(
-        view.statuses[0].code.as_deref(),
-        Some("ProvisioningState/failed/NetworkingInternalOperationError")
+        view.statuses[0].code,
+        "ProvisioningState/failed/NetworkingInternalOperationError"
     );
 }

@@ -1,8 +1,7 @@
 //! Status of an AKS machine.
 
-use serde_json::Value;
+use mooring_arm::calls::{Machine, ProvisioningError};
 
-use super::body::{items, object, text};
 use super::progress::ProvisioningState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -14,30 +13,24 @@ pub struct MachineStatus {
 }
 
 impl MachineStatus {
-    pub fn parse(json: &[u8]) -> Option<Self> {
-        Some(Self::of(&object(json)?))
-    }
-
-    /// Parses one page of a pool's machines.
-    pub fn parse_page(json: &[u8]) -> Option<Vec<Self>> {
-        Some(items(&object(json)?["value"]).map(Self::of).collect())
-    }
-
-    fn of(body: &Value) -> Self {
-        let properties = &body["properties"];
+    #[must_use]
+    pub fn of(machine: &Machine) -> Self {
+        let Machine { name, properties } = machine;
         let mut texts = Vec::new();
-        collect(&properties["status"]["provisioningError"], 0, &mut texts);
-        let progress = ProvisioningState::parse(text(&properties["provisioningState"]));
-        Self { name: text(&body["name"]).to_owned(), progress, error: texts.join("\n") }
+        if let Some(error) = &properties.status.provisioning_error {
+            collect(error, 0, &mut texts);
+        }
+        let progress = ProvisioningState::parse(&properties.provisioning_state);
+        Self { name: name.clone(), progress, error: texts.join("\n") }
     }
 }
 
 /// Details contain what the outer text summarizes. Azure nests a few levels; deeper ones are ignored.
-fn collect(error: &Value, depth: usize, texts: &mut Vec<String>) {
+fn collect(error: &ProvisioningError, depth: usize, texts: &mut Vec<String>) {
     if depth < 4 {
-        items(&error["details"]).take(8).for_each(|detail| collect(detail, depth + 1, texts));
+        error.details.iter().take(8).for_each(|detail| collect(detail, depth + 1, texts));
     }
-    let (code, message) = (text(&error["code"]), text(&error["message"]));
+    let ProvisioningError { code, message, .. } = error;
     if !code.is_empty() || !message.is_empty() {
         texts.push(format!("code={code}, message={message}"));
     }
@@ -45,13 +38,13 @@ fn collect(error: &Value, depth: usize, texts: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
     fn error_of(error: &Value) -> String {
         let body = json!({"properties": {"status": {"provisioningError": error}}});
-        MachineStatus::parse(body.to_string().as_bytes()).unwrap().error
+        MachineStatus::of(&serde_json::from_value(body).unwrap()).error
     }
 
     #[test]

@@ -1,18 +1,37 @@
 //! Results of reading Azure.
 //!
-//! Parsers are tolerant: a field may be absent, `null` or of an unexpected type. An unreadable response is an
-//! observation as well.
+//! An unreadable response is an observation as well.
 
-mod body;
+use std::time::Duration;
+
 pub mod karpenter;
 mod machine;
 mod progress;
-mod response;
 #[cfg(test)]
 mod tests;
 mod vm;
 
 pub use machine::MachineStatus;
 pub use progress::ProvisioningState;
-pub use response::Observation;
 pub use vm::{CseState, Extension, VmObservation};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    Vm(VmObservation),
+    Machine(MachineStatus),
+    /// HTTP 404.
+    Missing,
+    /// HTTP 401 or 403.
+    Denied {
+        status: u16,
+    },
+    /// HTTP 429.
+    Throttled {
+        retry_after: Option<Duration>,
+    },
+    /// No response, a server error, or an unreadable response.
+    Unreadable {
+        /// Fixed text; never the text of the response.
+        what: &'static str,
+    },
+}

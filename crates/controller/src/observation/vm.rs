@@ -1,12 +1,11 @@
 //! Status of a VM from its instance view.
 
 use jiff::Timestamp;
+use mooring_arm::calls::{ExtensionView, InstanceView, Vm, VmExtension, VmStatus};
 use mooring_codes::Os;
 use mooring_nodes::claim::mode::{Role, is_known_name, role};
 use mooring_nodes::verdict::registration::{AgentState, Power, VmState};
-use serde_json::Value;
 
-use super::body::{items, object, text};
 use super::progress::ProvisioningState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -51,47 +50,41 @@ pub struct Extension {
 }
 
 impl VmObservation {
-    /// Parses a VM with its instance view, or an instance view alone.
-    pub fn parse(json: &[u8]) -> Option<Self> {
-        let body = object(json)?;
-        Some(match body.get("properties") {
-            Some(vm) => Self::of(vm, &vm["instanceView"], &body["resources"]),
-            None => Self::of(&Value::Null, &body, &Value::Null),
-        })
-    }
-
-    fn of(properties: &Value, view: &Value, resources: &Value) -> Self {
-        let mut extensions: Vec<Extension> = items(resources)
-            .filter(|resource| !text(&resource["properties"]["type"]).is_empty())
+    #[must_use]
+    pub fn of(vm: &Vm) -> Self {
+        let unseen = InstanceView::default();
+        let view = vm.properties.instance_view.as_ref().unwrap_or(&unseen);
+        let resources = vm.resources.iter();
+        let mut extensions: Vec<Extension> = resources
+            .filter(|resource| !resource.properties.kind.is_empty())
             .map(Extension::of)
             .collect();
-        for view in items(&view["extensions"]) {
-            let name = text(&view["name"]);
+        for view in &view.extensions {
+            let name = &view.name;
             match extensions.iter_mut().find(|known| known.name.eq_ignore_ascii_case(name)) {
                 Some(known) => known.add(view),
                 None => extensions.push(Extension::of_view(view)),
             }
         }
-        for extension in &mut extensions {
-            let handler = items(&view["vmAgent"]["extensionHandlers"]).find(|handler| {
-                extension.text.is_empty() && role("", "", text(&handler["type"])) == extension.role
-            });
+        let handlers = || view.vm_agent.iter().flat_map(|agent| &agent.extension_handlers);
+        for extension in extensions.iter_mut().filter(|one| one.text.is_empty()) {
+            let handler = handlers().find(|handler| role("", "", &handler.kind) == extension.role);
             if let Some(handler) = handler.filter(|_| extension.role != Role::Other) {
-                text(&handler["status"]["message"]).clone_into(&mut extension.text);
+                extension.text.clone_from(&handler.status.message);
             }
         }
-        let own = items(&view["statuses"]).filter(|status| {
-            text(&status["code"]).to_ascii_lowercase().starts_with("provisioningstate/")
-        });
+        let own = view
+            .statuses
+            .iter()
+            .filter(|status| status.code.to_ascii_lowercase().starts_with("provisioningstate/"));
         let stated = own.clone().map(progress_of).next();
         let failed = own.filter(|status| progress_of(status) == ProvisioningState::Failed);
         let failure: Vec<String> = failed
-            .map(|status| {
-                let code = text(&status["code"]).rsplit('/').next().unwrap_or_default();
-                format!("{code}: {}", text(&status["message"]))
+            .map(|VmStatus { code, message, .. }| {
+                format!("{}: {message}", code.rsplit('/').next().unwrap_or_default())
             })
             .collect();
-        let progress = match ProvisioningState::parse(text(&properties["provisioningState"])) {
+        let progress = match ProvisioningState::parse(&vm.properties.provisioning_state) {
             ProvisioningState::Unknown => stated.unwrap_or_default(),
             known => known,
         };
@@ -167,12 +160,12 @@ impl VmObservation {
     }
 }
 
-fn progress_of(status: &Value) -> ProvisioningState {
-    ProvisioningState::parse(text(&status["code"]))
+fn progress_of(status: &VmStatus) -> ProvisioningState {
+    ProvisioningState::parse(&status.code)
 }
 
-fn power_of(view: &Value) -> Power {
-    let codes = items(&view["statuses"]).map(|status| text(&status["code"]).to_ascii_lowercase());
+fn power_of(view: &InstanceView) -> Power {
+    let codes = view.statuses.iter().map(|status| status.code.to_ascii_lowercase());
     let power = codes.filter_map(|code| code.strip_prefix("powerstate/").map(str::to_owned)).last();
     match power.as_deref() {
         Some("running") => Power::Running,
@@ -182,9 +175,9 @@ fn power_of(view: &Value) -> Power {
 }
 
 /// An extension that succeeded shows that the agent works, regardless of the agent's later status.
-fn agent_of(view: &Value, extensions: &[Extension], power: Power) -> AgentState {
-    let ready = items(&view["vmAgent"]["statuses"])
-        .any(|status| progress_of(status) == ProvisioningState::Succeeded);
+fn agent_of(view: &InstanceView, extensions: &[Extension], power: Power) -> AgentState {
+    let mut statuses = view.vm_agent.iter().flat_map(|agent| &agent.statuses);
+    let ready = statuses.any(|status| progress_of(status) == ProvisioningState::Succeeded);
     let worked =
         extensions.iter().any(|extension| extension.progress == ProvisioningState::Succeeded);
     match (ready || worked, power) {
@@ -196,17 +189,14 @@ fn agent_of(view: &Value, extensions: &[Extension], power: Power) -> AgentState 
 }
 
 impl Extension {
-    fn of(resource: &Value) -> Self {
-        // The resource may be named `vm/extension`.
-        let name = text(&resource["name"]).rsplit('/').next().unwrap_or_default();
-        let properties = &resource["properties"];
-        let role = role(name, text(&properties["publisher"]), text(&properties["type"]));
-        Self::new(name, role, text(&properties["provisioningState"]))
+    fn of(VmExtension { name, properties }: &VmExtension) -> Self {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let role = role(name, &properties.publisher, &properties.kind);
+        Self::new(name, role, &properties.provisioning_state)
     }
 
-    fn of_view(view: &Value) -> Self {
-        let name = text(&view["name"]);
-        let mut extension = Self::new(name, role(name, "", text(&view["type"])), "");
+    fn of_view(view: &ExtensionView) -> Self {
+        let mut extension = Self::new(&view.name, role(&view.name, "", &view.kind), "");
         extension.add(view);
         extension
     }
@@ -223,12 +213,11 @@ impl Extension {
     }
 
     /// Merges the instance view, which is newer than the resource: its operation may still be running.
-    fn add(&mut self, view: &Value) {
-        let known = items(&view["statuses"])
-            .filter(|status| progress_of(status) != ProvisioningState::Unknown)
-            .last();
+    fn add(&mut self, view: &ExtensionView) {
+        let is_known = |status: &&VmStatus| progress_of(status) != ProvisioningState::Unknown;
+        let known = view.statuses.iter().rfind(is_known);
         let seen = known.map(progress_of);
-        self.at = known.and_then(|status| text(&status["time"]).parse().ok());
+        self.at = known.and_then(|status| status.time.parse().ok());
         self.progress = match (self.progress, seen) {
             // The operation failed without a report from the guest, for example by a timeout.
             (ProvisioningState::Failed, Some(ProvisioningState::Running) | None) => {
@@ -237,9 +226,9 @@ impl Extension {
             (_, Some(seen)) => seen,
             (own, None) => own,
         };
-        let texts = items(&view["statuses"]).chain(items(&view["substatuses"]));
+        let texts = view.statuses.iter().chain(&view.substatuses);
         let texts: Vec<&str> =
-            texts.map(|status| text(&status["message"])).filter(|text| !text.is_empty()).collect();
+            texts.map(|status| &*status.message).filter(|text| !text.is_empty()).collect();
         self.text = texts.join("\n");
     }
 }

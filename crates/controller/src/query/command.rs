@@ -124,17 +124,15 @@ fn agent_problem(view: Option<&InstanceView>) -> Option<String> {
         return Some("the VM reports no VM agent".to_owned());
     };
     let is_ready = |status: &VmStatus| {
-        let is = |text: &Option<String>, word: &str| {
-            text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case(word))
-        };
-        is(&status.code, "ProvisioningState/succeeded") || is(&status.display_status, "Ready")
+        status.code.eq_ignore_ascii_case("ProvisioningState/succeeded")
+            || status.display_status.eq_ignore_ascii_case("Ready")
     };
     if agent.statuses.iter().any(is_ready) {
         return None;
     }
-    let shown = agent.statuses.iter().find_map(|status| status.display_status.clone());
-    let shown = shown.unwrap_or_else(|| "no status".to_owned());
-    Some(format!("the VM agent does not report ({})", mooring_redact::identifier(&shown)))
+    let mut shown = agent.statuses.iter().map(|status| &*status.display_status);
+    let shown = shown.find(|text| !text.is_empty()).unwrap_or("no status");
+    Some(format!("the VM agent does not report ({})", mooring_redact::identifier(shown)))
 }
 
 fn failed(node: &str, why: impl Into<String>, hint: &'static str) -> QueryError {

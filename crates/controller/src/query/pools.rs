@@ -1,13 +1,13 @@
 //! AKS node pools: scale sets, whose instances have the extension `vmssCSE`.
 
 use mooring_arm::ResourceId;
-use mooring_arm::calls::ScaleSetVm;
+use mooring_arm::calls::Vm;
 use mooring_nodes::NodeReport;
 use mooring_nodes::claim::Claim;
 use mooring_nodes::claim::scope::Scope;
 
 use super::why::{NodeQuery, QueryError};
-use crate::observation::Observation;
+use crate::observation::{Observation, VmObservation};
 
 const POOL: &str = "aks-managed-poolName";
 
@@ -28,7 +28,7 @@ impl NodeQuery {
             let Some(id) = set.id.clone().filter(|_| own || holds) else { continue };
             let pool_name = set.tags.get(POOL).map(String::as_str);
             for one in self.arm.scale_set_vms(&id).await? {
-                let host = host(one.view());
+                let host = host(&one);
                 let number = one.instance_id.as_deref();
                 let wanted = match instance {
                     Some(wanted) => number == Some(wanted) || host == wanted,
@@ -36,8 +36,7 @@ impl NodeQuery {
                 };
                 if wanted {
                     let joined = self.has_joined(&host).await?;
-                    reports
-                        .push(self.of_instance(one.view(), one.text(), pool_name, joined).await?);
+                    reports.push(self.of_instance(&one, pool_name, joined).await?);
                 }
             }
         }
@@ -52,13 +51,12 @@ impl NodeQuery {
         joined: Option<bool>,
     ) -> Result<NodeReport, QueryError> {
         let one = self.arm.scale_set_vm(id).await?;
-        self.of_instance(one.view(), one.text(), pool, joined).await
+        self.of_instance(&one, pool, joined).await
     }
 
     async fn of_instance(
         &self,
-        instance: &ScaleSetVm,
-        text: &str,
+        instance: &Vm,
         pool: Option<&str>,
         joined: Option<bool>,
     ) -> Result<NodeReport, QueryError> {
@@ -69,7 +67,7 @@ impl NodeQuery {
             image.id.clone().or_else(|| image.community_gallery_image_id.clone())
         });
         let claim = Claim { image: image.map(|image| image.as_str().into()), ..placeholder };
-        let observation = Observation::of_vm(200, None, text.as_bytes());
+        let observation = Observation::Vm(VmObservation::of(instance));
         let mut report = self.evaluate_observation(&claim, &observation)?;
         report.joined = joined;
         if let Some(id) = &instance.id {
@@ -79,7 +77,7 @@ impl NodeQuery {
     }
 }
 
-fn host(instance: &ScaleSetVm) -> String {
+fn host(instance: &Vm) -> String {
     let profile = instance.properties.os_profile.as_ref();
     let host = profile.and_then(|profile| profile.computer_name.clone());
     host.unwrap_or_else(|| instance.name.clone())

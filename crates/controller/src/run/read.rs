@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use mooring_arm::{Client, Error, ErrorKind, Priority, Raw, ResourceId};
-use serde_json::value::RawValue;
+use mooring_arm::{Client, Error, ErrorKind, Priority, ResourceId};
 
-use crate::observation::{MachineStatus, Observation};
+use crate::observation::{MachineStatus, Observation, VmObservation};
 use crate::schedule::QueuePriority;
-use crate::state::{ReadTarget, Sweep, SweepResult, sweep_query, sweep_rows};
+use crate::state::{ReadTarget, Sweep, SweepResult, SweepRow, sweep_query};
 
 /// A VM is deleted within this time; other reads can wait for a retry.
 const EVENT_READ_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,11 +32,11 @@ pub async fn observe(arm: &Client, target: &ReadTarget, priority: QueuePriority)
     let response = match target {
         ReadTarget::Vm(_) => {
             let vm = client.vm(&id).await;
-            vm.map(|vm| Observation::of_vm(200, None, vm.text().as_bytes()))
+            vm.map(|vm| Observation::Vm(VmObservation::of(&vm)))
         }
         ReadTarget::Machine(_) => {
             let machine = client.machine(&id).await;
-            machine.map(|machine| Observation::of_machine(200, None, machine.text().as_bytes()))
+            machine.map(|machine| Observation::Machine(MachineStatus::of(&machine)))
         }
     };
     response.unwrap_or_else(|error| observe_error(&error))
@@ -70,11 +69,9 @@ pub async fn read_list(arm: &Client, sweep: &Sweep) -> Option<SweepResult> {
     let client = arm.at(Priority::Sweep).within(READ_TIMEOUT);
     let found = match sweep {
         Sweep::Extensions { subscription, group } => {
-            let rows = client.graph::<Box<RawValue>>(&[&**subscription], &sweep_query(group)).await;
+            let rows = client.graph::<SweepRow>(&[&**subscription], &sweep_query(group)).await;
             rows.map(|rows| {
-                let rows: Vec<&str> = rows.iter().map(Raw::text).collect();
-                let page = format!("{{\"data\":[{}]}}", rows.join(","));
-                let rows = sweep_rows(page.as_bytes()).unwrap_or_default();
+                let rows = rows.iter().filter_map(|row| row.state()).collect();
                 SweepResult::Extensions { group: group.clone(), rows }
             })
         }
@@ -82,10 +79,8 @@ pub async fn read_list(arm: &Client, sweep: &Sweep) -> Option<SweepResult> {
             let id = ResourceId::parse(pool).ok()?;
             let machines = client.machines(&id).await;
             machines.map(|machines| {
-                let machines = machines.iter();
-                let machines =
-                    machines.filter_map(|machine| MachineStatus::parse(machine.text().as_bytes()));
-                SweepResult::Machines { pool: pool.clone(), machines: machines.collect() }
+                let machines = machines.iter().map(|machine| MachineStatus::of(machine)).collect();
+                SweepResult::Machines { pool: pool.clone(), machines }
             })
         }
     };

@@ -24,7 +24,7 @@ pub use messages::{
     Action, DiagnosedClaim, DropCounts, Input, QueueLengths, ReadRequest, ReadTarget, Sweep,
     SweepResult,
 };
-pub use sweep::{query as sweep_query, rows as sweep_rows};
+pub use sweep::{SweepRow, query as sweep_query};
 
 #[cfg(test)]
 mod tests;

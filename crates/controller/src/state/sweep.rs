@@ -142,13 +142,9 @@ pub fn query(group: &str) -> String {
     )
 }
 
+/// An extension as the query projects it.
 #[derive(Deserialize)]
-struct Page {
-    data: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-struct Row {
+pub struct SweepRow {
     id: String,
     #[serde(default)]
     name: String,
@@ -160,19 +156,17 @@ struct Row {
     state: String,
 }
 
-/// Parses one page of a sweep: VM name in lower case, and the state of its bootstrap.
-pub fn rows(json: &[u8]) -> Option<HashMap<String, ProvisioningState>> {
-    let page: Page = serde_json::from_slice(json).ok()?;
-    let rows = page.data.into_iter().filter_map(|row| {
-        let name = row.name.rsplit('/').next().unwrap_or_default();
-        if role(name, &row.publisher, &row.kind) == Role::Other {
+impl SweepRow {
+    /// Returns the VM's name in lower case and the state of its bootstrap; none for other extensions.
+    pub fn state(&self) -> Option<(String, ProvisioningState)> {
+        let name = self.name.rsplit('/').next().unwrap_or_default();
+        if role(name, &self.publisher, &self.kind) == Role::Other {
             return None;
         }
-        let id = row.id.to_ascii_lowercase();
+        let id = self.id.to_ascii_lowercase();
         let vm = id.split("/virtualmachines/").nth(1)?.split('/').next()?;
-        Some((vm.to_owned(), ProvisioningState::parse(&row.state)))
-    });
-    Some(rows.collect())
+        Some((vm.to_owned(), ProvisioningState::parse(&self.state)))
+    }
 }
 
 #[cfg(test)]
@@ -182,16 +176,16 @@ mod tests {
 
     #[test]
     fn sweep_page_shows_the_bootstrap_state_of_vms() {
-        let json = serde_json::json!({"totalRecords": 3, "data": [
+        let rows = serde_json::json!([
             {"id": "/subscriptions/0/resourceGroups/G/providers/Microsoft.Compute/virtualMachines/aks-A/extensions/cse-agent-karpenter",
              "name": "cse-agent-karpenter", "publisher": "Microsoft.Azure.Extensions", "kind": "CustomScript", "state": "Failed"},
             {"id": "/subscriptions/0/resourceGroups/g/providers/microsoft.compute/virtualmachines/aks-b/extensions/computeAksLinuxBilling",
              "name": "computeAksLinuxBilling", "publisher": "Microsoft.AKS", "kind": "Compute.AKS.Linux.Billing", "state": "Failed"},
             {"id": "strange", "publisher": "Microsoft.Azure.Extensions", "kind": "CustomScript"}
-        ]});
-        let rows = rows(json.to_string().as_bytes()).unwrap();
-        assert_eq!(rows, HashMap::from([("aks-a".to_owned(), ProvisioningState::Failed)]));
-        assert_eq!(super::rows(b"{}"), None);
+        ]);
+        let rows: Vec<SweepRow> = serde_json::from_value(rows).unwrap();
+        let states: Vec<_> = rows.iter().filter_map(SweepRow::state).collect();
+        assert_eq!(states, [("aks-a".to_owned(), ProvisioningState::Failed)]);
     }
 
     const GROUP: &str = "/subscriptions/0/resourceGroups/MC_a_b_c";

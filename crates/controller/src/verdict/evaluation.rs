@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn bootstrap_that_runs_when_karpenter_gives_up_timed_out() {
         let created = Timestamp::UNIX_EPOCH;
-        let body = br#"{"properties": {"instanceView": {"extensions": [{"name": "vmssCSE",
+        let vm = serde_json::json!({"properties": {"instanceView": {"extensions": [{"name": "vmssCSE",
             "type": "Microsoft.Azure.Extensions.CustomScript",
-            "statuses": [{"code": "ProvisioningState/transitioning"}]}]}}}"#;
-        let observation = Observation::of_vm(200, None, body);
+            "statuses": [{"code": "ProvisioningState/transitioning"}]}]}}});
+        let observation = Observation::Vm(VmObservation::of(&serde_json::from_value(vm).unwrap()));
         for (minutes, expected) in
             [(3, ConditionReason::CseRunning), (15, ConditionReason::CseTimedOut)]
         {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_controller::observation::VmObservation;
 use mooring_controller::verdict::patch::PatchResult;
 use mooring_controller::{Action, Input, Observation, Settings, State};
 use mooring_nodes::claim::intern::Interner;
@@ -44,7 +45,7 @@ fn failed() -> Input {
             "type": "Microsoft.Azure.Extensions.CustomScript",
             "statuses": [{"code": "ProvisioningState/failed/0", "level": "Error", "message": message}]}]},
     }});
-    let observation = Observation::of_vm(200, None, view.to_string().as_bytes());
+    let observation = Observation::Vm(VmObservation::of(&serde_json::from_value(view).unwrap()));
     Input::Observed { uid: Arc::from("u1"), observation }
 }
 

@@ -6,7 +6,8 @@ use mooring_nodes::verdict::Finding;
 use mooring_nodes::verdict::condition::ConditionReason;
 use serde_json::{Value, json};
 
-use crate::observation::{CseState, Observation, VmObservation};
+use super::status_of;
+use crate::observation::{CseState, Observation};
 use crate::verdict::evaluate;
 
 const CUSTOM_SCRIPT: (&str, &str) = ("Microsoft.Azure.Extensions", "CustomScript");
@@ -95,7 +96,7 @@ fn vm(state: &str, resources: &[ExtensionPair], views: &[ExtensionPair], agent: 
 }
 
 fn cse(body: &Value) -> CseState {
-    VmObservation::parse(body.to_string().as_bytes()).unwrap().cse()
+    status_of(body).cse()
 }
 
 fn agents() -> [Value; 3] {
@@ -201,8 +202,7 @@ fn tag_update_of_a_registered_node_is_not_running() {
         ..Claim::placeholder(&std::sync::Arc::from("u"), "x", None, None, now)
     };
     let own = extension("cse-agent-karpenter", CUSTOM_SCRIPT, "Updating", "", "");
-    let body = vm("Updating", &[own], &[], &agents()[1]).to_string();
-    let seen = Observation::of_vm(200, None, body.as_bytes());
+    let seen = Observation::Vm(status_of(&vm("Updating", &[own], &[], &agents()[1])));
     let reason = |registered: bool| match evaluate(&claim(registered), &seen, now) {
         Finding::Final(verdict) | Finding::Passing(verdict) => verdict.reason,
         Finding::Nothing => panic!("nothing"),
@@ -222,8 +222,6 @@ fn tag_update_is_not_a_running_bootstrap() {
     );
     let list = [own];
     assert!(matches!(cse(&vm("Updating", &list, &list, &agents()[1])), CseState::Succeeded { .. }));
-    let unseen =
-        VmObservation::parse(vm("Updating", &list, &[], &agents()[1]).to_string().as_bytes())
-            .unwrap();
+    let unseen = status_of(&vm("Updating", &list, &[], &agents()[1]));
     assert!(unseen.cse() == CseState::Running && unseen.is_updating());
 }

@@ -1,7 +1,5 @@
 mod extension_order;
 
-use std::time::Duration;
-
 use mooring_codes::Os;
 use serde_json::{Value, json};
 
@@ -10,10 +8,7 @@ use mooring_nodes::claim::mode::Role;
 use mooring_nodes::verdict::registration::{AgentState, Power};
 
 fn status_of(body: &Value) -> VmObservation {
-    match Observation::of_vm(200, None, body.to_string().as_bytes()) {
-        Observation::Vm(status_of) => status_of,
-        other => panic!("{other:?}"),
-    }
+    VmObservation::of(&serde_json::from_value(body.clone()).unwrap())
 }
 
 fn vm(extension_state: &str, code: &str, message: &str) -> Value {
@@ -118,51 +113,12 @@ fn windows_output_is_read_from_substatuses() {
 }
 
 #[test]
-fn instance_view_alone_is_parsed() {
-    let body = vm("", "ProvisioningState/failed/50", "exit status=50");
-    let view = &body["properties"]["instanceView"];
-    assert!(matches!(status_of(view).cse(), CseState::Failed { .. }));
-}
-
-#[test]
-fn malformed_bodies_are_observations() {
-    for body in ["", "null", "[]", "<html>", "{", "5"] {
-        assert!(
-            matches!(
-                Observation::of_vm(200, None, body.as_bytes()),
-                Observation::Unreadable { .. }
-            ),
-            "{body}"
-        );
-        assert!(
-            matches!(
-                Observation::of_machine(200, None, body.as_bytes()),
-                Observation::Unreadable { .. }
-            ),
-            "{body}"
-        );
-    }
-    for body in [
-        json!({}),
-        json!({"properties": null}),
-        json!({"properties": {"instanceView": {"extensions": {"a": 1}, "statuses": "x"}}, "resources": 5}),
-        json!({"properties": {"instanceView": {"extensions": [null, 1, {"name": 5, "statuses": [null]}]}}}),
-    ] {
-        assert!(
-            !matches!(status_of(&body).cse(), CseState::Failed { .. } | CseState::Succeeded { .. }),
-            "{body}"
-        );
-    }
-}
-
-#[test]
-fn http_statuses_are_observations() {
-    assert_eq!(Observation::of_vm(404, None, b""), Observation::Missing);
-    assert_eq!(Observation::of_vm(403, None, b""), Observation::Denied { status: 403 });
-    let wait = Some(Duration::from_secs(7));
-    assert_eq!(Observation::of_vm(429, wait, b""), Observation::Throttled { retry_after: wait });
-    for status in [100, 204, 302, 400, 409, 500, 503] {
-        assert!(matches!(Observation::of_vm(status, None, b""), Observation::Unreadable { .. }));
+fn absent_members_are_no_result() {
+    let without = json!({"properties": {"instanceView": {"extensions": null, "statuses": null}}, "resources": null});
+    let unnamed = json!({"properties": {"instanceView": {"vmAgent": null, "extensions": [{"name": null, "statuses": [{}]}]}}});
+    for body in [json!({}), json!({"properties": null}), without, unnamed] {
+        let cse = status_of(&body).cse();
+        assert!(!matches!(cse, CseState::Failed { .. } | CseState::Succeeded { .. }), "{body}");
     }
 }
 
@@ -170,32 +126,21 @@ fn http_statuses_are_observations() {
 fn machine_error_lists_the_innermost_first() {
     let body = json!({"name": "m", "properties": {"provisioningState": "Failed", "status": {"provisioningError": {
         "code": "Outer", "message": "sum", "details": [{"code": "VMExtensionProvisioningError", "message": "CSE failed with 'VMExtensionError_OutboundConnFail'."}]}}}});
-    let Observation::Machine(machine) =
-        Observation::of_machine(200, None, body.to_string().as_bytes())
-    else {
-        panic!()
-    };
+    let machine_of = |body: Value| MachineStatus::of(&serde_json::from_value(body).unwrap());
+    let machine = machine_of(body);
     assert!(machine.error.starts_with("code=VMExtensionProvisioningError"));
     assert_eq!(machine.progress, ProvisioningState::Failed);
-    let page = MachineStatus::parse_page(
-        json!({"value": [body, {"name": "n", "properties": {"status": null}}]})
-            .to_string()
-            .as_bytes(),
-    )
-    .unwrap();
-    assert_eq!((page.len(), page[1].error.as_str()), (2, ""));
+    assert_eq!(machine_of(json!({"name": "n", "properties": {"status": null}})).error, "");
 }
 
 proptest::proptest! {
     #[test]
-    fn parser_accepts_any_response(text in ".{0,400}", status in 0_u16..700) {
-        let nested = format!("{{\"properties\":{{\"instanceView\":{{\"extensions\":[{text}],\"statuses\":{text}}}}},\"resources\":[{text}]}}");
-        for body in [text.as_str(), nested.as_str()] {
-            if let Observation::Vm(status_of) = Observation::of_vm(status, None, body.as_bytes()) {
-                let _ = status_of.cse();
-            }
-            let _ = Observation::of_machine(status, None, body.as_bytes());
-        }
+    fn any_status_is_a_result(code in ".{0,40}", text in ".{0,400}") {
+        let status = json!([{"code": code, "message": text}]);
+        let body = json!({"properties": {"instanceView": {"statuses": status, "extensions": [
+            {"name": text, "type": code, "statuses": status},
+            {"name": "vmssCSE", "type": "Microsoft.Azure.Extensions.CustomScript", "statuses": status}]}}});
+        let _ = (status_of(&body).cse(), status_of(&body).state());
     }
 }
 
@@ -308,27 +253,11 @@ fn progress_is_parsed_from_states_and_codes() {
 }
 
 #[test]
-fn status_without_content_is_an_observation() {
-    let unreadable = |what| Observation::Unreadable { what };
-    for (status, expected) in [
-        (200, unreadable("unreadable response")),
-        (401, Observation::Denied { status: 401 }),
-        (410, Observation::Missing),
-        (499, unreadable("unexpected response")),
-        (500, unreadable("server error")),
-        (599, unreadable("server error")),
-    ] {
-        assert_eq!(Observation::of_vm(status, None, b""), expected);
-        assert_eq!(Observation::of_machine(status, None, b""), expected);
-    }
-}
-
-#[test]
 fn state_of_a_vm_shows_its_extension() {
     let state = |extensions: serde_json::Value| {
         let body = json!({"properties": {"provisioningState": "Succeeded",
             "instanceView": {"extensions": extensions}}});
-        let state = VmObservation::parse(body.to_string().as_bytes()).unwrap().state();
+        let state = status_of(&body).state();
         (state.lacks_extension, state.runs_extension)
     };
     let script = |code: &str| {

@@ -4,7 +4,7 @@ use mooring_nodes::record::FailureRecord;
 use serde_json::{Value, json};
 
 use super::{Action, add, at, claim, entry, event, leader};
-use crate::observation::{Observation, ProvisioningState};
+use crate::observation::{Observation, ProvisioningState, VmObservation};
 use crate::schedule::QueuePriority;
 use crate::state::reads::event_reads::{EVENT_TTL, contradicts};
 use crate::verdict::event::RegardingKind;
@@ -78,7 +78,7 @@ fn running_or_succeeded_bootstrap_contradicts_an_event() {
     let seen = |vm: &str, kind: &str, state: &str| {
         let view: Value = json!({"properties": {"provisioningState": vm, "instanceView": {"extensions": [{
             "name": "x", "type": kind, "statuses": [{"code": format!("ProvisioningState/{state}")}]}]}}});
-        contradicts(&Observation::of_vm(200, None, view.to_string().as_bytes()))
+        contradicts(&Observation::Vm(VmObservation::of(&serde_json::from_value(view).unwrap())))
     };
     let script = "Microsoft.Azure.Extensions.CustomScript";
     assert!(seen("Succeeded", script, "transitioning") && seen("Failed", script, "succeeded"));

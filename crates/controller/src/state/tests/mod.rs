@@ -13,8 +13,8 @@ use super::inputs::clear_unconfirmed;
 use super::reads::event_reads::EVENT_TTL;
 use super::tracked::{HeldVerdict, TrackedClaim, Work};
 use super::{Action, Input, QueueLengths, State, Sweep};
-use crate::observation::Observation;
 use crate::observation::karpenter::ProvisioningError;
+use crate::observation::{Observation, VmObservation};
 use crate::schedule::QueuePriority;
 use crate::settings::Settings;
 use mooring_nodes::claim::Claim;
@@ -77,7 +77,7 @@ fn failed_vm() -> Observation {
     let view = json!({"properties": {"provisioningState": "Failed", "instanceView": {"extensions": [{
         "name": "cse-agent-karpenter", "type": "Microsoft.Azure.Extensions.CustomScript",
         "statuses": [{"code": "ProvisioningState/failed/0", "message": message}]}]}}});
-    Observation::of_vm(200, None, view.to_string().as_bytes())
+    Observation::Vm(VmObservation::of(&serde_json::from_value(view).unwrap()))
 }
 
 fn event(uid: &str, name: &str, seconds: i64) -> Input {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Action, Input, State, add, at, claim, failed_vm, leader, observed};
+use crate::observation::{Observation, VmObservation};
 use crate::verdict::patch::PatchResult;
 
 /// A leader that writes the condition of a failure at 70.
@@ -55,7 +56,7 @@ fn success_after_a_registration_is_written_without_a_read() {
     let vm = serde_json::json!({"properties": {"provisioningState": "Succeeded", "instanceView": {"extensions": [{
         "name": "cse-agent-karpenter", "type": "Microsoft.Azure.Extensions.CustomScript",
         "statuses": [{"code": "ProvisioningState/succeeded", "message": "Enable succeeded"}]}]}}});
-    let seen = crate::observation::Observation::of_vm(200, None, vm.to_string().as_bytes());
+    let seen = Observation::Vm(VmObservation::of(&serde_json::from_value(vm).unwrap()));
     let is_patch = |action: &Action| matches!(action, Action::Patch { .. });
     assert!(!state.handle(observed("a", seen), at(71)).iter().any(is_patch));
     assert!(!state.handle(Input::Tick, at(74)).iter().any(is_patch));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::observation::karpenter::ProvisioningError;
+use mooring_controller::observation::{MachineStatus, VmObservation};
 use mooring_controller::state::{ReadRequest, ReadTarget, Sweep, SweepResult};
 use mooring_controller::verdict::event::{EventForm, RegardingKind};
 use mooring_controller::verdict::patch::PatchResult;
@@ -204,11 +205,11 @@ impl World {
                 let observation = match &target {
                     ReadTarget::Vm(vm) => {
                         let (status, body) = self.azure.vm(&vm.name, self.now);
-                        Observation::of_vm(status, None, body.to_string().as_bytes())
+                        observed(status, || Observation::Vm(VmObservation::of(&typed(body))))
                     }
                     ReadTarget::Machine(machine) => {
                         let (status, body) = self.azure.machine(&machine.name, self.now);
-                        Observation::of_machine(status, None, body.to_string().as_bytes())
+                        observed(status, || Observation::Machine(MachineStatus::of(&typed(body))))
                     }
                 };
                 vec![Input::Observed { uid, observation }]
@@ -398,3 +399,17 @@ pub(crate) fn run(
 }
 
 pub(crate) type Rows = HashMap<String, mooring_controller::observation::ProvisioningState>;
+
+fn typed<T: serde::de::DeserializeOwned>(body: Value) -> T {
+    serde_json::from_value(body).unwrap()
+}
+
+fn observed(status: u16, read: impl FnOnce() -> Observation) -> Observation {
+    match status {
+        200 => read(),
+        404 => Observation::Missing,
+        401 | 403 => Observation::Denied { status },
+        429 => Observation::Throttled { retry_after: None },
+        _ => Observation::Unreadable { what: "server error" },
+    }
+}
