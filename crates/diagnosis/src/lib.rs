@@ -20,7 +20,7 @@
 //! | select bootstrap messages and their exit codes | `decode` |
 //! | describe causes | `cause`, `data/` |
 //! | find the cause: by rules for exit codes, by known wordings of Azure and Kubernetes | `diagnose` |
-//! | the result | `diagnosis`, `json` |
+//! | the result | `diagnosis` |
 //! | count causes by image | [`fleet`] |
 
 mod cause;
@@ -42,4 +42,4 @@ pub use diagnose::failures::diagnose;
 pub use diagnose::pages::{CausePage, cause_page, cause_pages, find_codes, retry, rule_names};
 pub use diagnose::recognize::{Recognized, recognize};
 pub use diagnose::stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};
-pub use diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported};
+pub use diagnosis::{Diagnosis, Effective, Evidence, Hints, Origin, Reported};

@@ -15,7 +15,8 @@ pub(crate) fn sentence(status: &CseStatus) -> String {
         return String::new();
     }
     // Images stamp the agent with their own version.
-    let hints = Hints { os: Some(Os::Linux), image_date: image_date(VERSION).ok() };
+    let hints =
+        Hints { os: Some(Os::Linux), image_date: image_date(VERSION).ok(), ..Hints::default() };
     let diagnoses = diagnose(status.to_json().as_bytes(), hints);
     diagnoses.first().map(format_cause).unwrap_or_default()
 }

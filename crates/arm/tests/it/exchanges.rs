@@ -298,8 +298,5 @@ fn views_contain_the_deciding_fields() {
     let creating: Cluster = read("01_managed_cluster_get_creating.json");
     assert_eq!(creating.properties.node_resource_group, None);
     let view: InstanceView = read("24_vmss_vm_instance_view_network_failed.json");
-    assert_eq!(
-        view.statuses[0].code,
-        "ProvisioningState/failed/NetworkingInternalOperationError"
-    );
+    assert_eq!(view.statuses[0].code, "ProvisioningState/failed/NetworkingInternalOperationError");
 }

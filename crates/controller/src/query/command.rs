@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{InstanceView, Script, ScriptOutput, VmStatus};
 use mooring_arm::{Client, Error, ErrorKind, OperationOutcome, ResourceId, Started};
+use mooring_diagnosis::{Diagnosis, Hints, Origin, diagnose};
 use mooring_nodes::text::safe_tail;
 use serde_json::Value;
 
@@ -27,34 +28,54 @@ const READ_REPORT: [&str; 6] = [
 /// Separates the reports of the earlier and the latest attempt.
 const THIS_ATTEMPT: &str = "\n--- this attempt\n";
 
-/// Reports on a node, each empty if missing.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Reports {
-    pub(super) latest: String,
-    /// Report that the latest attempt found and kept.
-    pub(super) earlier: String,
+/// A report on a node; its text is empty if it is missing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Report {
+    pub(super) text: String,
+    pub(super) origin: Origin,
 }
 
-impl Reports {
+impl Report {
+    /// Reads a report and its exit code, which a text whose start is cut off has no longer.
     fn read(printed: &str) -> Self {
-        let (earlier, latest) = printed.split_once(THIS_ATTEMPT).unwrap_or(("", printed));
-        Self { latest: as_reported(latest), earlier: as_reported(earlier) }
+        let printed = printed.trim_end();
+        let (text, exit_code) = match printed.rsplit_once('\n') {
+            Some((text, last)) => (text.trim(), exit_code(last)),
+            None => (printed, None),
+        };
+        let is_whole = || serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object());
+        match exit_code {
+            None => Self { text: printed.to_owned(), origin: Origin::Unknown },
+            Some(_) if is_whole() => Self { text: text.to_owned(), origin: Origin::Unknown },
+            Some(exit_code) => Self { text: text.to_owned(), origin: Origin::Report { exit_code } },
+        }
+    }
+
+    pub(super) fn diagnose(&self, hints: Hints) -> Option<Diagnosis> {
+        let hints = Hints { origin: self.origin, ..hints };
+        diagnose(self.text.as_bytes(), hints).into_iter().next()
     }
 }
 
+fn reports(printed: &str) -> [Report; 2] {
+    let (earlier, latest) = printed.split_once(THIS_ATTEMPT).unwrap_or(("", printed));
+    [earlier, latest].map(Report::read)
+}
+
 impl NodeQuery {
+    /// Returns the reports of the earlier and the latest attempt.
     pub(super) async fn read_reports(
         &self,
         vm: &ResourceId,
         node: &str,
-    ) -> Result<Reports, QueryError> {
+    ) -> Result<[Report; 2], QueryError> {
         let shell = NodeShell { arm: &self.arm, vm, node, progress: self.progress };
         shell.check_agent().await?;
         (self.progress)(&format!(
             "reading the report on {node} with Run Command; this takes up to {}m",
             COMMAND_TIMEOUT.as_mins()
         ));
-        Ok(Reports::read(&shell.run(&READ_REPORT, self.now).await?))
+        Ok(reports(&shell.run(&READ_REPORT, self.now).await?))
     }
 }
 
@@ -170,25 +191,6 @@ fn error_of(printed: &ScriptOutput) -> Option<String> {
     (printed.stdout.trim().is_empty() && !error.is_empty()).then_some(error)
 }
 
-/// Converts the printed report for the diagnosis: whole, or, if its start is cut off, as an extension reports its end.
-fn as_reported(printed: &str) -> String {
-    let printed = printed.trim_end();
-    let (report, code) = match printed.rsplit_once('\n') {
-        Some((report, last)) => (report, exit_code(last)),
-        None => (printed, None),
-    };
-    let Some(code) = code else { return printed.to_owned() };
-    if serde_json::from_str::<Value>(report.trim()).is_ok_and(|value| value.is_object()) {
-        return report.trim().to_owned();
-    }
-    if code == 0 {
-        return "{\"ExitCode\": \"0\"}".to_owned();
-    }
-    format!(
-        "failed to execute command: command terminated with exit status={code}\n[stdout]\n{report}\n[stderr]\n"
-    )
-}
-
 fn exit_code(line: &str) -> Option<i32> {
     let value = line.trim().strip_prefix("\"ExitCode\":")?.trim();
     value.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
@@ -198,7 +200,7 @@ fn exit_code(line: &str) -> Option<i32> {
 mod tests {
     use std::process::Command;
 
-    use mooring_diagnosis::{Hints, diagnose};
+    use mooring_diagnosis::BootstrapOutcome;
 
     use super::*;
 
@@ -244,18 +246,18 @@ mod tests {
         assert!(long.len() > 4096 + 1000);
         let whole = &long[long.len() - 4096..];
         assert!(!whole.contains("ExitCode"), "a plain cat loses it");
-        let text = as_reported(&returned(Some(&long)));
-        let found = diagnose(text.as_bytes(), Hints::default()).into_iter().next().unwrap();
-        assert_eq!(found.outcome, mooring_diagnosis::BootstrapOutcome::Failed);
-        assert!(text.contains("exit status=211"), "{text}");
+        let read = Report::read(&returned(Some(&long)));
+        let found = read.diagnose(Hints::default()).unwrap();
+        assert_eq!((found.outcome, found.reported.code), (BootstrapOutcome::Failed, Some(211)));
+        assert_eq!(found.reason, "OrasBinaryMissing", "{read:?}");
 
         let short = report("50", "no route");
-        assert_eq!(as_reported(&returned(Some(&short))), short.trim());
-        let well = report("0", &noise);
-        let text = as_reported(&returned(Some(&well)));
-        let found = diagnose(text.as_bytes(), Hints::default()).into_iter().next().unwrap();
-        assert_eq!(found.outcome, mooring_diagnosis::BootstrapOutcome::Succeeded);
-        assert_eq!(as_reported(&returned(None)), "");
+        let whole = Report { text: short.trim().to_owned(), origin: Origin::Unknown };
+        assert_eq!(Report::read(&returned(Some(&short))), whole);
+        let well = Report::read(&returned(Some(&report("0", &noise))));
+        let found = well.diagnose(Hints::default()).unwrap();
+        assert_eq!(found.outcome, BootstrapOutcome::Succeeded);
+        assert_eq!(Report::read(&returned(None)).text, "");
     }
 
     #[test]
@@ -266,18 +268,18 @@ mod tests {
             &format!("{noise}\ncurl: (6) Could not resolve host: mcr.microsoft.com\n"),
         );
         let well = report("0", &noise);
+        let in_report = Origin::Report { exit_code: 50 };
         for (latest, code) in [(Some(&*well), Some(0)), (None, None)] {
-            let reports = Reports::read(&returned_after(latest, Some(&failed)));
-            assert!(reports.earlier.contains("exit status=50"), "{reports:?}");
-            assert!(reports.earlier.contains("Could not resolve host"), "{reports:?}");
-            let found = diagnose(reports.latest.as_bytes(), Hints::default()).into_iter().next();
-            let succeeded =
-                found.map(|found| found.outcome == mooring_diagnosis::BootstrapOutcome::Succeeded);
-            assert_eq!(succeeded, code.map(|code| code == 0), "{reports:?}");
+            let [earlier, latest] = reports(&returned_after(latest, Some(&failed)));
+            assert_eq!(earlier.origin, in_report);
+            assert!(earlier.text.contains("Could not resolve host"), "{earlier:?}");
+            let succeeded = latest
+                .diagnose(Hints::default())
+                .map(|found| found.outcome == BootstrapOutcome::Succeeded);
+            assert_eq!(succeeded, code.map(|code| code == 0), "{latest:?}");
         }
-        let alone = Reports::read(&returned(Some(&failed)));
-        assert_eq!(alone.earlier, "");
-        assert!(alone.latest.contains("exit status=50"));
+        let [earlier, latest] = reports(&returned(Some(&failed)));
+        assert_eq!((earlier.text.as_str(), latest.origin), ("", in_report));
     }
 
     #[test]

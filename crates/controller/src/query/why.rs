@@ -330,21 +330,20 @@ impl NodeQuery {
         {
             return Ok(());
         }
-        let reports = self.read_reports(vm, &claim.node_name()).await?;
-        let diagnose = |report: &str| {
-            mooring_diagnosis::diagnose(report.as_bytes(), hints(claim, None)).into_iter().next()
-        };
+        let [earlier, latest] = self.read_reports(vm, &claim.node_name()).await?;
+        let hints = hints(claim, None);
         report.source = ReportSource::Node;
-        report.earlier = diagnose(&reports.earlier)
+        report.earlier = earlier
+            .diagnose(hints)
             .and_then(|found| Verdict::failed(&found, FailureSource::InstanceView).failure);
-        let verdict = match diagnose(&reports.latest) {
+        let verdict = match latest.diagnose(hints) {
             None => Verdict::plain(ConditionReason::NoCseExtension, messages::NO_REPORT_ON_NODE),
             Some(found) if found.outcome == mooring_diagnosis::BootstrapOutcome::Succeeded => {
                 Verdict::succeeded()
             }
             Some(found) => Verdict::failed(&found, FailureSource::InstanceView),
         };
-        report.verdict = Verdict { at: mooring_trace::ended_at(&reports.latest), ..verdict };
+        report.verdict = Verdict { at: mooring_trace::ended_at(&latest.text), ..verdict };
         Ok(())
     }
 }

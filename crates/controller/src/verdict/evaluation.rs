@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 use mooring_codes::{Os, image_date};
-use mooring_diagnosis::{BootstrapOutcome, Diagnosis, Hints, diagnose};
+use mooring_diagnosis::{BootstrapOutcome, Diagnosis, Hints, Origin, diagnose};
 use mooring_nodes::claim::Claim;
 use mooring_nodes::claim::mode::ClaimMode;
 use mooring_nodes::verdict::condition::ConditionReason;
@@ -111,24 +111,13 @@ pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict
 
 pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
     let image_date = claim.image.as_deref().and_then(|image| image_date(image).ok());
-    Hints { os, image_date }
+    Hints { os, image_date, ..Hints::default() }
 }
 
-/// Diagnoses a text of the bootstrap extension. A text that does not show its origin is wrapped in Azure's message.
+/// Diagnoses a text of the bootstrap extension.
 fn diagnoses(claim: &Claim, text: &str, os: Os) -> Vec<Diagnosis> {
-    let hints = hints(claim, Some(os));
-    let diagnosis = diagnose(text.as_bytes(), hints);
-    if !diagnosis.is_empty() || text.is_empty() {
-        return diagnosis;
-    }
-    let (publisher, kind) = match os {
-        Os::Windows => ("Microsoft.Compute", "CustomScriptExtension"),
-        Os::Linux => ("Microsoft.Azure.Extensions", "CustomScript"),
-    };
-    let dressed = format!(
-        "VM has reported a failure when processing extension 'vmssCSE' (publisher '{publisher}' and type '{kind}'). Error message: '{text}'"
-    );
-    diagnose(dressed.as_bytes(), hints)
+    let hints = Hints { origin: Origin::Extension, ..hints(claim, Some(os)) };
+    diagnose(text.as_bytes(), hints)
 }
 
 /// Returns the minutes after which Karpenter gave up on the NodeClaim, if it did.

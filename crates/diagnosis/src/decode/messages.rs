@@ -1,12 +1,11 @@
 //! Decodes any bytes into messages.
 
-use mooring_codes::Date;
-
 use crate::decode::decoded::{BootstrapOutcome, Decoded};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::inferred_codes::{add_names, arm_code_alone, report_without_head};
 use crate::decode::interpret::interpret;
 use crate::decode::merge::merge;
+use crate::diagnosis::Hints;
 use crate::read::facts::gather;
 use crate::text::scanned::ScannedText;
 
@@ -15,16 +14,16 @@ use crate::text::scanned::ScannedText;
 /// Accepts any bytes: escaped any number of times, truncated, wrapped, quoted, marked up. Time and memory are
 /// proportional to the input.
 pub fn decode(input: &[u8]) -> Vec<Decoded> {
-    read(input, None).1.into_iter().map(|message| message.decoded).collect()
+    read(input, Hints::default()).1.into_iter().map(|message| message.decoded).collect()
 }
 
 /// Decodes a text. If no message has a good code, joins the lines, which a terminal may have wrapped within words, and
 /// decodes them again.
 ///
-/// `day` is the date of the image, for names whose number changed over time.
-pub(crate) fn read(input: &[u8], day: Option<Date>) -> (ScannedText, Vec<DecodedMessage>) {
+/// The date of the image is for names whose number changed over time.
+pub(crate) fn read(input: &[u8], hints: Hints) -> (ScannedText, Vec<DecodedMessage>) {
     let text = ScannedText::new(input);
-    let messages = interpret_all(&text, day);
+    let messages = interpret_all(&text, hints);
     let coded =
         |all: &[DecodedMessage]| all.iter().any(|one| one.decoded.code.is_some() && !one.weak);
     let is_other = |one: &DecodedMessage| one.decoded.outcome == BootstrapOutcome::NotABootstrap;
@@ -32,7 +31,7 @@ pub(crate) fn read(input: &[u8], day: Option<Date>) -> (ScannedText, Vec<Decoded
         && !messages.iter().any(is_other)
         && let Some(joined) = text.in_one_line()
     {
-        let rejoined = interpret_all(&joined, day);
+        let rejoined = interpret_all(&joined, hints);
         if coded(&rejoined) {
             return (joined, rejoined);
         }
@@ -40,11 +39,11 @@ pub(crate) fn read(input: &[u8], day: Option<Date>) -> (ScannedText, Vec<Decoded
     (text, messages)
 }
 
-fn interpret_all(text: &ScannedText, day: Option<Date>) -> Vec<DecodedMessage> {
-    let read = gather(&text.bytes, &text.hits);
+fn interpret_all(text: &ScannedText, hints: Hints) -> Vec<DecodedMessage> {
+    let read = gather(&text.bytes, &text.hits, hints);
     let mut messages =
         merge(read.messages.iter().map(|message| interpret(&read, message)).collect());
-    add_names(&read, &mut messages, day);
+    add_names(&read, &mut messages, hints.image_date);
     if messages.is_empty() {
         messages.extend(arm_code_alone(&read).or_else(|| report_without_head(&read)));
     }

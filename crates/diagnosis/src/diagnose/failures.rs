@@ -15,7 +15,7 @@ use crate::diagnose::found_clues::FoundClues;
 use crate::diagnose::rule::Rule;
 use crate::diagnose::wording_case::{from_wording, without_message};
 use crate::diagnose::{rules, wordings};
-use crate::diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported, unknown};
+use crate::diagnosis::{Diagnosis, Effective, Evidence, Hints, Origin, Reported, unknown};
 use crate::text::scanned::ScannedText;
 
 const MAX_EVIDENCE: usize = 4;
@@ -30,7 +30,14 @@ pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
 
 /// Returns every bootstrap message with its diagnosis, in the order of the text.
 pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, Diagnosis)> {
-    let (text, messages) = read(input, hints.image_date);
+    if hints.origin == Origin::Extension {
+        // The text itself shows most.
+        let own = diagnose_each(input, Hints { origin: Origin::Unknown, ..hints });
+        if !own.is_empty() || input.is_empty() {
+            return own;
+        }
+    }
+    let (text, messages) = read(input, hints);
     let (ours, others): (Vec<DecodedMessage>, Vec<DecodedMessage>) = messages
         .into_iter()
         .partition(|one| one.decoded.outcome != BootstrapOutcome::NotABootstrap);

@@ -1,5 +1,8 @@
 //! Reads the fact around each anchor, in the order of the text.
 
+use mooring_codes::Os;
+
+use crate::diagnosis::{Hints, Origin};
 use crate::read::codes::{
     aks_name, arm_code, check_code, condition_code, cse_error, execution, exit_code,
     local_exit_code, trace_exit, windows_arm_code, windows_name,
@@ -11,7 +14,7 @@ use crate::read::context::{
 use crate::read::envelopes::{
     clarification, enable, operation_error, processing, refused, reported, timed_out,
 };
-use crate::read::message::Handler;
+use crate::read::message::{Handler, Located, Opener};
 use crate::read::reading::TextReading;
 use crate::read::sentences;
 use crate::read::status::{exit_status, foreign_status};
@@ -19,9 +22,10 @@ use crate::text::clues::Clue;
 use crate::text::lexer::{follows, phrase, quoted_number, value};
 use crate::text::scan::{Anchor, Hit, TextMark};
 
-pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit]) -> TextReading<'a> {
+pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit], given: Hints) -> TextReading<'a> {
     let aks = [TextMark::Anchor(Anchor::AksNode), TextMark::Anchor(Anchor::Step)];
     let mut read = TextReading::new(text, hits.iter().any(|hit| aks.contains(&hit.mark)));
+    open_origin(&mut read, given);
     for hit in hits {
         match hit.mark {
             TextMark::Anchor(anchor) => read_fact(&mut read, anchor, hit.start(), hit.end()),
@@ -34,6 +38,26 @@ pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit]) -> TextReading<'a> {
     }
     read.close_spans();
     read
+}
+
+/// Starts the message whose beginning the text lacks.
+fn open_origin(read: &mut TextReading<'_>, Hints { os, origin, .. }: Hints) {
+    match origin {
+        Origin::Unknown => {}
+        Origin::Extension => {
+            let message = read.open(Opener::Wrapper, 0);
+            message.extension = Some("vmssCSE".to_owned());
+            message.is_linux = os == Some(Os::Linux);
+            message.is_windows = os == Some(Os::Windows);
+        }
+        Origin::Report { exit_code } => {
+            let message = read.open(Opener::Handler, 0);
+            message.report = Some(Located { value: exit_code.into(), at: 0 });
+            message.handler = if exit_code == 0 { Handler::Silent } else { Handler::Failed };
+            message.is_linux = true;
+            message.stdout = Some(0);
+        }
+    }
 }
 
 /// Reads the fact around an anchor from `at` to `end`.

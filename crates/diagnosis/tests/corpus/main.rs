@@ -109,7 +109,7 @@ fn hints(value: &Value) -> Hints {
     let os =
         value["os"].as_str().map(|name| *Os::ALL.iter().find(|os| os.as_str() == name).unwrap());
     let image_date = value["image"].as_str().map(|image| image_date(image).unwrap());
-    Hints { os, image_date }
+    Hints { os, image_date, ..Hints::default() }
 }
 
 /// Checks that `actual` has all members of `expected`.

@@ -103,7 +103,7 @@ fn exit_code_of(data: &NodeData) -> Option<i64> {
 }
 
 fn cause(report: &[u8]) -> Option<mooring_diagnosis::Diagnosis> {
-    let hints = Hints { os: Some(Os::Linux), image_date: None };
+    let hints = Hints { os: Some(Os::Linux), ..Hints::default() };
     let found = diagnose_bounded(report, hints).into_iter().next()?;
     (found.outcome != mooring_diagnosis::BootstrapOutcome::Succeeded).then_some(found)
 }
