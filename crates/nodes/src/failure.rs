@@ -75,7 +75,7 @@ impl NodeFailure {
         Self {
             stage: stage(&entry.cause, &entry.reason),
             condition_reason: entry.reason.clone(),
-            summary: sentence(&entry.message),
+            summary: entry.summary.clone(),
             message: entry.message.clone(),
             reported,
             effective: effective.map(with_name),
@@ -102,10 +102,10 @@ impl NodeFailure {
             return Self {
                 cause: reason.to_owned(),
                 condition_reason: reason.to_owned(),
-                summary: sentence(&text),
+                summary: first_sentence(&text).to_owned(),
                 evidence: evidence(Some(&text), "cluster"),
                 message: text,
-                reported: code_in(message).map(with_name),
+                reported: None,
                 effective: None,
                 stage: default_stage.as_str(),
                 owner: None,
@@ -171,34 +171,11 @@ impl NodeFailure {
     }
 }
 
-/// Returns the cause in a message: the sentence after `CSE exited with code 50 (NAME): `.
-fn sentence(message: &str) -> String {
-    let message = message.strip_prefix("Unconfirmed: ").unwrap_or(message);
-    let is_head = |head: &str| head.starts_with("CSE ") || head == "The node did not register";
-    let text = match message.split_once(": ") {
-        Some((head, rest)) if is_head(head) => rest,
-        _ => message,
-    };
-    let text = first_sentence(text);
-    // The code of the cause has a member.
-    match text.rsplit_once(" (") {
-        Some((before, code)) if code.starts_with(|c: char| c.is_ascii_digit()) => before.to_owned(),
-        _ => text.to_owned(),
-    }
-}
-
 /// Returns the text up to a full stop that another sentence follows, without its own.
 pub(crate) fn first_sentence(text: &str) -> &str {
     let starts = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '`');
     let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));
     end.map_or(text, |(at, _)| &text[..at]).trim_end_matches('.')
-}
-
-/// Returns the code of Mooring's own message: `CSE exited with code 50 (…`. Its cause needs the record.
-fn code_in(message: &str) -> Option<i32> {
-    let (_, rest) = message.split_once("CSE exited with code ")?;
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
-    rest[..end].parse().ok()
 }
 
 fn with_name(code: i32) -> Code {
@@ -218,29 +195,5 @@ fn stage(cause: &str, reason: &str) -> &'static str {
         (None, "VMNotRunning" | "AgentSilent") => Stage::Boot.as_str(),
         (None, _) if reason == "NodeNotRegistered" => Stage::Register.as_str(),
         (None, _) => Stage::Bootstrap.as_str(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sentence;
-
-    #[test]
-    fn summary_is_the_cause_in_the_message() {
-        for (message, expected) in [
-            (
-                "CSE exited with code 211 (ERR_X): oras is missing on the image (232 ERR_Y). Use it. See VM extension logs for details.",
-                "oras is missing on the image",
-            ),
-            ("Unconfirmed: CSE exited with code 50 (ERR_X): no route. Only an event", "no route"),
-            (
-                "The node did not register: no request of v1.30 came. Look there.",
-                "no request of v1.30 came",
-            ),
-            ("quota exceeded: 0 of 8 cores left", "quota exceeded: 0 of 8 cores left"),
-            ("", ""),
-        ] {
-            assert_eq!(sentence(message), expected);
-        }
     }
 }

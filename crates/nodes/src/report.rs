@@ -74,6 +74,7 @@ impl NodeReport {
                 message: entry.message.clone(),
                 failure: Some(failure),
                 at: Some(entry.at),
+                is_idle: entry.is_idle,
             },
             source: ReportSource::Record,
             earlier: None,
@@ -214,7 +215,7 @@ mod tests {
             serde_json::from_value(serde_json::json!({
                 "id": "1", "at": "2026-11-15T08:00:00Z", "uid": "u", "nodeClaim": "c", "pool": pool, "node": "aks-c",
                 "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 211, "effectiveCode": 232,
-                "cause": "X", "source": source, "unconfirmed": unconfirmed,
+                "cause": "X", "summary": "m", "source": source, "unconfirmed": unconfirmed,
             }))
             .unwrap()
         };

@@ -82,7 +82,7 @@ fn entry(name: &str, of_image: &str, cause: &str, minutes: i64) -> FailureRecord
         "id": format!("{name}-{cause}"), "at": ago(minutes), "uid": format!("u-{name}"), "nodeClaim": name,
         "pool": "default", "nodeClass": "linux", "node": format!("aks-{name}"), "reason": "CSEFailed",
         "message": "m", "note": "n", "key": cause, "code": 211, "name": "ERR_ORAS_PULL_NETWORK_TIMEOUT",
-        "effectiveCode": 232, "cause": cause, "owner": "image", "confidence": "high", "image": of_image,
+        "effectiveCode": 232, "cause": cause, "summary": "m", "owner": "image", "confidence": "high", "image": of_image,
         "evidence": "oras: command not found", "launched": ago(minutes + 1),
     }))
     .unwrap()

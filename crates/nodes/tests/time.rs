@@ -146,6 +146,7 @@ fn report(at: Option<Timestamp>) -> NodeReport {
             message: "It failed.".to_owned(),
             failure: Some(failure),
             at,
+            is_idle: false,
         },
         source: ReportSource::Azure,
         earlier: None,

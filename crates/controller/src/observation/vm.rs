@@ -165,9 +165,9 @@ fn progress_of(status: &VmStatus) -> ProvisioningState {
 }
 
 fn power_of(view: &InstanceView) -> Power {
-    let codes = view.statuses.iter().map(|status| status.code.to_ascii_lowercase());
-    let power = codes.filter_map(|code| code.strip_prefix("powerstate/").map(str::to_owned)).last();
-    match power.as_deref() {
+    let codes = view.statuses.iter().rev().map(|status| status.code.to_ascii_lowercase());
+    let mut power = codes.filter_map(|code| code.strip_prefix("powerstate/").map(str::to_owned));
+    match power.next().as_deref() {
         Some("running") => Power::Running,
         Some("stopping" | "stopped" | "deallocating" | "deallocated") => Power::Stopped,
         _ => Power::Unknown,

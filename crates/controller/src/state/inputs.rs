@@ -9,13 +9,13 @@ use mooring_nodes::claim::mode::ClaimMode;
 use mooring_nodes::record::{FailureRecord, RecordDocument};
 use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
 use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::registration::was_left;
 
 use super::machine::{State, sorted};
 use super::messages::Action;
 use super::reads::event_reads::EVENT_TTL;
 use super::reconcile::rank;
 use super::tracked::{HeldVerdict, RecordedFailure, TrackedClaim};
-use crate::verdict::patch::has_condition;
 
 /// Each deleted NodeClaim costs some reads within seconds, so more than this means that nothing can be read.
 const MAX_DELETED: usize = 1000;
@@ -47,20 +47,16 @@ impl State {
         };
         // The verdict of another leader counts: other replicas follow the object, and a leader never replaces
         // a verdict by one of lower rank.
-        let current = adopted(&tracked.claim);
+        let current = adopted(&tracked.claim, now);
         let more = current.as_ref().map(|held| rank(held.reason)) > tracked.reason().map(rank);
-        // Text appended to a recorded message since stays.
-        let recalled = recorded.and_then(RecordedFailure::verdict);
-        let recalled = recalled.filter(|recalled| {
-            current.as_ref().is_none_or(|held| !held.message.starts_with(&*recalled.message))
-        });
+        let recalled = recorded.and_then(|recorded| recorded.verdict(tracked, now));
         if !self.leads || more {
             tracked.held = recalled.or(current);
         } else if tracked.held.is_none() {
-            tracked.held = recorded.and_then(RecordedFailure::verdict);
+            tracked.held = recalled;
         }
-        if let Some(held) = &mut tracked.held {
-            held.was_written |= has_condition(&tracked.claim, held.reason, &held.message);
+        if let Some(held) = tracked.held.take() {
+            tracked.hold(held);
         }
         clear_unconfirmed(tracked);
         self.process_claim(&uid, now);
@@ -183,6 +179,7 @@ impl State {
             at: entry.at,
             reason: ConditionReason::parse(&entry.reason),
             message: entry.message.clone(),
+            is_idle: entry.is_idle,
         };
         self.recorded.insert(entry.uid.clone(), recorded);
     }
@@ -227,7 +224,7 @@ impl State {
         for entry in std::mem::take(&mut self.unfinished) {
             let tracked = self.claims.get(entry.uid.as_str());
             let condition = tracked.and_then(|tracked| tracked.claim.condition.as_ref());
-            let current = condition.is_some_and(|condition| *condition.message == *entry.message);
+            let current = condition.is_some_and(|condition| *condition.reason == *entry.reason);
             if !current && now.duration_since(entry.reported_at()) < UNFINISHED_WINDOW {
                 self.create_events(&entry, actions);
             }
@@ -238,12 +235,17 @@ impl State {
                 if let Some(work) = &mut tracked.work {
                     (work.reading, work.patching) = (None, None);
                 }
+                // What the record says counts, and not the words of the condition.
                 let recorded = self.recorded.get(&*uid);
                 let recorded = recorded.filter(|recorded| recorded.counts_for(&tracked.claim));
-                if tracked.held.as_ref().is_none_or(|held| !held.reason.is_terminal())
-                    && let Some(held) = recorded.and_then(RecordedFailure::verdict)
+                let is_other = |held: &HeldVerdict| {
+                    held.reason.is_terminal()
+                        && recorded.is_some_and(|one| one.reason != Some(held.reason))
+                };
+                if !tracked.held.as_ref().is_some_and(is_other)
+                    && let Some(held) = recorded.and_then(|one| one.verdict(tracked, now))
                 {
-                    tracked.held = Some(held);
+                    tracked.hold(held);
                 }
                 if tracked.work.as_ref().is_some_and(|work| work.event.is_some()) {
                     self.request_event_read(&uid, now);
@@ -255,15 +257,14 @@ impl State {
 }
 
 /// Returns the verdict of an earlier leader, from the condition.
-fn adopted(claim: &Claim) -> Option<HeldVerdict> {
+fn adopted(claim: &Claim, now: Timestamp) -> Option<HeldVerdict> {
     let condition = claim.condition.as_ref()?;
     let reason = ConditionReason::parse(&condition.reason)
         .filter(|reason| reason.status() == condition.status)?;
-    let unconfirmed =
-        reason.status() == ConditionStatus::False && messages::is_unconfirmed(&condition.message);
-    let reason = if unconfirmed { ConditionReason::CseFailureUnconfirmed } else { reason };
     let at = (condition.status == ConditionStatus::False).then_some(condition.since);
-    Some(HeldVerdict { reason, message: Arc::clone(&condition.message), at, was_written: true })
+    let is_idle = reason == ConditionReason::NodeNotRegistered && was_left(claim, None, now);
+    let message = Arc::clone(&condition.message);
+    Some(HeldVerdict { reason, message, at, is_idle, was_written: true })
 }
 
 /// A node that registered did not fail, regardless of events and of the delay: Azure is read again.
@@ -298,7 +299,12 @@ impl RecordedFailure {
         self.reason.is_some() && !refuted
     }
 
-    fn verdict(&self) -> Option<HeldVerdict> {
-        Some(HeldVerdict::unwritten(self.reason?, &self.message, Some(self.at)))
+    fn verdict(&self, tracked: &TrackedClaim, now: Timestamp) -> Option<HeldVerdict> {
+        let held = HeldVerdict::unwritten(self.reason?, &self.message, Some(self.at));
+        let mut held = HeldVerdict { is_idle: self.is_idle, ..held };
+        if was_left(&tracked.claim, tracked.deleted_at, now) {
+            held.say_idle();
+        }
+        Some(held)
     }
 }

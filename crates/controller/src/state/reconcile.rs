@@ -109,7 +109,8 @@ impl State {
             return;
         }
         let failed_at = verdict.failure.is_some().then(|| tracked.failed_at(&verdict, now));
-        tracked.held = Some(HeldVerdict::unwritten(verdict.reason, &verdict.message, failed_at));
+        let held = HeldVerdict::unwritten(verdict.reason, &verdict.message, failed_at);
+        tracked.held = Some(HeldVerdict { is_idle: verdict.is_idle, ..held });
         if let (Some(failure), Some(at)) = (&verdict.failure, failed_at) {
             let entry = failure_entry(&tracked.claim, &verdict, failure, at, now);
             tracked.counted = !entry.unconfirmed;
@@ -278,7 +279,7 @@ mod tests {
 
     fn tracked(reason: ConditionReason, was_written: bool) -> TrackedClaim {
         let claim = mooring_nodes::claim::Claim::placeholder(&"u".into(), "c", None, None, at(0));
-        let held = Some(HeldVerdict { reason, message: "m".into(), at: None, was_written });
+        let held = Some(HeldVerdict { was_written, ..HeldVerdict::unwritten(reason, "m", None) });
         TrackedClaim { held, ..TrackedClaim::new(claim) }
     }
 
@@ -358,8 +359,7 @@ mod tests {
             (NodeNotRegistered, CseFailed, false, false),
             (CseFailed, CseTimedOut, false, false),
         ] {
-            let held =
-                HeldVerdict { reason: held, message: "m".into(), at: None, was_written: true };
+            let held = HeldVerdict::unwritten(held, "m", None);
             let outranks = |message| outranks(&Verdict::plain(new, message), &held);
             assert_eq!((outranks("m"), outranks("n")), (same, other), "{} {new}", held.reason);
         }

@@ -4,16 +4,13 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_nodes::verdict::Verdict;
-use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::messages;
 use mooring_nodes::verdict::registration::{
     AzureReading, ClusterState, NodeState, Overdue, RequestState, overdue,
 };
 
 use super::machine::State;
 use super::messages::Action;
-use super::tracked::RESPONSE_TIMEOUT;
-use super::tracked::{HeldVerdict, overdue_of};
+use super::tracked::{RESPONSE_TIMEOUT, overdue_of};
 
 /// Interval for a node that is Ready and not registered by Karpenter.
 const INSPECT_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
@@ -105,12 +102,8 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let idle =
             overdue(&tracked.claim, tracked.deleted_at, now).is_some_and(|overdue| overdue.is_idle);
-        if let Some(held) = tracked.held.as_ref().filter(|held| {
-            idle && held.reason == ConditionReason::NodeNotRegistered
-                && !held.message.ends_with(messages::IDLE)
-        }) {
-            let message = Arc::from(format!("{}{}", held.message, messages::IDLE));
-            tracked.held = Some(HeldVerdict { message, was_written: false, ..held.clone() });
+        if let Some(held) = tracked.held.as_mut().filter(|_| idle) {
+            held.say_idle();
         }
         self.reconcile(uid, now, actions);
     }

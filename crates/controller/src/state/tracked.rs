@@ -11,6 +11,7 @@ use mooring_nodes::verdict::registration::{Overdue, VmState, overdue, overdue_af
 
 use crate::observation::karpenter::ProvisioningError;
 use crate::schedule::{QueuePriority, ReadHistory};
+use crate::verdict::patch::has_condition;
 
 pub(super) const RESPONSE_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 
@@ -37,13 +38,23 @@ pub(super) struct HeldVerdict {
     pub(super) message: Arc<str>,
     /// When the node failed.
     pub(super) at: Option<Timestamp>,
+    /// Karpenter has left the NodeClaim, and the message says so.
+    pub(super) is_idle: bool,
     /// True if it was observed on the object. The next write of a verdict from the record counts as a first one.
     pub(super) was_written: bool,
 }
 
 impl HeldVerdict {
     pub(super) fn unwritten(reason: ConditionReason, message: &str, at: Option<Timestamp>) -> Self {
-        Self { reason, message: Arc::from(message), at, was_written: false }
+        Self { reason, message: Arc::from(message), at, is_idle: false, was_written: false }
+    }
+
+    /// Adds to the message that Karpenter has not deleted the NodeClaim.
+    pub(super) fn say_idle(&mut self) {
+        if self.reason == ConditionReason::NodeNotRegistered && !self.is_idle {
+            self.message = format!("{}{}", self.message, messages::IDLE).into();
+            (self.is_idle, self.was_written) = (true, false);
+        }
     }
 }
 
@@ -84,6 +95,7 @@ pub(super) struct RecordedFailure {
     pub(super) at: Timestamp,
     pub(super) reason: Option<ConditionReason>,
     pub(super) message: String,
+    pub(super) is_idle: bool,
 }
 
 impl Work {
@@ -102,14 +114,18 @@ impl TrackedClaim {
         Self { claim: claim.into(), held: None, work: None, deleted_at: None, counted: false }
     }
 
+    pub(super) fn hold(&mut self, held: HeldVerdict) {
+        let is_shown = has_condition(&self.claim, held.reason, &held.message);
+        self.held = Some(HeldVerdict { was_written: held.was_written || is_shown, ..held });
+    }
+
     pub(super) fn work(&mut self) -> &mut Work {
         self.work.get_or_insert_default()
     }
 
     pub(super) fn history(&self) -> ReadHistory {
         let history = self.work.as_ref().map_or_else(ReadHistory::default, |work| work.history);
-        let idle_reported =
-            self.held.as_ref().is_some_and(|held| held.message.ends_with(messages::IDLE));
+        let idle_reported = self.held.as_ref().is_some_and(|held| held.is_idle);
         let not_before = self.work.as_ref().and_then(|work| work.inspect_after);
         ReadHistory { idle_reported, not_before, ..history }
     }
@@ -197,7 +213,7 @@ mod tests {
         let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, at(0));
         let claim = Claim { registered: registered.then_some(at(70)), ..claim };
         let held =
-            |reason| HeldVerdict { reason, message: "m".into(), at: None, was_written: true };
+            |reason| HeldVerdict { was_written: true, ..HeldVerdict::unwritten(reason, "m", None) };
         TrackedClaim { held: reason.map(held), ..TrackedClaim::new(claim) }
     }
 

@@ -129,6 +129,7 @@ fn scenario() -> String {
             "id": claim, "at": "2026-11-17T08:00:00Z", "uid": claim, "nodeClaim": claim, "pool": "default",
             "node": format!("aks-{claim}"), "reason": "CSEFailed", "message": format!("password={secret}"),
             "note": "", "key": "k", "code": 211, "cause": "OrasBinaryMissing",
+            "summary": format!("password={secret}"),
             "evidence": format!("Authorization: Bearer {secret}"), "launched": "2026-11-17T07:58:46Z",
         })
     };

@@ -18,7 +18,7 @@ fn record() -> Value {
         json!({
             "id": id, "at": "2026-11-15T08:00:00Z", "uid": id, "nodeClaim": claim, "pool": HOSTILE, "node": HOSTILE,
             "reason": "CSEFailed", "message": HOSTILE, "note": HOSTILE, "key": id, "code": code, "name": HOSTILE,
-            "cause": HOSTILE, "owner": HOSTILE, "evidence": HOSTILE, "image": HOSTILE,
+            "cause": HOSTILE, "summary": HOSTILE, "owner": HOSTILE, "evidence": HOSTILE, "image": HOSTILE,
         })
     };
     let entries = [entry("1", "gone-1", Some(211)), entry("2", "gone-2", None)];

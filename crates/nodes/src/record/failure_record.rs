@@ -36,6 +36,8 @@ pub struct FailureRecord {
     pub effective_code: Option<i32>,
     /// Reason of the diagnosis.
     pub cause: String,
+    /// The cause in one sentence, without its full stop.
+    pub summary: String,
     #[serde(default)]
     pub owner: String,
     #[serde(default)]
@@ -47,6 +49,9 @@ pub struct FailureRecord {
     /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
+    /// Karpenter had left the NodeClaim, and the message says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_idle: bool,
     /// Gallery, definition and version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,

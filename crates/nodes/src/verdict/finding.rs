@@ -17,6 +17,8 @@ pub struct Verdict {
     pub failure: Option<Failure>,
     /// When it happened on the node; none if nothing shows it.
     pub at: Option<Timestamp>,
+    /// Karpenter has left the NodeClaim, and the message says so.
+    pub is_idle: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl Verdict {
 
     #[must_use]
     pub fn plain(reason: ConditionReason, message: &str) -> Self {
-        Self { reason, message: message.to_owned(), failure: None, at: None }
+        Self::unexplained(reason, message.to_owned())
     }
 
     pub fn succeeded() -> Self {
@@ -52,7 +54,11 @@ impl Verdict {
 
     #[must_use]
     pub fn unavailable(message: String) -> Self {
-        Self { reason: ConditionReason::CseStatusUnavailable, message, failure: None, at: None }
+        Self::unexplained(ConditionReason::CseStatusUnavailable, message)
+    }
+
+    fn unexplained(reason: ConditionReason, message: String) -> Self {
+        Self { reason, message, failure: None, at: None, is_idle: false }
     }
 
     #[must_use]
@@ -99,14 +105,16 @@ impl Verdict {
         let failure = registration::failure(claim, cause, overdue);
         let mut verdict = Self::of_failure(ConditionReason::NodeNotRegistered, failure);
         verdict.at = Some(overdue.at);
-        if overdue.is_idle {
+        verdict.is_idle = overdue.is_idle;
+        if verdict.is_idle {
             verdict.message.push_str(messages::IDLE);
         }
         verdict
     }
 
     fn of_failure(reason: ConditionReason, failure: Failure) -> Self {
-        Self { reason, message: messages::condition(&failure), failure: Some(failure), at: None }
+        let message = messages::condition(&failure);
+        Self { failure: Some(failure), ..Self::unexplained(reason, message) }
     }
 
     /// Returns the identity of this verdict for events, independent of its wording.

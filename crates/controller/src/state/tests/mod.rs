@@ -88,7 +88,8 @@ fn event(uid: &str, name: &str, seconds: i64) -> Input {
 fn entry(uid: &str, cause: &str, seconds: i64) -> FailureRecord {
     serde_json::from_value(json!({
         "id": uid, "at": at(seconds), "uid": uid, "nodeClaim": uid, "pool": "default", "node": "aks-c",
-        "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "cause": cause, "image": "i",
+        "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "cause": cause, "summary": "m",
+        "image": "i",
     }))
     .unwrap()
 }
@@ -202,7 +203,7 @@ fn registration_refutes_what_the_clock_or_an_event_reported() {
                 }
             }));
             let before =
-                HeldVerdict { reason: held, message: "m".into(), at: None, was_written: true };
+                HeldVerdict { was_written: true, ..HeldVerdict::unwritten(held, "m", None) };
             tracked.held = Some(before.clone());
             clear_unconfirmed(&mut tracked);
             let after = tracked.held.unwrap();

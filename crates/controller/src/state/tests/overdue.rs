@@ -104,7 +104,7 @@ fn node_is_read_again_after_a_success_before_it_is_inspected() {
         let tracked = state.claims.get_mut("a").unwrap();
         let reason = ConditionReason::CseSucceeded;
         tracked.held =
-            Some(HeldVerdict { reason, message: "m".into(), at: None, was_written: true });
+            Some(HeldVerdict { was_written: true, ..HeldVerdict::unwritten(reason, "m", None) });
         let found = inspect(&mut state, false, at(300));
         assert_eq!(found, (expected, usize::from(expected)), "{late} {late_read}");
         assert_eq!(inspect(&mut state, true, at(299)), (false, 0), "not overdue");
@@ -123,7 +123,7 @@ fn answered_read_after_a_verdict_is_remembered() {
         let tracked = state.claims.get_mut("a").unwrap();
         let reason = ConditionReason::CseSucceeded;
         tracked.held =
-            Some(HeldVerdict { reason, message: "m".into(), at: None, was_written: true });
+            Some(HeldVerdict { was_written: true, ..HeldVerdict::unwritten(reason, "m", None) });
         for observation in &observations {
             let tracked = state.claims.get_mut("a").unwrap();
             tracked.work().reading = Some((at(300), priority));

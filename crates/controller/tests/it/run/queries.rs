@@ -31,7 +31,7 @@ fn entry(uid: &str, node: &str, cause: &str) -> FailureRecord {
     serde_json::from_value(json!({
         "id": uid, "at": "2026-11-15T04:00:00Z", "uid": uid, "nodeClaim": format!("claim-{uid}"),
         "pool": "default", "node": node, "reason": "CSEFailed", "message": "m", "note": "n", "key": "k",
-        "code": 50, "cause": cause,
+        "code": 50, "cause": cause, "summary": "m",
     }))
     .unwrap()
 }

@@ -2,14 +2,16 @@
 
 use mooring_controller::query::NodeQuery;
 use mooring_controller::run::Api;
+use mooring_nodes::verdict::messages::IDLE;
 use mooring_nodes::{NodeReport, ReportSource};
 use mooring_simulator::azure::{Cse, Guest, Join};
 use mooring_simulator::cluster as world;
 use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
+use mooring_simulator::kubernetes::Key;
 use serde_json::json;
 
 use crate::run::azure;
-use crate::run::cluster::{Cluster, NAMESPACE, Replica};
+use crate::run::cluster::{CLAIMS, Cluster, NAMESPACE, Replica};
 
 const BAD: &str = "202601.27.0";
 
@@ -64,7 +66,7 @@ pub(crate) async fn all(cluster: &Cluster, pool: &str) -> Vec<NodeReport> {
 
 fn delete(cluster: &Cluster, claim: &str) {
     cluster.shell.with(|world, now| {
-        let key = mooring_simulator::kubernetes::Key::new(None, claim);
+        let key = Key::new(None, claim);
         world.kubernetes_mut().delete("nodeclaims.karpenter.sh", &key, now).unwrap();
     });
 }
@@ -225,6 +227,47 @@ async fn stopped_karpenter_is_reported_and_its_return_is_free() {
     assert_eq!(cluster.events().iter().filter(|event| event.2 == "NodeNotRegistered").count(), 100);
     assert_eq!(replica.requests(), reads, "all was known");
     replica.stop().await;
+}
+
+/// C, with leaders of versions with other sentences.
+#[tokio::test(start_paused = true)]
+async fn new_leader_goes_by_the_record_and_not_by_sentences() {
+    let cluster = unsampled(scriptless(Cse::oras_missing()));
+    let say = |change: &dyn Fn(&str) -> String| {
+        cluster.shell.with(|world, now| {
+            let key = Key::new(None, "default-x1");
+            let mut object = world.kubernetes().get(CLAIMS, &key).cloned().unwrap();
+            for condition in object["status"]["conditions"].as_array_mut().unwrap() {
+                if condition["type"] == "CSEProvisioned" {
+                    condition["message"] = change(condition["message"].as_str().unwrap()).into();
+                }
+            }
+            let status = json!({"status": {"conditions": object["status"]["conditions"]}});
+            world.kubernetes_mut().change(CLAIMS, &key, &status, now).unwrap();
+        });
+    };
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-x1");
+    cluster.pass(10).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.pass(18 * 60).await;
+    replica.stop().await;
+    let record = cluster.record();
+    let events = cluster.events();
+    let expected = format!("{}{IDLE}", record.entries().next().unwrap().message);
+    for (leader, change) in [
+        ("b", &(|_: &str| "Words of another version.".to_owned()) as &dyn Fn(&str) -> String),
+        ("c", &|message: &str| message.replace("is not acting", "sleeps")),
+        ("d", &|message: &str| message.to_owned() + " More."),
+    ] {
+        say(change);
+        let replica = cluster.start(leader);
+        cluster.pass(5 * 60).await;
+        assert_eq!(cluster.current_condition("default-x1").2, expected, "{leader}");
+        assert_eq!((cluster.record(), cluster.events()), (record.clone(), events.clone()));
+        replica.stop().await;
+    }
 }
 
 /// C, with the controller started during the burst of deletions.

@@ -208,7 +208,7 @@ async fn failure_of_an_earlier_attempt_is_shown() {
         let entry = serde_json::json!({
             "id": "1", "at": "2026-11-17T08:00:00Z", "uid": recorded[0], "nodeClaim": "n",
             "node": recorded[1], "reason": "CSEFailed", "message": "m", "note": "", "key": "k",
-            "code": 50, "cause": recorded[2],
+            "code": 50, "cause": recorded[2], "summary": "m",
         });
         let mut facts = facts([node]);
         let pools = &mut std::sync::Arc::make_mut(facts.record.as_mut().unwrap()).pools;

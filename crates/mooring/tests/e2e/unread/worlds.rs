@@ -268,6 +268,7 @@ fn record(has_failures: bool, at: impl Fn(i64) -> String) -> [Value; 2] {
             "nodeClass": "default", "node": format!("aks-{name}"), "reason": "CSEFailed",
             "message": "CSE exited with code 50 (ERR_OUTBOUND_CONN_FAIL): no route.", "note": "",
             "key": name, "code": 50, "name": "ERR_OUTBOUND_CONN_FAIL", "cause": "OutboundBlocked",
+            "summary": "no route",
             "owner": "network", "confidence": "high", "image": "AKSUbuntu/2204/202601.27.0",
             "launched": at(-40), "unconfirmed": number == 1,
         })

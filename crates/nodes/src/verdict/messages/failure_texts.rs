@@ -18,11 +18,6 @@ const UNCONFIRMED: &str = "Unconfirmed: ";
 pub(super) const EVENT_ONLY: &str =
     " Only an event reports this; the VM was deleted before Azure could be read.";
 
-/// Returns true for the message of an unconfirmed failure.
-pub fn is_unconfirmed(message: &str) -> bool {
-    message.starts_with(UNCONFIRMED)
-}
-
 pub fn condition(failure: &Failure) -> String {
     let (mark, source) = if failure.is_confirmed() { ("", "") } else { (UNCONFIRMED, EVENT_ONLY) };
     let head = head(failure);

@@ -67,6 +67,12 @@ pub fn overdue_after_success(
     late.or(early)
 }
 
+/// Returns true if Karpenter let a NodeClaim be for so long that its condition says so.
+pub fn was_left(claim: &Claim, deleted_at: Option<Timestamp>, now: Timestamp) -> bool {
+    let ended = claim.deleted.or(deleted_at).unwrap_or(now);
+    claim.registered.is_none() && seconds(claim.unregistered_since, ended) >= IDLE_AFTER
+}
+
 /// Returns the time at which the node of a NodeClaim should have registered, by its condition.
 pub fn due_after_success(claim: &Claim, timeout: SignedDuration) -> Option<Timestamp> {
     let condition = claim.condition.as_ref()?;

@@ -14,6 +14,6 @@ pub use crate::unregistered::NodeState;
 pub use cause::{RegistrationCause, failure};
 pub use deadline::{
     IDLE_AFTER, OVERDUE_AFTER, Overdue, REGISTRATION_LIMIT, REGISTRATION_TIMEOUT,
-    due_after_success, overdue, overdue_after_success,
+    due_after_success, overdue, overdue_after_success, was_left,
 };
 pub use state::{AgentState, AzureReading, ClusterState, Power, RequestState, VmState};
