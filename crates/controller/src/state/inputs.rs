@@ -233,7 +233,8 @@ impl State {
             if let Some(tracked) = self.claims.get_mut(&uid) {
                 // Responses to requests of an earlier term may never arrive.
                 if let Some(work) = &mut tracked.work {
-                    (work.reading, work.patching) = (None, None);
+                    work.reading = None;
+                    work.write.expect_no_response();
                 }
                 // What the record says counts, and not the words of the condition.
                 let recorded = self.recorded.get(&*uid);

@@ -6,6 +6,7 @@
 //! events, condition; so a condition on the object means that everything is written, and a record without a
 //! condition means that the rest must be written again.
 
+mod condition_write;
 mod counting;
 mod deferred;
 mod events;

@@ -2,29 +2,19 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::{Verdict, after, messages, seconds};
+use mooring_nodes::verdict::{Verdict, messages, seconds};
 
+use super::condition_write::{PatchOutcome, WriteStep};
 use super::events::failure_entry;
 use super::machine::State;
 use super::messages::{Action, DiagnosedClaim};
 use super::reads::event_reads::EVENT_TTL;
-use super::tracked::{HeldVerdict, REASSERT_WINDOW, RESPONSE_TIMEOUT, TrackedClaim};
+use super::tracked::{HeldVerdict, TrackedClaim};
 use crate::schedule::{NextRead, NoReadReason, next};
-use crate::verdict::patch::{self, DesiredCondition, PatchResult, StatusPatchKind};
+use crate::verdict::patch::{self, DesiredCondition, PatchResult};
 use crate::verdict::{evaluate_event, hints};
-
-/// Pauses before a patch is retried, in seconds; the last repeats.
-const REWRITE_PAUSES: [i64; 4] = [1, 5, 30, 300];
-/// Pauses between two writes of a condition that another writer drops, in seconds; the last repeats. Karpenter drops
-/// conditions for seconds, while it registers a Node; a persistent writer must not cause an endless exchange.
-const REASSERT_PAUSES: [i64; 6] = [0, 1, 2, 5, 60, 300];
-/// A success is written when Karpenter has finished with the Node: this long after the registration, or after
-/// the verdict if the node does not register. Karpenter would drop an earlier condition, and creates an event
-/// for each change.
-const AFTER_REGISTRATION: SignedDuration = SignedDuration::from_secs(5);
-const WITHOUT_REGISTRATION: SignedDuration = SignedDuration::from_secs(30);
 
 impl State {
     /// Compares a NodeClaim with its held verdict; requests missing writes and the next read.
@@ -92,7 +82,7 @@ impl State {
         }
         let ended = matches!(why, NoReadReason::Ended | NoReadReason::TooOld);
         if ended && tracked.deleted_at.is_none() {
-            tracked.work.take_if(|work| !work.has_writes(now));
+            tracked.work.take_if(|work| !work.write.is_unfinished(now));
         }
     }
 
@@ -143,29 +133,18 @@ impl State {
     ) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let name = tracked.claim.name.to_string();
-        let work = tracked.work();
-        work.patching = None;
-        match result {
-            PatchResult::Written => {
-                (work.failed_patches, work.success) = (0, None);
+        match tracked.work().write.answered(result, now) {
+            PatchOutcome::Written => {
                 if let Some(held) = &mut tracked.held {
                     held.was_written = true;
                 }
                 // The condition may have been dropped since: the newest version of the object decides.
                 self.reconcile(uid, now, actions);
             }
-            PatchResult::Gone => self.remove_claim(uid, now, actions),
-            PatchResult::Reread | PatchResult::Retry | PatchResult::Denied => {
-                let failed = work.failed_patches.min(3) as usize;
-                work.failed_patches += 1;
-                // Another write came first: read at once the first time, then with pauses.
-                if result == PatchResult::Reread && failed == 0 {
-                    actions.push(Action::Reread { uid: Arc::clone(uid), name });
-                    return;
-                }
-                let failed = if result == PatchResult::Denied { 3 } else { failed };
-                let pause = SignedDuration::from_secs(REWRITE_PAUSES[failed]);
-                self.rewrites.insert((after(now, pause), Arc::clone(uid)));
+            PatchOutcome::Gone => self.remove_claim(uid, now, actions),
+            PatchOutcome::Reread => actions.push(Action::Reread { uid: Arc::clone(uid), name }),
+            PatchOutcome::RereadAt(at) => {
+                self.rewrites.insert((at, Arc::clone(uid)));
             }
         }
     }
@@ -182,7 +161,7 @@ impl State {
             else {
                 continue;
             };
-            if tracked.work.as_ref().is_none_or(|work| work.failed_patches == 0) {
+            if tracked.work.as_ref().is_none_or(|work| !work.write.has_failed()) {
                 // No write has failed, so the object is known.
                 self.reconcile(&uid, now, actions);
             } else {
@@ -204,46 +183,19 @@ fn write(
     actions: &mut Vec<Action>,
 ) -> Option<Timestamp> {
     let held = tracked.held.clone().filter(|_| tracked.deleted_at.is_none())?;
-    let waits = tracked.work.as_ref().and_then(|work| work.patching);
-    if waits.is_some_and(|since| now.duration_since(since) < RESPONSE_TIMEOUT) {
-        return None;
-    }
     let since = held.at.unwrap_or(now);
     let desired = DesiredCondition { reason: held.reason, message: &held.message, since };
     let body = patch::patch(&tracked.claim, condition_type, desired)?;
-    if held.reason == ConditionReason::CseSucceeded && !held.was_written {
-        let since = *tracked.work().success.get_or_insert(now);
-        let registered = tracked.claim.registered;
-        let at = registered.map_or(since.saturating_add(WITHOUT_REGISTRATION), |registered| {
-            registered.saturating_add(AFTER_REGISTRATION)
-        });
-        if let Ok(at) = at
-            && at > now
-        {
-            return Some(at);
+    let claim = Arc::clone(&tracked.claim);
+    match tracked.work().write.next(&claim, &held, now) {
+        WriteStep::Await => None,
+        WriteStep::Later(at) => Some(at),
+        WriteStep::Send(kind) => {
+            let (uid, name) = (Arc::clone(&claim.uid), claim.name.to_string());
+            actions.push(Action::Patch { uid, name, body, kind });
+            None
         }
     }
-    if held.was_written {
-        let before = tracked.work.as_ref().and_then(|work| work.reasserted);
-        let before = before.filter(|(at, _)| now.duration_since(*at) <= REASSERT_WINDOW);
-        let times = before.map_or(0, |(_, times)| times);
-        let pause = REASSERT_PAUSES[(times as usize).min(REASSERT_PAUSES.len() - 1)];
-        let earliest = before.map(|(at, _)| at.saturating_add(SignedDuration::from_secs(pause)));
-        if let Some(Ok(earliest)) = earliest
-            && earliest > now
-        {
-            return Some(earliest);
-        }
-        tracked.work().reasserted = Some((now, times.saturating_add(1)));
-    }
-    tracked.work().patching = Some(now);
-    actions.push(Action::Patch {
-        uid: Arc::clone(&tracked.claim.uid),
-        name: tracked.claim.name.to_string(),
-        body,
-        kind: if held.was_written { StatusPatchKind::Reassert } else { StatusPatchKind::Verdict },
-    });
-    None
 }
 
 /// Returns the information rank of a verdict. A lower one never replaces a higher one.
@@ -272,75 +224,6 @@ fn outranks(verdict: &Verdict, held: &HeldVerdict) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
-    }
-
-    fn tracked(reason: ConditionReason, was_written: bool) -> TrackedClaim {
-        let claim = mooring_nodes::claim::Claim::placeholder(&"u".into(), "c", None, None, at(0));
-        let held = Some(HeldVerdict { was_written, ..HeldVerdict::unwritten(reason, "m", None) });
-        TrackedClaim { held, ..TrackedClaim::new(claim) }
-    }
-
-    /// Returns the kind of a requested write, or when to try again.
-    fn written(
-        tracked: &mut TrackedClaim,
-        seconds: i64,
-    ) -> Result<StatusPatchKind, Option<Timestamp>> {
-        let mut actions = Vec::new();
-        let later = write(tracked, "CSEProvisioned", at(seconds), &mut actions);
-        match actions.pop() {
-            Some(Action::Patch { kind, .. }) => Ok(kind),
-            _ => Err(later),
-        }
-    }
-
-    #[test]
-    fn condition_waits_for_the_response_to_its_write() {
-        let mut tracked = tracked(ConditionReason::CseFailed, false);
-        assert_eq!(written(&mut tracked, 0), Ok(StatusPatchKind::Verdict));
-        assert_eq!(written(&mut tracked, 59), Err(None));
-        assert_eq!(written(&mut tracked, 60), Ok(StatusPatchKind::Verdict), "no response");
-        tracked.deleted_at = Some(at(61));
-        assert_eq!(written(&mut tracked, 200), Err(None));
-    }
-
-    #[test]
-    fn success_waits_for_the_registration() {
-        let mut alone = tracked(ConditionReason::CseSucceeded, false);
-        assert_eq!(written(&mut alone, 100), Err(Some(at(130))));
-        assert_eq!(written(&mut alone, 129), Err(Some(at(130))));
-        assert_eq!(written(&mut alone, 130), Ok(StatusPatchKind::Verdict));
-        let mut joined = tracked(ConditionReason::CseSucceeded, false);
-        Arc::make_mut(&mut joined.claim).registered = Some(at(100));
-        assert_eq!(written(&mut joined, 104), Err(Some(at(105))));
-        assert_eq!(written(&mut joined, 105), Ok(StatusPatchKind::Verdict));
-        assert_eq!(
-            written(&mut tracked(ConditionReason::CseSucceeded, true), 100),
-            Ok(StatusPatchKind::Reassert)
-        );
-    }
-
-    #[test]
-    fn dropped_condition_is_rewritten_less_and_less_often() {
-        let mut tracked = tracked(ConditionReason::CseFailed, true);
-        assert_eq!(written(&mut tracked, 0), Ok(StatusPatchKind::Reassert));
-        let mut now = 0;
-        for pause in [1, 2, 5, 60, 300, 300] {
-            tracked.work().patching = None;
-            assert_eq!(written(&mut tracked, now), Err(Some(at(now + pause))));
-            now += pause;
-            assert_eq!(written(&mut tracked, now), Ok(StatusPatchKind::Reassert), "{pause}");
-        }
-        let window = REASSERT_WINDOW.as_secs();
-        for (pause, times) in [(window, 8), (window + 1, 1)] {
-            tracked.work().patching = None;
-            now += pause;
-            assert_eq!(written(&mut tracked, now), Ok(StatusPatchKind::Reassert));
-            assert_eq!(tracked.work().reasserted, Some((at(now), times)), "{pause}");
-        }
-    }
 
     #[test]
     fn verdict_replaces_only_one_of_lower_rank_or_another_text() {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_nodes::verdict::Verdict;
 use mooring_nodes::verdict::registration::{
     AzureReading, ClusterState, NodeState, Overdue, RequestState, overdue,
 };
+use mooring_nodes::verdict::{Verdict, after};
 
 use super::machine::State;
 use super::messages::Action;
-use super::tracked::{RESPONSE_TIMEOUT, overdue_of};
+use super::tracked::{Inspection, RESPONSE_TIMEOUT, overdue_of};
 
 /// Interval for a node that is Ready and not registered by Karpenter.
 const INSPECT_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
@@ -45,13 +45,11 @@ impl State {
         if !is_known && !exhausted {
             return false;
         }
-        if work.inspecting.is_some_and(|since| now.duration_since(since) < RESPONSE_TIMEOUT) {
-            return true;
+        match work.inspection {
+            Inspection::Asked(at) if now.duration_since(at) < RESPONSE_TIMEOUT => return true,
+            Inspection::NotBefore(at) if overdue.is_alive && now < at => return false,
+            _ => work.inspection = Inspection::Asked(now),
         }
-        if overdue.is_alive && work.inspect_after.is_some_and(|after| now < after) {
-            return false;
-        }
-        work.inspecting = Some(now);
         let node = tracked.claim.node_name();
         self.queue.remove(uid);
         actions.push(Action::Inspect { uid: Arc::clone(uid), node });
@@ -72,12 +70,12 @@ impl State {
         let cluster = ClusterState { node, request };
         let overdue = overdue_of(tracked, timeout, now);
         let work = tracked.work();
-        work.inspecting = None;
+        work.inspection = Inspection::None;
         let azure = AzureReading::of(work.vm, work.history.denied);
         match overdue {
             // It has joined, but Karpenter has not noticed.
             Some(Overdue { is_alive: true, .. }) if cluster.node == NodeState::Ready => {
-                work.inspect_after = now.saturating_add(INSPECT_INTERVAL).ok();
+                work.inspection = Inspection::NotBefore(after(now, INSPECT_INTERVAL));
             }
             Some(overdue) => {
                 let output = work.output.take();

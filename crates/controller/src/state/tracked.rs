@@ -9,14 +9,12 @@ use mooring_nodes::verdict::condition::ConditionReason;
 use mooring_nodes::verdict::messages;
 use mooring_nodes::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
 
+use super::condition_write::ConditionWrite;
 use crate::observation::karpenter::ProvisioningError;
 use crate::schedule::{QueuePriority, ReadHistory};
 use crate::verdict::patch::has_condition;
 
 pub(super) const RESPONSE_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
-
-/// Time after which a condition that was not dropped is stable.
-pub(super) const REASSERT_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
 #[derive(Debug)]
 pub(super) struct TrackedClaim {
@@ -63,14 +61,7 @@ pub(super) struct Work {
     pub(super) history: ReadHistory,
     /// Time and priority of a read without a result.
     pub(super) reading: Option<(Timestamp, QueuePriority)>,
-    /// Time of a patch without a response.
-    pub(super) patching: Option<Timestamp>,
-    /// Patches that failed in a row.
-    pub(super) failed_patches: u32,
-    /// Time and number of consecutive writes after another writer dropped the condition.
-    pub(super) reasserted: Option<(Timestamp, u32)>,
-    /// Time since when a success waits to be written.
-    pub(super) success: Option<Timestamp>,
+    pub(super) write: ConditionWrite,
     /// An event that reports a failure. No read has contradicted it.
     pub(super) event: Option<ProvisioningError>,
     /// Time when an event last requested reads, and number of reads since.
@@ -84,10 +75,18 @@ pub(super) struct Work {
     /// End of the output of CSE, if its node is overdue.
     pub(super) output: Option<String>,
     pub(super) vm: Option<VmState>,
-    /// Time of an inspection without a result.
-    pub(super) inspecting: Option<Timestamp>,
-    /// Earliest time of the next inspection.
-    pub(super) inspect_after: Option<Timestamp>,
+    pub(super) inspection: Inspection,
+}
+
+/// A read of the cluster about an overdue node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Inspection {
+    #[default]
+    None,
+    /// Since this time, without a result.
+    Asked(Timestamp),
+    /// The Node is Ready, and Karpenter has not noticed: not again before this time.
+    NotBefore(Timestamp),
 }
 
 #[derive(Clone, Debug)]
@@ -96,17 +95,6 @@ pub(super) struct RecordedFailure {
     pub(super) reason: Option<ConditionReason>,
     pub(super) message: String,
     pub(super) is_idle: bool,
-}
-
-impl Work {
-    /// Returns true if the condition is being written, waits to be, or was recently dropped by another writer.
-    pub(super) fn has_writes(&self, now: Timestamp) -> bool {
-        let dropped = self.reasserted;
-        self.patching.is_some()
-            || self.failed_patches > 0
-            || self.success.is_some()
-            || dropped.is_some_and(|(at, _)| now.duration_since(at) <= REASSERT_WINDOW)
-    }
 }
 
 impl TrackedClaim {
@@ -126,7 +114,10 @@ impl TrackedClaim {
     pub(super) fn history(&self) -> ReadHistory {
         let history = self.work.as_ref().map_or_else(ReadHistory::default, |work| work.history);
         let idle_reported = self.held.as_ref().is_some_and(|held| held.is_idle);
-        let not_before = self.work.as_ref().and_then(|work| work.inspect_after);
+        let not_before = self.work.as_ref().and_then(|work| match work.inspection {
+            Inspection::NotBefore(at) => Some(at),
+            Inspection::None | Inspection::Asked(_) => None,
+        });
         ReadHistory { idle_reported, not_before, ..history }
     }
 
@@ -215,23 +206,6 @@ mod tests {
         let held =
             |reason| HeldVerdict { was_written: true, ..HeldVerdict::unwritten(reason, "m", None) };
         TrackedClaim { held: reason.map(held), ..TrackedClaim::new(claim) }
-    }
-
-    #[test]
-    fn unfinished_write_of_a_condition_is_kept() {
-        let window = REASSERT_WINDOW.as_secs();
-        let dropped = |seconds| Work { reasserted: Some((at(seconds), 1)), ..Work::default() };
-        for (work, expected) in [
-            (Work::default(), false),
-            (Work { patching: Some(at(0)), ..Work::default() }, true),
-            (Work { failed_patches: 1, ..Work::default() }, true),
-            (Work { failed_patches: 2, ..Work::default() }, true),
-            (Work { success: Some(at(0)), ..Work::default() }, true),
-            (dropped(0), true),
-            (dropped(-1), false),
-        ] {
-            assert_eq!(work.has_writes(at(window)), expected, "{work:?}");
-        }
     }
 
     #[test]

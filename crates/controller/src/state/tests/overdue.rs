@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{State, add, at, claim, leader};
 use crate::observation::Observation;
 use crate::schedule::QueuePriority;
-use crate::state::tracked::{HeldVerdict, Work};
+use crate::state::tracked::{HeldVerdict, Inspection, Work};
 
 fn vm(lacks_extension: bool) -> VmState {
     let (power, agent) = (Power::Running, AgentState::Ready);
@@ -65,24 +65,25 @@ fn overdue_node_is_inspected_once_enough_is_known() {
 
 #[test]
 fn inspection_is_not_repeated_before_its_time() {
-    for (since, after, expected) in [
-        (Some(901), None, (true, 0)),
-        (Some(900), None, (true, 1)),
-        (None, Some(961), (false, 0)),
-        (None, Some(960), (true, 1)),
+    for (inspection, expected) in [
+        (Inspection::None, (true, 1)),
+        (Inspection::Asked(at(901)), (true, 0)),
+        (Inspection::Asked(at(900)), (true, 1)),
+        (Inspection::NotBefore(at(961)), (false, 0)),
+        (Inspection::NotBefore(at(960)), (true, 1)),
     ] {
         let mut state = state(
             |_| {},
             |work| {
                 work.vm = Some(vm(true));
-                (work.inspecting, work.inspect_after) = (since.map(at), after.map(at));
+                work.inspection = inspection;
             },
         );
-        assert_eq!(inspect(&mut state, false, at(960)), expected, "{since:?} {after:?}");
+        assert_eq!(inspect(&mut state, false, at(960)), expected, "{inspection:?}");
     }
     // A deleted NodeClaim does not wait.
     let mut state = state(deleted, |work| {
-        (work.vm, work.inspect_after) = (Some(vm(true)), Some(at(961)));
+        (work.vm, work.inspection) = (Some(vm(true)), Inspection::NotBefore(at(961)));
     });
     assert_eq!(inspect(&mut state, false, at(960)), (true, 1));
 }
