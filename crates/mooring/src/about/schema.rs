@@ -1,7 +1,5 @@
 //! `mooring schema`: JSON Schemas of the documents that commands print, and that readers of the live page receive.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-
 use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
@@ -45,33 +43,6 @@ pub(crate) fn schema(id: Option<&str>) -> Result<(), CommandFailure> {
     show::print(find(id)?.as_bytes())
 }
 
-/// Returns the parser of `--schema`: IDs with or without `mooring.`, the current one first.
-pub(crate) fn parser<const N: usize>(
-    ids: [&'static str; N],
-) -> impl TypedValueParser<Value = String> {
-    let value = |id: &'static str| PossibleValue::new(id).aliases(id.strip_prefix("mooring."));
-    let whole = |id: String| if id.starts_with("mooring.") { id } else { format!("mooring.{id}") };
-    PossibleValuesParser::new(ids.map(value)).map(whole)
-}
-
-/// Returns true if `--schema` selects the shape of the release before; `current` is the ID of the new one.
-pub(crate) fn is_former(schema: Option<&str>, current: &str) -> bool {
-    schema.is_some_and(|schema| schema != current)
-}
-
-/// Ensures that `--schema` has a document to select.
-pub(crate) fn ensure_document(
-    schema: Option<&str>,
-    is_document: bool,
-) -> Result<(), CommandFailure> {
-    if schema.is_none() || is_document {
-        return Ok(());
-    }
-    Err(CommandFailure::usage(
-        "--schema requires a document\nhint: add `-o json` or `-o yaml`".to_owned(),
-    ))
-}
-
 /// Finds a schema by its ID, with or without `mooring.`.
 fn find(wanted: &str) -> Result<&'static str, CommandFailure> {
     let is_it = |id: &str| id == wanted || id.strip_prefix("mooring.") == Some(wanted);
@@ -111,18 +82,9 @@ mod tests {
             let schema: Value = serde_json::from_str(text).unwrap();
             assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{id}");
             assert_eq!(schema["$id"], format!("urn:{}", id.replace('/', ":")), "{id}");
-            if let Some(shapes) = schema["anyOf"].as_array() {
-                assert!(is_unsettled(id), "{id} has {} shapes", shapes.len());
-                continue;
-            }
             assert_eq!(schema["properties"]["schema"]["const"], **id, "{id}");
             assert!(schema["required"].as_array().unwrap().contains(&"schema".into()), "{id}");
         }
-    }
-
-    /// Shapes of the release before share these until `--schema` is gone.
-    fn is_unsettled(id: &str) -> bool {
-        id.starts_with("mooring.repair") || id.starts_with("mooring.finalizers")
     }
 
     /// Returns the IDs that code names, with the files that do. Tests are left out.
@@ -152,25 +114,12 @@ mod tests {
     #[test]
     fn schema_id_names_one_shape_and_starts_at_v1() {
         let named = named();
-        for (id, files) in named.iter().filter(|(id, _)| !is_unsettled(id)) {
+        for (id, files) in &named {
             assert!(id.ends_with("/v1"), "{id} of {files:?}");
             assert_eq!(files.len(), 1, "{id} is the document of {files:?}");
         }
         for id in ids() {
             assert!(named.contains_key(id), "nothing prints {id}");
         }
-    }
-
-    #[test]
-    fn shape_is_selected_by_its_id() {
-        let ids = ["mooring.test/v2", "mooring.test/v1"];
-        let command = clap::Command::new("x");
-        let parse = |id: &str| parser(ids).parse_ref(&command, None, id.as_ref());
-        for id in ["test/v1", "mooring.test/v1"] {
-            assert_eq!(parse(id).unwrap(), "mooring.test/v1");
-        }
-        let error = parse("test/v3").unwrap_err().to_string();
-        assert!(error.contains("mooring.test/v2, mooring.test/v1"), "{error}");
-        assert!(is_former(Some("mooring.test/v1"), ids[0]) && !is_former(None, ids[0]));
     }
 }

@@ -5,16 +5,6 @@ use serde_json::Value;
 
 use super::{mooring, text};
 
-/// Shapes of the release before, with names of their own style.
-const FORMER: &[&str] = &[
-    "mooring.finalizers.plan/v1",
-    "mooring.finalizers.status/v1",
-    "mooring.finalizers/v1",
-    "mooring.repair.plan/v1",
-    "mooring.repair.status/v1",
-    "mooring.repair/v1",
-];
-
 /// Fails if the document does not match the schema that it names, or has a member that the schema does not.
 pub(crate) fn assert_valid(document: &Value) {
     let id = document["schema"].as_str().expect("a schema");
@@ -24,9 +14,7 @@ pub(crate) fn assert_valid(document: &Value) {
     if let Err(error) = validate(document, &schema) {
         panic!("{id}: {error}\n{document:#}");
     }
-    if !FORMER.contains(&id) {
-        assert_plain_names(document);
-    }
+    assert_plain_names(document);
 }
 
 /// Fails for members in `snake_case`, and for those called `reason`.

@@ -71,7 +71,6 @@ pub(super) const TABLE: [Tested; 19] = [
         skipped: &[
             "archive_bombs",
             "bundle_without_azure",
-            "former_documents_of_a_repair",
             "hanging_sign_in",
             "large_log",
             "larger_than_256_mib",
