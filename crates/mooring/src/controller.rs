@@ -37,7 +37,7 @@ the Lease mooring.
 Examples:
   mooring controller --context prod
   mooring controller --resource-group rg --cluster prod
-  mooring sim --scenario oras-missing --kube-port 0 --state demo &
+  mooring-lab sim --scenario oras-missing --kube-port 0 --state demo &
   . demo/env.sh; mooring controller
 
 With a kubeconfig, the cluster in Azure is found from the nodes if no flag or

@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn crd_decides_if_versions_can_be_pinned() {
-        let text = include_str!("../../simulator/fixtures/crds/aksnodeclasses.yaml");
+        let text = include_str!("../../../lab/simulator/fixtures/crds/aksnodeclasses.yaml");
         let mut definition: Value = serde_saphyr::from_str(text).unwrap();
         assert!(!has_versions(&definition));
         let path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";

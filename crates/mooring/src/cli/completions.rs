@@ -12,14 +12,8 @@ use crate::output::failure::CommandFailure;
 use crate::output::show;
 
 /// Flags whose values are names.
-const FLAGS: [(&str, &str); 6] = [
-    ("context", "contexts"),
-    ("pool", "pools"),
-    ("cause", "causes"),
-    ("image", "images"),
-    ("scenario", "scenarios"),
-    ("show", "scenarios"),
-];
+const FLAGS: [(&str, &str); 4] =
+    [("context", "contexts"), ("pool", "pools"), ("cause", "causes"), ("image", "images")];
 
 /// Commands whose argument is a name and no file.
 const NAMED: [&str; 3] = ["why", "show", "schema"];

@@ -19,8 +19,6 @@ use crate::explain::codes;
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
-use crate::simulate::demo;
-use crate::simulate::sim;
 use crate::ui;
 use crate::workflows::finalizers;
 use crate::workflows::repair;
@@ -54,7 +52,6 @@ pub(crate) fn run(command: Command) -> ExitCode {
     let done = match command {
         Command::Codes(arguments) => codes::codes(&arguments),
         Command::Controller(arguments) => controller::controller(&arguments),
-        Command::Sim(arguments) => sim::sim(&arguments),
         Command::Ui(arguments) => ui::ui(arguments),
         Command::Version { output } => version::version(output),
         Command::Schema { id } => schema::schema(id.as_deref()),
@@ -63,9 +60,6 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Man(arguments) => man::manual(&arguments),
         // These return an exit code.
         Command::Repair(arguments) => return repair::repair(&arguments),
-        Command::Demo(arguments) => {
-            return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
-        }
         Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
         Command::Status(arguments) => return end(answers::status(&arguments)),
         Command::Fleet(arguments) => return end(answers::fleet(&arguments)),
@@ -74,11 +68,6 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Explain(arguments) => return end(explain::explain(&arguments)),
         Command::Bundle(arguments) => return end(bundle::bundle(&arguments)),
         Command::Trace(arguments) => return end(trace::trace(&arguments)),
-        Command::Agent { arguments } => {
-            // Simulated nodes run the agent with this binary.
-            let mut host = mooring_agent::world::Host::of_own_process();
-            return ExitCode::from(mooring_agent::run(&arguments, &mut host));
-        }
     };
     done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use mooring_nodes::claim::image;
-use mooring_simulator::scenario::Scenario;
 
 use crate::about::schema;
 use crate::arguments::{AzureMode, ClusterArguments, SourceArguments};
@@ -28,7 +27,6 @@ pub(crate) enum Names {
     Codes,
     /// Versions of node images.
     Images,
-    Scenarios,
     Schemas,
 }
 
@@ -51,7 +49,6 @@ fn names(what: Names, cluster: ClusterArguments) -> BTreeSet<String> {
             let names = mooring_codes::code_names().map(str::to_owned);
             numbers.chain(names).chain(causes()).collect()
         }
-        Names::Scenarios => Scenario::names().map(str::to_owned).collect(),
         Names::Schemas => schema::ids().map(str::to_owned).collect(),
         Names::Pools | Names::Nodes | Names::Images => {
             of_cluster(what, cluster).unwrap_or_default()
@@ -103,6 +100,5 @@ mod tests {
             assert!(is_cause || is_code, "{name} cannot be explained");
         }
         assert!(names(Names::Schemas).contains("mooring.why/v1"));
-        assert!(names(Names::Scenarios).contains("oras-missing"));
     }
 }

@@ -45,14 +45,13 @@ fn command() -> clap::Command {
 }
 
 /// Commands by what they are for, in the order of the help. All others are in the last group.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 3] = [
     (
         "Troubleshooting commands",
         &["status", "why", "fleet", "explain", "codes", "trace", "bundle", "ui"],
     ),
     ("Repair commands", &["repair", "finalizers"]),
     ("Setup commands", &["doctor", "controller"]),
-    ("Demo commands", &["demo", "sim"]),
 ];
 
 /// Returns the template of the help without a command: clap has one list of commands only.
@@ -187,18 +186,12 @@ pub(crate) enum Command {
     /// Run the controller that reports bootstrap failures on NodeClaims
     #[command(after_help = CONTROLLER_HELP)]
     Controller(ControllerArguments),
-    /// Run an end-to-end demo on this machine
-    #[command(after_help = crate::simulate::demo::DEMO_HELP)]
-    Demo(crate::simulate::demo::DemoArguments),
     /// Show a node's bootstrap as a timeline
     #[command(after_help = crate::evidence::trace::HELP)]
     Trace(crate::evidence::trace::TraceArguments),
     /// Collect node logs for a support case, with secrets redacted
     #[command(after_help = crate::evidence::bundle::HELP)]
     Bundle(crate::evidence::bundle::BundleArguments),
-    /// Run a local simulator of the Azure and Kubernetes APIs
-    #[command(after_help = crate::simulate::sim::SIM_EXAMPLES)]
-    Sim(crate::simulate::sim::SimArguments),
     /// Print the version and the build
     Version {
         /// Output format
@@ -226,13 +219,6 @@ pub(crate) enum Command {
     /// Print a manual page, or write all of them to a directory
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArguments),
-    /// Run the node agent
-    #[command(hide = true, disable_help_flag = true)]
-    Agent {
-        /// Arguments of the agent
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<OsString>,
-    },
 }
 
 const MAN_EXAMPLES: &str = "\

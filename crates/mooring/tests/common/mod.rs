@@ -14,18 +14,16 @@ pub(crate) mod pty;
 pub(crate) mod schema;
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read, Write as _};
-use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::io::{Read, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+pub(crate) use mooring_testbed::command::{result, text, wait};
+pub(crate) use mooring_testbed::simulation::Sim;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use rustls::pki_types::pem::PemObject as _;
-
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A command that neither reads the user's configuration nor writes to the user's cache.
 pub(crate) fn mooring() -> Command {
@@ -34,120 +32,6 @@ pub(crate) fn mooring() -> Command {
         command.env(name, env!("CARGO_TARGET_TMPDIR"));
     }
     command
-}
-
-/// Running `mooring sim`, killed at the end of the test.
-pub(crate) struct Sim {
-    pub(crate) child: Child,
-    pub(crate) port: u16,
-    state: PathBuf,
-}
-
-impl Drop for Sim {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Sim {
-    /// Starts it with its files in `state`, and waits until it is ready.
-    pub(crate) fn start(state: &Path, args: &[&str]) -> Self {
-        let mut child = mooring()
-            .args(["sim", "--state"])
-            .arg(state)
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let port = line.trim_end().strip_prefix("ready https://127.0.0.1:");
-        let port = port.expect("`ready URL`").parse().unwrap();
-        Self { child, port, state: state.to_owned() }
-    }
-
-    /// Returns the value of a variable in env.sh.
-    pub(crate) fn variable(&self, name: &str) -> String {
-        self.environment().into_iter().find(|(key, _)| key == name).unwrap().1
-    }
-
-    /// Returns the variables that env.sh exports.
-    pub(crate) fn environment(&self) -> Vec<(String, String)> {
-        let text = std::fs::read_to_string(self.state.join("env.sh")).unwrap();
-        let pair = |line: &str| {
-            let (name, value) = line.strip_prefix("export ")?.split_once('=').unwrap();
-            Some((name.to_owned(), value.trim_matches('\'').to_owned()))
-        };
-        text.lines().filter_map(pair).collect()
-    }
-
-    /// Sends a request to the admin API and returns the whole response.
-    pub(crate) fn admin(&self, head: &str, body: &str) -> String {
-        let token = self.variable("MOORING_SIM_TOKEN");
-        let headers = format!("Host: 127.0.0.1:{}\r\nAuthorization: Bearer {token}", self.port);
-        send_with(self, &self.state, head, &headers, body)
-    }
-}
-
-/// Sends a request over TLS, trusting only the simulator's CA, and returns the response. `headers` include the host.
-pub(crate) fn send_with(sim: &Sim, state: &Path, head: &str, headers: &str, body: &str) -> String {
-    let mut roots = rustls::RootCertStore::empty();
-    roots
-        .add(rustls::pki_types::CertificateDer::from_pem_file(state.join("ca.pem")).unwrap())
-        .unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let connection =
-        rustls::ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
-    let tcp = TcpStream::connect(("127.0.0.1", sim.port)).unwrap();
-    tcp.set_read_timeout(Some(RESPONSE_TIMEOUT)).unwrap();
-    let mut stream = rustls::StreamOwned::new(connection, tcp);
-    let length = body.len();
-    write!(stream, "{head} HTTP/1.1\r\n{headers}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
-    let mut response = Vec::new();
-    // The server may close without close_notify.
-    let _ = stream.read_to_end(&mut response);
-    String::from_utf8_lossy(&response).into_owned()
-}
-
-/// Waits for a command with piped streams; fails after `timeout`.
-pub(crate) fn wait(mut child: Child, timeout: Duration) -> Output {
-    fn reader(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = from.read_to_end(&mut bytes);
-            bytes
-        })
-    }
-    let out = reader(child.stdout.take().unwrap());
-    let err = reader(child.stderr.take().unwrap());
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if start.elapsed() > timeout {
-            let _ = child.kill();
-            let output = [out.join().unwrap(), err.join().unwrap()].concat();
-            panic!("timed out: {}", text(&output));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    Output { status, stdout: out.join().unwrap(), stderr: err.join().unwrap() }
-}
-
-/// Returns the exit code (-1 for a signal), stdout and stderr.
-pub(crate) fn result(output: &Output) -> (i32, String, String) {
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A command on a separate terminal, killed at the end of the test.

@@ -11,7 +11,6 @@
 mod common;
 
 mod chart;
-mod demo;
 mod documents;
 mod finalizers;
 mod live_page;

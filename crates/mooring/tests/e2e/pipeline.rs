@@ -9,7 +9,7 @@ use mooring_simulator::scenario::Scenario;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::documents::page::root;
+use mooring_testbed::documents::root;
 
 const TIMEOUT: Duration = Duration::from_mins(4);
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";

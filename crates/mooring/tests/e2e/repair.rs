@@ -499,7 +499,7 @@ faults:
 fn second_signal_stops_during_a_call_and_loses_nothing() {
     let scenarios = tempfile::tempdir().unwrap();
     let scenario = scenarios.path().join("silent.yaml");
-    let wedged = include_str!("../../../simulator/scenarios/wedged-system-pool.yaml");
+    let wedged = include_str!("../../../../lab/simulator/scenarios/wedged-system-pool.yaml");
     std::fs::write(&scenario, format!("{wedged}{HANGING_CREATE}")).unwrap();
     let sim = Sim::start(&["--scenario", scenario.to_str().unwrap(), "--kube-port", "0"]);
     let journal = sim.folder.path().join("journal");

@@ -40,8 +40,8 @@ async fn create(api: &Api<DynamicObject>, object: Value) {
 async fn create_definitions(client: &kube::Client) {
     let api = objects(client, "apiextensions.k8s.io", "v1", "CustomResourceDefinition");
     for (kind, text) in [
-        ("NodeClaim", include_str!("../../../simulator/fixtures/crds/nodeclaims.yaml")),
-        ("NodePool", include_str!("../../../simulator/fixtures/crds/nodepools.yaml")),
+        ("NodeClaim", include_str!("../../../../lab/simulator/fixtures/crds/nodeclaims.yaml")),
+        ("NodePool", include_str!("../../../../lab/simulator/fixtures/crds/nodepools.yaml")),
     ] {
         let mut definition: Value = serde_saphyr::from_str(text).unwrap();
         definition["spec"]["versions"][0].as_object_mut().unwrap().remove("subresources");

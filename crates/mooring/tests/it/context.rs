@@ -224,8 +224,6 @@ fn completions_of_bash_have_names_of_the_cluster() {
         ("mooring why --context = demo syst", "system"),
         ("mooring explain -o json OrasBin", "OrasBinaryMissing"),
         ("mooring fleet --pool = syst", "system"),
-        ("mooring sim --scenario oras", "oras-missing"),
-        ("mooring sim --show oras", "oras-missing"),
         ("mooring schema mooring.wh", "mooring.why/v1"),
         ("mooring fleet --image ''", "202601.13.0"),
         ("mooring why -o js", "json"),

@@ -100,18 +100,6 @@ fn documents_of_an_uninstalled_operator_fit_their_schemas() {
     simulate("retired-operator", UNINSTALLED_OPERATOR);
 }
 
-#[test]
-fn document_of_a_preflight_fits_its_schema() {
-    let image = tempfile::tempdir().unwrap();
-    let mut command = mooring();
-    command.args(["agent", "--root"]).arg(image.path());
-    command.args(["preflight", "--stage", "image", "-o", "json"]);
-    let document: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
-    let fatal = |finding: &Value| finding["verdict"] == "fatal" && finding["code"].is_i64();
-    assert!(document["findings"].as_array().unwrap().iter().any(fatal), "{document}");
-    assert_valid(&document);
-}
-
 /// Returns the name of every command with its help.
 fn helps() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/help");

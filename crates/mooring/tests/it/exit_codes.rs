@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use mooring_simulator::scenario::Scenario;
 use serde_json::Value;
 
 use crate::common::controller::{start_controller, wait_for};
@@ -81,7 +82,6 @@ fn commands_without_a_cluster() {
             &["schema"],
             &["schema", "mooring.status/v1"],
             &["version"],
-            &["sim", "--list"],
             &["man"],
             &["completions", "bash"],
         ],
@@ -95,8 +95,6 @@ fn commands_without_a_cluster() {
             &["codes", "show", "nosuch"],
             &["codes", "search", "zzzzzzzz"],
             &["schema", "nosuch"],
-            &["sim", "--scenario", "nosuch"],
-            &["sim", "--show", "nosuch"],
             &["man", "nosuch"],
             &["repair", "apply", "--yes"],
             &["status", "--timeout", "soon"],
@@ -127,8 +125,7 @@ fn commands_without_a_cluster() {
 
 /// Starts the simulator with failed nodes, and a fault of Azure or of the API server.
 fn with_fault(when: &str, then: &str) -> Fixture {
-    let (_, scenario, _) =
-        result(&mooring().args(["sim", "--show", "oras-missing"]).output().unwrap());
+    let scenario = Scenario::text_of("oras-missing").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fault.yaml");
     let fault = format!("faults:\n  - when: {when}\n    then: {{status: {then}}}\n");

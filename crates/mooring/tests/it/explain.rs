@@ -273,15 +273,6 @@ fn plugin_shows_kubectl_mooring_in_help_and_commands() {
 }
 
 #[test]
-fn agent_command_runs_the_node_agent() {
-    let directory = tempfile::tempdir().unwrap();
-    let root = directory.path().to_str().unwrap();
-    assert_eq!(text(&["agent", "--root", root, "version"]).trim(), mooring_agent::VERSION);
-    assert_eq!(mooring(&["agent", "--root", root, "provision", "--nosuch"]).status.code(), Some(1));
-    assert!(directory.path().join("var/log/azure/aks/provision.json").exists());
-}
-
-#[test]
 fn empty_input_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("empty.txt");

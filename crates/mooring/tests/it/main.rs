@@ -28,8 +28,6 @@ mod help;
 mod hostile;
 mod repair;
 mod screens;
-mod sim;
-mod sim_cluster;
 mod trace;
 mod ui;
 mod unresponsive;

@@ -36,8 +36,6 @@ const WITHOUT_CLUSTER: &[Case<'static>] = &[
     ("codes-list", &["codes", "list", "--owner", "image"], 0),
     ("codes-show", &["codes", "show", "211", "--os", "linux"], 0),
     ("codes-search", &["codes", "search", "oras", "registry"], 0),
-    ("sim-list", &["sim", "--list"], 0),
-    ("demo-list", &["demo", "--list"], 0),
 ];
 
 /// Nodes fail with one cause, and no controller runs.

@@ -54,7 +54,7 @@ async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> 
 }
 
 fn definition(file: &str) -> Value {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../simulator/fixtures/crds");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/simulator/fixtures/crds");
     serde_saphyr::from_str(&std::fs::read_to_string(directory.join(file)).unwrap()).unwrap()
 }
 

@@ -57,7 +57,7 @@ Examples:
   mooring finalizers apply --scale-down   stop a running operator first
   mooring finalizers apply --best-effort  unattended: no prompts, exit 0
   mooring finalizers apply --dry-run      show the plan; write nothing
-  mooring sim --scenario retired-operator --kube-port 0 --state demo &
+  mooring-lab sim --scenario retired-operator --kube-port 0 --state demo &
   . demo/env.sh; mooring finalizers plan
 
 A profile (YAML): name, groups, finalizers (NAME or GROUP/*), namespace,

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::page::{Page, pages, root};
-use super::run::write_executable;
 use crate::common::result;
 use crate::pipeline::{IDENTITY, Sim, scenario_with};
+use mooring_testbed::command::write_executable;
+use mooring_testbed::documents::{Page, pages, root};
 
 /// Fields of a shell step in `pipeline.schema.v1`.
 const FIELDS: [&str; 15] = [

@@ -8,8 +8,8 @@ use mooring_testbed::{find_kubectl, require};
 use tempfile::TempDir;
 
 use crate::common::{Sim, mooring};
-use crate::documents::page::{Block, pages};
-use crate::documents::run::write_executable;
+use mooring_testbed::command::write_executable;
+use mooring_testbed::documents::{Block, pages};
 
 /// A simulated cluster for the commands of one section.
 struct Scenario {

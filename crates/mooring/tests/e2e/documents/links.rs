@@ -1,6 +1,6 @@
 //! Links between documents.
 
-use crate::documents::page::{pages, root};
+use mooring_testbed::documents::{pages, root};
 
 /// Returns the anchors that GitHub creates from headings.
 fn anchors(text: &str) -> Vec<String> {

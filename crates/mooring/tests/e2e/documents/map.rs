@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::page::root;
+use mooring_testbed::documents::root;
 
 /// Returns the path of a name in the table. It may be relative to the previous path in the same row.
 fn find(name: &str, before: Option<&Path>) -> Option<PathBuf> {
     let name = name.split_once('*').map_or(name, |(directory, _)| directory);
-    let roots = [root(), root().join("crates")].map(|root| root.join(name));
+    let roots = [root(), root().join("crates"), root().join("lab")].map(|root| root.join(name));
     let near = before.map(|before| before.parent().unwrap().join(name));
     let above = before.map(|before| before.parent().unwrap().join("..").join(name));
     roots.into_iter().chain(near).chain(above).find(|path| path.exists())

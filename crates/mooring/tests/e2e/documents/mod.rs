@@ -1,4 +1,4 @@
-//! Tests of the documents: `sh` blocks run, the `console` commands of the runbook run against simulated clusters, all other
+//! Tests of the documents: the `console` commands of the runbook run against simulated clusters, all other
 //! commands parse, links have targets, and repeated figures agree.
 
 mod aro_hcp;
@@ -6,7 +6,5 @@ mod console;
 mod figures;
 mod links;
 mod map;
-pub(crate) mod page;
 mod parsed;
 mod pipelines;
-mod run;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::documents::page::root;
-use crate::documents::parsed::{assert_parses, parse_args};
+use crate::documents::parsed::assert_parses;
+use mooring_testbed::documents::{parse_args, root};
 
 /// Collects all strings of a document.
 fn collect_strings<'a>(value: &'a Value, into: &mut Vec<&'a str>) {

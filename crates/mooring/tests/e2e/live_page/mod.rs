@@ -1,4 +1,4 @@
-//! The live page in a browser: served by `mooring ui --local`, the controller and `mooring demo --keep`.
+//! The live page in a browser: served by `mooring ui --local` and the controller.
 
 mod costs;
 
@@ -13,7 +13,7 @@ use crate::common::controller::{
     Process, delete_nodeclaim, free_address, run, simulate, sourced, start_controller, start_until,
     wait_until_listening,
 };
-use crate::common::{Sim, mooring, text};
+use crate::common::{Sim, text};
 
 /// Starts `mooring ui --local`. Returns the address of its page, with the key.
 fn start_ui(sim: &Sim) -> (Process, String) {
@@ -169,28 +169,4 @@ fn page_returns_after_a_restart_of_the_controller() {
     tab.wait_for("document.getElementById('offline').hidden").unwrap();
     tab.wait_for(&format!("{verdict}.includes('OrasBinaryMissing')")).unwrap();
     assert_eq!(tab.eval("window.marker").unwrap(), 1, "it was not reloaded");
-}
-
-#[test]
-fn demo_shows_its_page_while_it_runs() {
-    let Some(mut tab) = require(Tab::start().unwrap(), "Chromium") else { return };
-    let directory = tempfile::tempdir().unwrap();
-    let mut command = mooring();
-    command.args(["demo", "--keep", "--out"]).arg(directory.path()).current_dir(directory.path());
-    let (demo, address) = start_until(&mut command, "live page, until Ctrl-C: ");
-    tab.open(&address).unwrap();
-    tab.wait_for("document.getElementById('live').textContent === 'Live'").unwrap();
-    tab.eval("window.marker = 1").unwrap();
-    let verdict = "document.querySelector('[data-part=verdict]').innerText";
-    tab.wait_for(&format!("{verdict}.includes('Image 202601.27.0 fails with OrasBinaryMissing')"))
-        .or_else(|_| tab.wait_for(&format!("{verdict}.includes('Image 202601.27.0 fails')")))
-        .unwrap();
-    assert_eq!(tab.eval("window.marker").unwrap(), 1, "it was not reloaded");
-    let failures = "document.querySelectorAll('[data-part=failures] tbody tr').length === 5";
-    tab.wait_for(failures).unwrap();
-    tab.resize(1300, 1130, Scheme::Light).unwrap();
-    picture(&mut tab, "page.png");
-    assert_layout(&mut tab);
-    assert_closed(&tab, &address);
-    demo.interrupt();
 }

@@ -19,7 +19,6 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("codes show", "reads no cluster"),
     ("completions", "reads no cluster"),
     ("controller", "serves the page, which is read below"),
-    ("demo", "runs its own simulator"),
     ("finalizers apply", "changes the cluster; `plan` shows what `--dry-run` does"),
     ("finalizers resume", "changes the cluster"),
     ("man", "reads no cluster"),
@@ -27,7 +26,6 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("repair apply", "changes the cluster; `plan` shows what `--dry-run` does"),
     ("repair resume", "changes the cluster"),
     ("schema", "reads no cluster"),
-    ("sim", "is the simulator"),
     ("ui", "serves the page, which is read below"),
     ("version", "reads no cluster"),
 ];

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_simulator::scenario::Scenario;
 use serde_json::{Value, json};
 
-use crate::common::{Sim, mooring, text};
+use crate::common::Sim;
 
 /// A source of facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,8 +227,8 @@ fn scenario(bad: Option<Fact>, now: Timestamp) -> Value {
 
 /// Returns the objects that `finalizers` removes.
 fn retired_operator() -> Vec<Value> {
-    let shown = mooring().args(["sim", "--show", "retired-operator"]).output().unwrap();
-    let scenario: Value = serde_saphyr::from_str(&text(&shown.stdout)).unwrap();
+    let scenario = Scenario::text_of("retired-operator").unwrap();
+    let scenario: Value = serde_saphyr::from_str(scenario).unwrap();
     scenario["objects"].as_array().unwrap().clone()
 }
 
