@@ -6,8 +6,8 @@ use clap::Args;
 use mooring_demo::{DemoOptions, DemoStyle, Output, Scenario, ScenarioError};
 
 use crate::failure::{LabFailure, print};
+use crate::process::{build_runtime, parse_speed, stop_signal};
 use crate::scenarios::{self, print_scenarios};
-use crate::{build_runtime, parse_speed, stop_signal};
 
 pub(crate) const DEMO_HELP: &str = "\
 Examples:

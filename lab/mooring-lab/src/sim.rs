@@ -10,8 +10,8 @@ use mooring_simulator::sim::{self, Simulation, SimulationSettings};
 use rustix::process::{Pid, test_kill_process};
 
 use crate::failure::{LabFailure, print};
+use crate::process::{build_runtime, parse_speed, stop_signal};
 use crate::scenarios::{self, print_scenarios};
-use crate::{build_runtime, parse_speed, stop_signal};
 
 pub(crate) const SIM_EXAMPLES: &str = "\
 Examples:
