@@ -135,6 +135,7 @@ fn parse_flags(state: &Path, flags: &[&str]) -> SimulationSettings {
             "--scenario" => settings.scenario = Scenario::named(value).unwrap(),
             "--kube-port" => settings.kube_port = Some(value.parse().unwrap()),
             "--speed" => settings.speed = value.parse().unwrap(),
+            "--seed" => settings.seed = value.parse().unwrap(),
             _ => panic!("{flags:?}: unknown flag"),
         }
     }
