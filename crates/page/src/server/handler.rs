@@ -38,7 +38,10 @@ impl PageHandler {
             "/page.js" => {
                 text(StatusCode::OK, "text/javascript; charset=utf-8", crate::SCRIPT.to_owned())
             }
-            "/icon.svg" => text(StatusCode::OK, "image/svg+xml", crate::ICON.to_owned()),
+            // Browsers ask for the second by themselves.
+            "/icon.svg" | "/favicon.ico" => {
+                text(StatusCode::OK, "image/svg+xml", crate::ICON.to_owned())
+            }
             "/api/v1/events" if is_head => text(StatusCode::OK, events::TYPE, String::new()),
             "/api/v1/events" => events::open(&self.live, request.headers()),
             _ if path.starts_with("/api/") => self.document(path, query, is_head).await,
