@@ -284,6 +284,8 @@ fn page_of_the_controller_is_live_while_the_demo_runs() {
     tab.wait_for(&format!("{verdict}.includes('Image 202601.27.0 fails')")).unwrap();
     let failures = "document.querySelectorAll('[data-part=failures] tbody tr').length === 5";
     tab.wait_for(failures).unwrap();
+    // Nodes are read again a while after they joined.
+    tab.wait_for("document.querySelector('.tiles dd').innerText.startsWith('10')").unwrap();
     assert_eq!(tab.eval("window.marker").unwrap(), 1, "it was not reloaded");
     assert_eq!(tab.errors(), Vec::<String>::new());
     if let Some(pictures) = std::env::var_os("MOORING_WRITE_PICTURES") {

@@ -185,7 +185,7 @@ fn ticks(series: &Series, since: TimeRange) -> String {
     {
         let Ok(at) = Timestamp::from_second(second) else { break };
         let x = series.percent(at);
-        if !(4.0..=93.0).contains(&x) {
+        if !(4.0..=86.0).contains(&x) {
             continue;
         }
         let class = if place % 2 == 1 { " class=\"opt\"" } else { "" };
