@@ -46,6 +46,16 @@ fn every_action_is_pinned_by_its_commit() {
 }
 
 #[test]
+fn ci_runs_the_tests_as_the_readme_does() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let readme = read("README.md");
+    let block = readme.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let commands: Vec<&str> = block.lines().collect();
+    assert_eq!(commands.len(), 2, "the first screen has two commands: {block}");
+    assert!(read(".ci/run").lines().any(|line| line == commands[1]), "{block}");
+}
+
+#[test]
 fn every_job_names_its_permissions_and_its_end() {
     for (_, workflow) in workflows() {
         assert_eq!(workflow["permissions"], serde_json::json!({}), "{}", workflow["name"]);

@@ -28,10 +28,10 @@ const HELP: &str = "\
 cargo xtask <chore>
 
 Chores:
-  test [--quick] [--allow-skips] [--list]
-               build once, then run every test in two lanes; installs missing tools and fails without one
-               --quick skips slow suites and installs nothing; --allow-skips runs without tools that cannot be installed and lists
-               skipped tests; --list prints suites, lanes and seconds
+  test [--quick] [--list]
+               build once, then run every test in two lanes; installs missing tools, runs without those that cannot be installed,
+               and lists skipped tests (MOORING_ALLOW_SKIPS=0 fails instead)
+               --quick skips slow suites and installs nothing; --list prints suites, lanes and seconds
   oracles      install what judges the simulator: Microsoft's Python clients
   audit [--offline]
                licenses, sources, banned and duplicate crates and advisories, by cargo-deny

@@ -71,7 +71,7 @@ pub(crate) fn install_package(package: &str) -> Result<(), Failed> {
         ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"];
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     if !is_root || !is_installed("apt-get") {
-        return Err(Failed(format!("{package} is for root to install, by apt-get")));
+        return Err(Failed(format!("only root can install {package}, by apt-get")));
     }
     // An outdated package list may name files that no longer exist.
     fetch("apt-get", &[&["update"], &APT_RETRIES[..]].concat())?;

@@ -44,6 +44,8 @@ pub(crate) struct DemoEnvironment<'v> {
     pub(crate) struck: Option<Instant>,
     pub(crate) registry: Option<String>,
     pub(crate) images: BTreeMap<String, ImageDefinition>,
+    /// Address of the controller's page.
+    pub(crate) page: Option<String>,
     _room: JoinSet<()>,
     _controller: Child,
 }
@@ -112,8 +114,9 @@ impl<'v> DemoEnvironment<'v> {
         let mut machines = JoinSet::new();
         machines.spawn(room.run(simulation.shell().world().clone(), sender));
         let controller = start_controller(&mooring, output).await?;
-        if let Some(address) = page_address(&mooring).filter(|_| options.keep) {
-            output.print(DemoMark::Good, &format!("live page, until Ctrl-C: http://{address}/"));
+        let page = page_address(&mooring);
+        if let Some(page) = page.as_ref().filter(|_| options.keep) {
+            output.print(DemoMark::Good, &format!("live page, until Ctrl-C: {page}"));
         }
         Ok(Self {
             output,
@@ -133,6 +136,7 @@ impl<'v> DemoEnvironment<'v> {
             struck: None,
             registry: scenario.registry.clone(),
             images: scenario.images.clone(),
+            page,
             _room: machines,
             _controller: controller,
         })
@@ -177,7 +181,7 @@ fn page_address(mooring: &Mooring) -> Option<String> {
     let log = std::fs::read_to_string(mooring.logs.join("controller.log")).ok()?;
     let line = log.lines().find(|line| line.contains("\"message\":\"starting controller\""))?;
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
-    line["page"].as_str().map(str::to_owned)
+    line["page"].as_str().map(|address| format!("http://{address}/"))
 }
 
 /// Starts the controller as a separate process and waits until it has acquired its Lease.

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::host::processes;
 use crate::observer::CONDITION;
-use crate::present::wrap::{cut, cut_end, wrapped};
+use crate::present::wrap::{cut, cut_end};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum characters of a line: events of Karpenter may fill pages.
@@ -76,8 +76,7 @@ pub(crate) fn excerpt(output: &str) -> String {
             || number >= events
             || condition.as_ref().is_some_and(|condition| condition.contains(&number));
         if kept {
-            let indent = line.len() - line.trim_start().len() + 4;
-            shown.extend(wrapped(&cut_end(line, SHOWN), 110, indent));
+            shown.push(cut_end(line, SHOWN));
         } else if !skipped {
             shown.push("...".to_owned());
         }

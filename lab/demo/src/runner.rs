@@ -69,9 +69,8 @@ async fn run_stages<'v>(
     let speed = scenario.speed * options.speed;
     output.plain(&format!("mooring-lab demo: {name}"));
     output.plain(scenario.description.trim());
-    output.plain(&format!(
-        "Azure and Kubernetes are simulated; everything else is real. Speed: {speed}x."
-    ));
+    output.plain(&scenario.what_is_real());
+    output.plain(&format!("Time runs {speed} times faster than in Azure."));
     output.heading(1, "Azure, a cluster and Karpenter");
     let mut environment = DemoEnvironment::set(options, &workdir.directory, output)
         .await
@@ -168,6 +167,7 @@ fn end(
     let joined = environment.result.last(NodeEnd::Joined).cloned();
     let booted = environment.result.nodes.iter().rev().find_map(|node| node.root.clone());
     let journal = environment.journal();
+    let page = environment.page.clone();
     let output = &mut *environment.output;
     output.heading(stages.len() + 1, "What happened");
     for line in lines {
@@ -199,6 +199,9 @@ fn end(
             output.plain(&format!("  mooring why {}", node.claim));
         }
         output.plain("  mooring fleet");
+        if let Some(page) = page {
+            output.plain(&format!("  {page} in a browser: the live page"));
+        }
         if journal.exists() {
             output.plain(&format!("  mooring repair status --journal {}", journal.display()));
         }

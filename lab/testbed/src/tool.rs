@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-/// Set by `cargo xtask test --allow-skips` and by `--quick`.
+/// `1` allows skips. `cargo xtask test` sets it, unless it is `0`.
 const ALLOW_SKIPS: &str = "MOORING_ALLOW_SKIPS";
 /// Directory of the Python environment with `kubectl`; set by `cargo xtask test`.
 const CLIENTS_ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
@@ -20,12 +20,17 @@ const CLIENTS_ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
     reason = "a test fails by panicking, and the runner reads its output"
 )]
 pub fn require<T>(found: Option<T>, tool: &str) -> Option<T> {
-    match check(found.is_some(), tool, env::var_os(ALLOW_SKIPS).is_some()) {
+    match check(found.is_some(), tool, allows_skips()) {
         Ok(None) => {}
         Ok(Some(line)) => println!("{line}"),
         Err(message) => panic!("{message}"),
     }
     found
+}
+
+/// Returns true if a test may be skipped for a missing tool.
+pub fn allows_skips() -> bool {
+    env::var_os(ALLOW_SKIPS).is_some_and(|value| value == "1")
 }
 
 /// Returns the first program of a name on `PATH`.
@@ -47,7 +52,7 @@ fn check(is_found: bool, tool: &str, allows_skips: bool) -> Result<Option<String
         (true, _) => Ok(None),
         (false, true) => Ok(Some(format!("SKIPPED: {tool} is not installed"))),
         (false, false) => Err(format!(
-            "{tool} is not installed\nhint: `cargo xtask test` installs it; `cargo xtask test --allow-skips` runs without it"
+            "{tool} is not installed\nhint: `cargo xtask test` installs it; MOORING_ALLOW_SKIPS=1 runs without it"
         )),
     }
 }

@@ -10,7 +10,7 @@ use crate::step::{Failed, is_installed, print, root};
 
 /// Set for every test binary while `--quick` is given. Tests then start no kube-apiserver.
 const QUICK_VARIABLE: &str = "MOORING_TEST_QUICK";
-/// Set for every test binary while a test may be skipped for a missing tool.
+/// `1` for every test binary while a test may be skipped for a missing tool. `0` for this chore, as in `.ci/run`, makes it strict.
 const ALLOW_SKIPS_VARIABLE: &str = "MOORING_ALLOW_SKIPS";
 /// Names the file to which suites append lines for the summary.
 const SUMMARY_VARIABLE: &str = "MOORING_TEST_SUMMARY";
@@ -19,7 +19,6 @@ const SUMMARY_FILE: &str = "target/test-summary.txt";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Options {
     quick: bool,
-    allow_skips: bool,
     list: bool,
 }
 
@@ -35,9 +34,9 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     let mut variables = if options.quick {
         vec![(QUICK_VARIABLE.to_owned(), "1".into())]
     } else {
-        tools::install(options.allow_skips, &mut report)?
+        tools::install(is_strict(), &mut report)?
     };
-    if options.quick || options.allow_skips {
+    if options.quick || !is_strict() {
         variables.push((ALLOW_SKIPS_VARIABLE.to_owned(), "1".into()));
     }
     report.check("packaging/cse", packaging::test_scripts);
@@ -53,8 +52,10 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     }
     if variables.iter().any(|(name, _)| name == packaging::ZIZMOR) {
         report.check("workflows/zizmor", packaging::audit_workflows);
+        report.check("packaging/identity", packaging::check_identity);
     } else {
         report.skip("workflows/zizmor", 1, "zizmor is not installed");
+        report.skip("packaging/identity", 1, "parsers of Bicep and Terraform are not installed");
     }
     let suites = build::build()?;
     variables.extend(no_proxy());
@@ -78,16 +79,20 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Returns true if nothing may be skipped.
+fn is_strict() -> bool {
+    std::env::var_os(ALLOW_SKIPS_VARIABLE).is_some_and(|value| value == "0")
+}
+
 fn parse(arguments: &[&str]) -> Result<Options, Failed> {
     let mut options = Options::default();
     for argument in arguments {
         match *argument {
             "--quick" => options.quick = true,
-            "--allow-skips" => options.allow_skips = true,
             "--list" => options.list = true,
             other => {
                 return Err(Failed(format!(
-                    "unknown argument `{other}`\nhint: cargo xtask test [--quick] [--allow-skips] [--list]"
+                    "unknown argument `{other}`\nhint: cargo xtask test [--quick] [--list]"
                 )));
             }
         }
@@ -110,10 +115,8 @@ mod tests {
     #[test]
     fn unknown_arguments_are_rejected() {
         assert_eq!(parse(&[]).unwrap(), Options::default());
-        let both = Options { quick: true, list: true, ..Options::default() };
+        let both = Options { quick: true, list: true };
         assert_eq!(parse(&["--quick", "--list"]).unwrap(), both);
-        let allowing = Options { allow_skips: true, ..Options::default() };
-        assert_eq!(parse(&["--allow-skips"]).unwrap(), allowing);
         for wrong in ["--fast", "quick", ""] {
             assert!(parse(&[wrong]).unwrap_err().0.contains("hint:"), "{wrong}");
         }

@@ -56,6 +56,12 @@ pub(crate) fn zizmor() -> Result<PathBuf, Failed> {
     python::python_environment("workflows", Path::new(".github/requirements.txt"))
 }
 
+/// Parses the Bicep and Terraform modules of the identity, and compares them.
+pub(crate) fn check_identity() -> Result<(), Failed> {
+    let mut check = Command::new(zizmor()?.join("bin/python"));
+    output(check.arg("packaging/identity/check.py").current_dir(root())).map(|_| ())
+}
+
 /// Looks for injections, excess permissions and unpinned actions in workflows.
 pub(crate) fn audit_workflows() -> Result<(), Failed> {
     let mut audit = Command::new(zizmor()?.join("bin/zizmor"));

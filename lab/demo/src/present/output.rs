@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
-use super::wrap::wrapped;
+use super::wrap::{hanging, wrapped};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DemoStyle {
@@ -11,6 +11,8 @@ pub struct DemoStyle {
     pub terminal: bool,
     /// Colors are allowed. They are never the only sign.
     pub colour: bool,
+    /// Maximum width of a line.
+    pub width: usize,
 }
 
 impl DemoStyle {
@@ -19,7 +21,10 @@ impl DemoStyle {
         let terminal = std::io::stdout().is_terminal();
         let asked = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        Self { terminal: terminal && !dumb, colour: terminal && !asked && !dumb }
+        let columns = terminal_size::terminal_size_of(std::io::stdout());
+        let width = columns.map_or(PIPE_WIDTH, |(width, _)| usize::from(width.0));
+        let width = width.clamp(MIN_WIDTH, MAX_WIDTH);
+        Self { terminal: terminal && !dumb, colour: terminal && !asked && !dumb, width }
     }
 
     fn paint(self, code: &str, text: &str) -> String {
@@ -35,8 +40,12 @@ pub(crate) enum DemoMark {
     Struck,
 }
 
-/// Maximum width of a line.
-const WIDTH: usize = 112;
+/// Widths of a line, also for wide and narrow terminals, and for a pipe.
+const MAX_WIDTH: usize = 112;
+const MIN_WIDTH: usize = 40;
+const PIPE_WIDTH: usize = 100;
+/// Columns before the text of a line that has a sign.
+const INDENT: usize = 5;
 
 /// `0.4 s`, `12.3 s`, `1 min 5 s`.
 pub(crate) fn seconds(duration: Duration) -> String {
@@ -65,11 +74,12 @@ impl Output {
     }
 
     pub(crate) fn plain(&mut self, text: &str) {
-        self.write(&format!("{}\n", wrapped(text, WIDTH, 0).join("\n")));
+        self.write(&format!("{}\n", wrapped(text, self.style.width, 0).join("\n")));
     }
 
     pub(crate) fn heading(&mut self, number: usize, title: &str) {
-        let title = self.style.paint("1", &format!("{number}  {title}"));
+        let title = wrapped(&format!("{number}  {title}"), self.style.width, 3).join("\n");
+        let title = self.style.paint("1", &title);
         self.write(&format!("\n{title}\n"));
     }
 
@@ -80,20 +90,33 @@ impl Output {
             DemoMark::Note => self.style.paint("2", "·"),
             DemoMark::Struck => self.style.paint("33", "!"),
         };
-        self.write(&format!("   {sign} {}\n", wrapped(text, WIDTH, 5).join("\n")));
+        self.write(&format!(
+            "   {sign} {}\n",
+            wrapped(text, self.style.width - INDENT, INDENT).join("\n")
+        ));
     }
 
-    /// Prints a command as a user would type it; its output follows as a [`Self::quote`].
+    /// Prints a command as it was run; its output follows as a [`Self::quote`].
     pub(crate) fn command(&mut self, text: &str) {
-        let command = self.style.paint("36", &format!("$ {text}"));
+        // Two columns for the backslash that continues a line.
+        let lines = wrapped(&format!("$ {text}"), self.style.width - INDENT - 2, INDENT);
+        let command = self.style.paint("36", &lines.join(" \\\n"));
         self.write(&format!("   {command}\n"));
     }
 
     /// Indents the output of a command. Lines may be wrapped, cut or omitted, but not changed.
     pub(crate) fn quote(&mut self, text: &str) {
         let bar = self.style.paint("2", "│");
-        let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
+        let room = self.style.width - INDENT;
+        let lines =
+            text.trim_end().lines().flat_map(|line| wrapped(line, room, hanging(line, room)));
+        let lines = lines.map(|line| format!("   {bar} {line}\n"));
         self.write(&lines.collect::<String>());
+    }
+
+    /// Columns of a line that starts with a sign.
+    pub(crate) fn room(&self) -> usize {
+        self.style.width - INDENT
     }
 
     /// Shows progress; only on a terminal.
@@ -101,8 +124,8 @@ impl Output {
         if !self.style.terminal {
             return;
         }
-        // Narrower than any terminal: a wrapped line cannot be replaced.
-        let text: String = text.chars().take(72).collect();
+        // A wrapped line cannot be replaced.
+        let text: String = text.chars().take(self.room()).collect();
         let text = self.style.paint("2", &format!("   … {text}"));
         if self.changing.as_ref() != Some(&text) {
             self.write(&text);
@@ -116,6 +139,8 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+
+    const PIPE: DemoStyle = DemoStyle { terminal: false, colour: false, width: PIPE_WIDTH };
 
     #[derive(Clone, Default)]
     struct TestOutput(Arc<Mutex<Vec<u8>>>);
@@ -131,25 +156,45 @@ mod tests {
         }
     }
 
-    fn written(style: DemoStyle) -> String {
+    fn print(style: DemoStyle, write: impl FnOnce(&mut Output)) -> String {
         let heard = TestOutput::default();
-        let mut output = Output::new(Box::new(heard.clone()), style);
-        output.heading(1, "A");
-        output.now("soon");
-        output.now("soon");
-        output.print(DemoMark::Good, "done");
+        write(&mut Output::new(Box::new(heard.clone()), style));
         let bytes = heard.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()
     }
 
+    fn written(style: DemoStyle) -> String {
+        print(style, |output| {
+            output.heading(1, "A");
+            output.now("soon");
+            output.now("soon");
+            output.print(DemoMark::Good, "done");
+        })
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let words = "word ".repeat(30);
+        let narrow = DemoStyle { width: MIN_WIDTH, ..PIPE };
+        let printed = print(narrow, |output| {
+            output.heading(1, &words);
+            output.plain(&words);
+            output.print(DemoMark::Good, &words);
+            output.command(&words);
+            output.quote(&format!("  cause     {words}\n{words}"));
+        });
+        let widest = printed.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(MIN_WIDTH), "{printed}");
+    }
+
     #[test]
     fn a_pipe_gets_plain_lines_and_nothing_that_changes() {
-        assert_eq!(written(DemoStyle { terminal: false, colour: false }), "\n1  A\n   ✓ done\n");
+        assert_eq!(written(PIPE), "\n1  A\n   ✓ done\n");
     }
 
     #[test]
     fn a_changing_line_is_cleared_before_the_next_one() {
-        let printed = written(DemoStyle { terminal: true, colour: false });
+        let printed = written(DemoStyle { terminal: true, ..PIPE });
         assert_eq!(printed, "\n1  A\n   … soon\r\x1b[K   ✓ done\n");
     }
 

@@ -1,5 +1,17 @@
 //! Wraps and cuts long lines.
 
+/// Returns where the following lines of a wrapped line start: below the text behind a label and its gap, or else a bit further in.
+pub(crate) fn hanging(line: &str, width: usize) -> usize {
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let text = &line[indent..];
+    let gap = text.find("  ").map(|at| {
+        let rest = &text[at..];
+        let label = line[..indent + at].chars().count();
+        label + rest.len() - rest.trim_start_matches(' ').len()
+    });
+    gap.filter(|column| *column <= width / 3).unwrap_or(indent + 2)
+}
+
 /// Wraps a line at `width` characters and indents the following lines.
 pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -46,6 +58,14 @@ mod tests {
         assert_eq!(wrapped("  a   bb ccc dddd", 11, 3), ["  a   bb", "   ccc dddd"]);
         assert_eq!(wrapped("short", 10, 2), ["short"]);
         assert_eq!(wrapped("", 10, 2), [""]);
+    }
+
+    #[test]
+    fn following_lines_start_below_the_text() {
+        assert_eq!(hanging("  cause     OrasBinaryMissing", 60), 12);
+        assert_eq!(hanging("  ✓ signs   5 of 5", 60), 12);
+        assert_eq!(hanging("    one sentence", 60), 6);
+        assert_eq!(hanging("no room for this gap   x", 20), 2);
     }
 
     #[test]

@@ -25,6 +25,33 @@ pub struct Scenario {
     pub stages: Vec<ScenarioStage>,
 }
 
+impl Scenario {
+    /// Says which parts are the real programs and which are models.
+    pub(crate) fn what_is_real(&self) -> String {
+        let mut real = vec!["the controller", "every command of mooring"];
+        if self.images.values().any(|image| image.starter == NodeStarter::Agent) {
+            real.push("the agent on the nodes");
+        }
+        if self.images.values().any(|image| image.preflight) {
+            real.push("the check in the scripts");
+        }
+        let mut modeled = vec!["Azure", "the Kubernetes API", "Karpenter"];
+        if !self.images.is_empty() {
+            modeled.extend(["the VMs (a directory each)", "the scripts of the image (bash)"]);
+        }
+        format!("Real: {}. Modeled: {}.", enumerate(&real), enumerate(&modeled))
+    }
+}
+
+/// `a, b and c`.
+fn enumerate(parts: &[&str]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 fn speed() -> f64 {
     20.0
 }

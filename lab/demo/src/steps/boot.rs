@@ -10,7 +10,7 @@ use crate::environment::{DemoEnvironment, POLL_INTERVAL};
 use crate::error::{DemoError, expect};
 use crate::observer::{CONDITION, ObservedClaim, condition};
 use crate::present::output::{DemoMark, seconds};
-use crate::present::result::NodeResult;
+use crate::present::result::{NodeFailure, NodeResult};
 use crate::scenario::{BootStep, NodeEnd, NodeStarter};
 use crate::vm::vms::{FinishedVm, VmEvent};
 
@@ -129,6 +129,7 @@ impl DemoEnvironment<'_> {
         let vm = machine.map_or_else(|| format!("aks-{name}"), |machine| machine.vm.name.clone());
         let took =
             machine.map_or_else(String::new, |machine| format!("  {}", seconds(machine.took)));
+        let mut failure = None;
         match end {
             NodeEnd::Joined => self.output.print(DemoMark::Good, &format!("{vm}  joined{took}")),
             NodeEnd::Silent => self.output.print(
@@ -146,6 +147,10 @@ impl DemoEnvironment<'_> {
                     format!(", reported {} before Karpenter deleted the NodeClaim", seconds(lead))
                 });
                 self.output.print(DemoMark::Bad, &format!("{vm}  {code_text}{took}{lead}"));
+                failure = Some(NodeFailure {
+                    code: code_text,
+                    cause: condition_message(claim).to_owned(),
+                });
                 if claim.reported.is_none() {
                     return Err(DemoError::Unmet(format!(
                         "NodeClaim {name} was deleted before the cause was reported"
@@ -162,6 +167,7 @@ impl DemoEnvironment<'_> {
             image: boot.image.clone(),
             root: machine.map(|machine| machine.root.clone()),
             end,
+            failure,
         });
         Ok(())
     }

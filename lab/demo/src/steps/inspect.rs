@@ -8,7 +8,7 @@ use crate::error::{DemoError, expect_words};
 use crate::kubectl::excerpt;
 use crate::observer::{CONDITION, ObservedCondition, condition, conditions};
 use crate::present::output::DemoMark;
-use crate::present::wrap::{cut, wrapped};
+use crate::present::wrap::cut;
 use crate::scenario::{DescribeStep, FleetStep, NodeEnd, WhyStep};
 
 /// Maximum characters of an event: messages of Karpenter may fill pages.
@@ -37,7 +37,8 @@ impl DemoEnvironment<'_> {
         if let Some((_, shown)) = described {
             let command = format!("kubectl describe nodeclaim {name}");
             self.keep("describe.log", &format!("$ {command}\n{shown}"));
-            self.output.command(&format!("{command}     (run before Karpenter deleted it)"));
+            self.output.print(DemoMark::Note, "the NodeClaim, before Karpenter deleted it:");
+            self.output.command(&command);
             self.output.quote(&excerpt(&shown));
             let note = events.iter().find(|event| event["reason"] == "CSEFailed");
             let note = note.map_or("", |event| text(event, "message"));
@@ -65,17 +66,15 @@ impl DemoEnvironment<'_> {
     }
 
     pub(crate) async fn why(&mut self, why: &WhyStep) -> Result<(), DemoError> {
-        let remark = match why.of {
-            NodeEnd::Failed => {
-                "     (the NodeClaim and VM are deleted; the failure record remains)"
-            }
-            NodeEnd::Joined | NodeEnd::Silent => "",
-        };
         let name = self.last(why.of)?;
         let answer = self.mooring.ask(&["why", &name]).await?;
         self.keep("why.log", &format!("{}{}", answer.stdout, answer.stderr));
-        self.output.command(&format!("mooring why {name}{remark}"));
-        self.output.quote(&wrap_lines(&answer.stdout, 12));
+        if why.of == NodeEnd::Failed {
+            let text = "NodeClaim and VM are deleted by now; the failure record remains:";
+            self.output.print(DemoMark::Note, text);
+        }
+        self.output.command(&format!("mooring why {name}"));
+        self.output.quote(&answer.stdout);
         expect_words("mooring why", &answer.stdout, &why.contains)
     }
 
@@ -159,12 +158,6 @@ fn api_lines(object: &Value, events: &[Value]) -> Vec<String> {
         format!("event {} from {from}: {}", text(event, "reason"), cut(&message, SHOWN))
     };
     conditions(object).map(condition).chain(events.iter().map(event)).collect()
-}
-
-/// Wraps lines at 110 columns, with a hanging indent.
-pub(super) fn wrap_lines(text: &str, indent: usize) -> String {
-    let lines = text.lines().flat_map(|line| wrapped(line, 110, indent));
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns true for `AKSAzureLinux/V3gen2/202601.27.0` and `202601.27.0`.

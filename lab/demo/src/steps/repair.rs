@@ -11,9 +11,8 @@ use crate::error::{DemoError, expect, expect_words};
 use crate::host::processes::EndedProcess;
 use crate::present::output::{DemoMark, seconds};
 use crate::present::result::{KILLED, Moment, MomentKind};
-use crate::present::wrap::cut;
+use crate::present::wrap::cut_end;
 use crate::scenario::{ApplyStep, DetectStep, ResumeStep};
-use crate::steps::inspect::wrap_lines;
 
 const LOG: &str = "repair.log";
 
@@ -21,14 +20,6 @@ const LOG: &str = "repair.log";
 const KILLABLE: f64 = 30.0;
 
 const STOP_AT_BUDGETS: &[&str] = &["--budgets", "stop"];
-
-/// Maximum characters of evidence in a line.
-const SHOWN: usize = 88;
-
-/// First digits of a plan's hash.
-fn short(hash: &str) -> &str {
-    hash.get(..25).unwrap_or(hash)
-}
 
 impl DemoEnvironment<'_> {
     pub(crate) async fn detect(&mut self, detect: &DetectStep) -> Result<(), DemoError> {
@@ -40,7 +31,7 @@ impl DemoEnvironment<'_> {
         let verdict = report["verdict"].as_str().unwrap_or("none").to_owned();
         let screen = self.mooring.ask(&["repair", "detect", "--pool", "system"]).await?;
         self.output.command("mooring repair detect --pool system");
-        self.output.quote(&wrap_lines(&screen.stdout, 32));
+        self.output.quote(&screen.stdout);
         let pool = report["pools"][0]["name"].as_str().unwrap_or("system").to_owned();
         let healed = verdict == "healthy" && self.struck.is_some();
         let text = match verdict.as_str() {
@@ -66,10 +57,9 @@ impl DemoEnvironment<'_> {
         let journal = self.journal().display().to_string();
         let words = [&["repair", "plan", "-o", "json", "--journal", &journal], flags].concat();
         let answer = self.mooring.ask(&words).await?;
-        self.keep(
-            LOG,
-            &format!("$ mooring {}\n{}{}", words.join(" "), answer.stdout, answer.stderr),
-        );
+        let shown = format!("mooring {}", words.join(" "));
+        self.output.command(&shown);
+        self.keep(LOG, &format!("$ {shown}\n{}{}", answer.stdout, answer.stderr));
         let plan: Value = serde_json::from_str(&answer.stdout).map_err(|error| {
             DemoError::broken("mooring repair plan", format!("{error}: {}", answer.stderr))
         })?;
@@ -78,11 +68,10 @@ impl DemoEnvironment<'_> {
 
     pub(crate) async fn plan(&mut self) -> Result<(), DemoError> {
         let hash = self.hash(&[]).await?;
-        let short = short(&hash);
         let names: Vec<&str> = Step::ALL.iter().map(|step| step.name()).collect();
-        self.output
-            .print(DemoMark::Note, &format!("mooring repair plan: {short}, {}", names.join(" → ")));
-        self.remember("plan", &format!("{} steps, hash {short}", names.len()), MomentKind::Step);
+        let text = format!("{} steps: {}", names.len(), names.join(" → "));
+        self.output.print(DemoMark::Note, &text);
+        self.remember("plan", &format!("{} steps, hash {hash}", names.len()), MomentKind::Step);
         self.result.plan = Some(hash);
         Ok(())
     }
@@ -99,8 +88,7 @@ impl DemoEnvironment<'_> {
         if apply.stop_at_budgets {
             words.extend(STOP_AT_BUDGETS);
         }
-        let shown = format!("mooring repair apply --yes --plan-hash {}…", short(&hash));
-        let answer = self.run(&shown, &words, apply.kill_at, apply.exit).await?;
+        let answer = self.run(&words, apply.kill_at, apply.exit).await?;
         expect_words(
             "mooring repair apply",
             &format!("{}{}", answer.stdout, answer.stderr),
@@ -112,8 +100,7 @@ impl DemoEnvironment<'_> {
         let hash = self.planned()?;
         let journal = self.journal().display().to_string();
         let words = ["repair", "resume", "--yes", "--plan-hash", &hash, "--journal", &journal];
-        let shown = format!("mooring repair resume --yes --plan-hash {}…", short(&hash));
-        self.run(&shown, &words, resume.kill_at, resume.exit).await?;
+        self.run(&words, resume.kill_at, resume.exit).await?;
         Ok(())
     }
 
@@ -125,18 +112,18 @@ impl DemoEnvironment<'_> {
     /// Runs a repair, prints its steps, and kills it during a step if requested.
     async fn run(
         &mut self,
-        shown: &str,
         words: &[&str],
         kill_at: Option<Step>,
         exit: i32,
     ) -> Result<EndedProcess, DemoError> {
-        self.output.print(DemoMark::Note, &format!("{shown}, step by step:"));
+        let shown = format!("mooring {}", words.join(" "));
+        self.output.command(&shown);
         self.keep(LOG, &format!("$ {shown}\n"));
         let speed = self.speed();
         if kill_at.is_some() {
             self.set_speed(speed.min(KILLABLE));
         }
-        let struck = self.struck;
+        let (struck, room) = (self.struck, self.output.room());
         let (output, result) = (&mut *self.output, &mut self.result);
         let (mut killed, mut stopped, mut under_way) = (false, false, 0);
         let answer = self
@@ -150,7 +137,7 @@ impl DemoEnvironment<'_> {
                 let Some(line) = ProgressLine::read(line) else { return false };
                 let prefix = format!("{:>2}/16 {:<17}", line.number, line.step);
                 if let Some(evidence) = line.done {
-                    output.print(DemoMark::Good, &format!("{prefix} {}", cut(evidence, SHOWN)));
+                    output.print(DemoMark::Good, &cut_end(&format!("{prefix} {evidence}"), room));
                     remember(line.step, evidence, MomentKind::Step);
                     under_way = 0;
                 } else if let Some(why) = line.what.strip_prefix("stopping: ") {

@@ -4,6 +4,9 @@ use mooring_redact::shell_word;
 
 use crate::cluster::ConnectedCluster;
 
+/// Namespace of the chart in the Bicep file.
+const CHART_NAMESPACE: &str = "mooring-system";
+
 /// Names in the commands; placeholders if they are not known.
 #[derive(Debug)]
 struct InstallNames {
@@ -43,29 +46,20 @@ impl InstallNames {
     fn commands(&self) -> (Vec<String>, String) {
         let Self { subscription, resource_group, cluster, node_resource_group, namespace } = self;
         let version = env!("CARGO_PKG_VERSION");
-        let identity = |member: &str| {
-            format!(
-                "\"$(az identity show --name mooring --resource-group {resource_group} --query {member} -o tsv)\""
-            )
+        let of_namespace = match namespace.as_str() {
+            CHART_NAMESPACE => String::new(),
+            other => format!(" namespace={other}"),
         };
-        let (principal, client) = (identity("principalId"), identity("clientId"));
         let before = vec![
-            format!("az identity create --name mooring --resource-group {resource_group}"),
             format!(
-                "az identity federated-credential create --name mooring --identity-name mooring --resource-group {resource_group} --issuer \"$(az aks show --name {cluster} --resource-group {resource_group} --query oidcIssuerProfile.issuerUrl -o tsv)\" --subject system:serviceaccount:{namespace}:mooring --audience api://AzureADTokenExchange"
+                "az deployment group create --resource-group {resource_group} --template-file packaging/identity/main.bicep --parameters cluster={cluster} nodeResourceGroup={node_resource_group}{of_namespace}"
             ),
             format!(
-                "az role definition create --role-definition \"$(sed s/00000000-0000-0000-0000-000000000000/{subscription}/ packaging/roles/mooring-controller.json)\""
-            ),
-            format!(
-                "az role assignment create --role \"Mooring controller\" --assignee-object-id {principal} --assignee-principal-type ServicePrincipal --scope /subscriptions/{subscription}/resourceGroups/{node_resource_group}"
-            ),
-            format!(
-                "cargo xtask dist && docker buildx build --file packaging/Dockerfile --tag REGISTRY/mooring:{version} --push target/dist"
+                "cargo xtask dist && skopeo copy --all oci-archive:target/dist/mooring-image-{version}.oci.tar:{version} docker://REGISTRY/mooring:{version}"
             ),
         ];
         let install = format!(
-            "helm install mooring charts/mooring --namespace {namespace} --create-namespace --set image.repository=REGISTRY/mooring --set azure.clientId={client} --set azure.subscriptionId={subscription} --set azure.nodeResourceGroup={node_resource_group}"
+            "helm install mooring charts/mooring --namespace {namespace} --create-namespace --set image.repository=REGISTRY/mooring --set azure.clientId=\"$(az identity show --name mooring --resource-group {resource_group} --query clientId -o tsv)\" --set azure.subscriptionId={subscription} --set azure.nodeResourceGroup={node_resource_group}"
         );
         (before, install)
     }
@@ -83,26 +77,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn readme_has_the_commands_in_the_same_order() {
+    async fn install_page_has_the_commands_in_the_same_order() {
         let mut cluster = fixtures::cluster(fixtures::facts([]));
         cluster.facts.identity.name = None;
         let (mut commands, install) = commands(&cluster);
         commands.extend([install, "mooring doctor".to_owned()]);
-        let readme = unwrapped(include_str!("../../../../../README.md"));
+        let page = unwrapped(include_str!("../../../../../docs/INSTALL.md"));
         let mut from = 0;
         for command in commands {
-            let found = readme[from..].find(&format!("\n{command}\n"));
-            from += found.unwrap_or_else(|| panic!("{command}\n{}", &readme[from..])) + 1;
+            let found = page[from..].find(&format!("\n{command}\n"));
+            from += found.unwrap_or_else(|| panic!("{command}\n{}", &page[from..])) + 1;
         }
         let notes = include_str!("../../../../../charts/mooring/templates/NOTES.txt");
-        let starts = [
-            "az identity create",
-            "az identity federated-credential",
-            "az role definition",
-            "az role assignment",
-            "helm upgrade",
-            "mooring doctor",
-        ];
+        let starts = ["az deployment group create", "helm upgrade", "mooring doctor"];
         let place = |start: &&str| notes.find(&format!("\n  {start}")).unwrap();
         let places: Vec<usize> = starts.iter().map(place).collect();
         assert!(places.is_sorted(), "{places:?}");
@@ -129,12 +116,8 @@ mod tests {
         let id = "/subscriptions/s-1/resourceGroups/rg-1/providers/Microsoft.ContainerService/managedClusters/demo";
         cluster.facts.identity.id = Some(id.to_owned());
         let (before, install) = commands(&cluster);
-        assert_eq!(before[0], "az identity create --name mooring --resource-group rg-1");
-        assert!(
-            before[1].contains("az aks show --name demo --resource-group rg-1 "),
-            "{}",
-            before[1]
-        );
+        assert!(before[0].contains("create --resource-group rg-1 "), "{}", before[0]);
+        assert!(before[0].contains(" cluster=demo "), "{}", before[0]);
         assert!(install.contains("--set azure.subscriptionId=s-1 "), "{install}");
     }
 }
