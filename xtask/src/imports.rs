@@ -319,24 +319,6 @@ fn product_does_not_depend_on_the_lab() {
 }
 
 #[test]
-fn mod_files_are_tables_of_contents() {
-    let (mut count, mut others) = (0, Vec::new());
-    for source in crates().flat_map(|one| one.sources.into_values()) {
-        if !source.file.ends_with("/mod.rs") {
-            continue;
-        }
-        count += 1;
-        let items = source.syntax.items.iter().filter(|item| !is_test(attributes(item)));
-        let code = items.filter(|item| !matches!(item, Item::Mod(_) | Item::Use(_))).count();
-        if code > 0 {
-            others.push(format!("{}: {code} items", source.file));
-        }
-    }
-    assert!(count > 100, "{count} files found");
-    assert_eq!(others, Vec::<String>::new());
-}
-
-#[test]
 fn cycles_are_found() {
     let graph = |edges: &[(&str, &str)]| {
         let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

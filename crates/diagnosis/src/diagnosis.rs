@@ -1,31 +1,11 @@
 //! The result: the reported code, the cause and the next steps.
 
-use mooring_codes::{Date, ExitCode, Os, Owner, Status};
+use mooring_codes::{ExitCode, Os, Owner, Status};
 
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
 use crate::decode::decoded::{BootstrapOutcome, FoundBy, Situation};
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// Operating system of the node, for texts that do not show it.
-    pub os: Option<Os>,
-    /// Date of the node image; takes precedence over an image named in the text.
-    pub image_date: Option<Date>,
-    pub origin: Origin,
-}
-
-/// Where a text is from, for texts that do not show it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
-    #[default]
-    Unknown,
-    /// The status of the bootstrap extension.
-    Extension,
-    /// The end of the bootstrap's report, whose exit code was read apart from it.
-    Report { exit_code: i32 },
-}
 
 impl Diagnosis {
     /// Returns a diagnosis of this cause, without facts from a text.

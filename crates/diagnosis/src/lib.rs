@@ -28,6 +28,7 @@ mod decode;
 mod diagnose;
 mod diagnosis;
 pub mod fleet;
+mod hints;
 mod read;
 mod text;
 
@@ -42,4 +43,5 @@ pub use diagnose::failures::diagnose;
 pub use diagnose::pages::{CausePage, cause_page, cause_pages, find_codes, retry, rule_names};
 pub use diagnose::recognize::{Recognized, recognize};
 pub use diagnose::stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};
-pub use diagnosis::{Diagnosis, Effective, Evidence, Hints, Origin, Reported};
+pub use diagnosis::{Diagnosis, Effective, Evidence, Reported};
+pub use hints::{Hints, Origin};

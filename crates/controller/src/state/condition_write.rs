@@ -1,11 +1,13 @@
 //! The write of a condition, from the verdict that it must show to the object that shows it.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_nodes::claim::Claim;
 use mooring_nodes::verdict::after;
 use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::messages;
 
-use super::tracked::{HeldVerdict, RESPONSE_TIMEOUT};
 use crate::verdict::patch::{PatchResult, StatusPatchKind};
 
 /// Time after which a condition that was not dropped is stable.
@@ -20,6 +22,34 @@ const REASSERT_PAUSES: [i64; 6] = [0, 1, 2, 5, 60, 300];
 /// for each change.
 const AFTER_REGISTRATION: SignedDuration = SignedDuration::from_secs(5);
 const WITHOUT_REGISTRATION: SignedDuration = SignedDuration::from_secs(30);
+
+pub(super) const RESPONSE_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeldVerdict {
+    pub(super) reason: ConditionReason,
+    pub(super) message: Arc<str>,
+    /// When the node failed.
+    pub(super) at: Option<Timestamp>,
+    /// Karpenter has left the NodeClaim, and the message says so.
+    pub(super) is_idle: bool,
+    /// True if it was observed on the object. The next write of a verdict from the record counts as a first one.
+    pub(super) was_written: bool,
+}
+
+impl HeldVerdict {
+    pub(super) fn unwritten(reason: ConditionReason, message: &str, at: Option<Timestamp>) -> Self {
+        Self { reason, message: Arc::from(message), at, is_idle: false, was_written: false }
+    }
+
+    /// Adds to the message that Karpenter has not deleted the NodeClaim.
+    pub(super) fn say_idle(&mut self) {
+        if self.reason == ConditionReason::NodeNotRegistered && !self.is_idle {
+            self.message = format!("{}{}", self.message, messages::IDLE).into();
+            (self.is_idle, self.was_written) = (true, false);
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct ConditionWrite {

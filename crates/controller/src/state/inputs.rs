@@ -11,11 +11,12 @@ use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
 use mooring_nodes::verdict::messages;
 use mooring_nodes::verdict::registration::was_left;
 
+use super::condition_write::HeldVerdict;
 use super::machine::{State, sorted};
 use super::messages::Action;
 use super::reads::event_reads::EVENT_TTL;
 use super::reconcile::rank;
-use super::tracked::{HeldVerdict, RecordedFailure, TrackedClaim};
+use super::tracked::{RecordedFailure, TrackedClaim};
 
 /// Each deleted NodeClaim costs some reads within seconds, so more than this means that nothing can be read.
 const MAX_DELETED: usize = 1000;

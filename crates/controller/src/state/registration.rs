@@ -8,9 +8,10 @@ use mooring_nodes::verdict::registration::{
 };
 use mooring_nodes::verdict::{Verdict, after};
 
+use super::condition_write::RESPONSE_TIMEOUT;
 use super::machine::State;
 use super::messages::Action;
-use super::tracked::{Inspection, RESPONSE_TIMEOUT, overdue_of};
+use super::tracked::{Inspection, overdue_of};
 
 /// Interval for a node that is Ready and not registered by Karpenter.
 const INSPECT_INTERVAL: SignedDuration = SignedDuration::from_mins(5);

@@ -6,15 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_nodes::claim::Claim;
 use mooring_nodes::verdict::Verdict;
 use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::messages;
 use mooring_nodes::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
 
-use super::condition_write::ConditionWrite;
+use super::condition_write::{ConditionWrite, HeldVerdict, RESPONSE_TIMEOUT};
 use crate::observation::karpenter::ProvisioningError;
 use crate::schedule::{QueuePriority, ReadHistory};
 use crate::verdict::patch::has_condition;
-
-pub(super) const RESPONSE_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct TrackedClaim {
@@ -28,32 +25,6 @@ pub(super) struct TrackedClaim {
     pub(super) deleted_at: Option<Timestamp>,
     /// True if its node was counted by image.
     pub(super) counted: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HeldVerdict {
-    pub(super) reason: ConditionReason,
-    pub(super) message: Arc<str>,
-    /// When the node failed.
-    pub(super) at: Option<Timestamp>,
-    /// Karpenter has left the NodeClaim, and the message says so.
-    pub(super) is_idle: bool,
-    /// True if it was observed on the object. The next write of a verdict from the record counts as a first one.
-    pub(super) was_written: bool,
-}
-
-impl HeldVerdict {
-    pub(super) fn unwritten(reason: ConditionReason, message: &str, at: Option<Timestamp>) -> Self {
-        Self { reason, message: Arc::from(message), at, is_idle: false, was_written: false }
-    }
-
-    /// Adds to the message that Karpenter has not deleted the NodeClaim.
-    pub(super) fn say_idle(&mut self) {
-        if self.reason == ConditionReason::NodeNotRegistered && !self.is_idle {
-            self.message = format!("{}{}", self.message, messages::IDLE).into();
-            (self.is_idle, self.was_written) = (true, false);
-        }
-    }
 }
 
 #[derive(Debug, Default)]

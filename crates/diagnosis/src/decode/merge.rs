@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::decode::decoded::{Decoded, FoundBy, Situation};
     use crate::diagnose::failures::diagnose_each;
-    use crate::diagnosis::Hints;
+    use crate::hints::Hints;
     use crate::read::message::Handler;
 
     fn message(decoded: Decoded) -> DecodedMessage {

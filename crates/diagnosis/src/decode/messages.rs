@@ -5,7 +5,7 @@ use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::inferred_codes::{add_names, arm_code_alone, report_without_head};
 use crate::decode::interpret::interpret;
 use crate::decode::merge::merge;
-use crate::diagnosis::Hints;
+use crate::hints::Hints;
 use crate::read::facts::gather;
 use crate::text::scanned::ScannedText;
 

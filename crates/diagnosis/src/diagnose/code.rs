@@ -4,7 +4,8 @@ use mooring_codes::{ExitCode, Meanings, Os, Reach, Status, known_image, lookup_n
 
 use crate::cause::confidence::Confidence;
 use crate::decode::decoded::{BootstrapOutcome, FoundBy};
-use crate::diagnosis::{Diagnosis, Effective, Hints, Reported, reason, unknown};
+use crate::diagnosis::{Diagnosis, Effective, Reported, reason, unknown};
+use crate::hints::Hints;
 
 /// Next step for a faulty node image.
 pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \

@@ -15,7 +15,8 @@ use crate::diagnose::found_clues::FoundClues;
 use crate::diagnose::rule::Rule;
 use crate::diagnose::wording_case::{from_wording, without_message};
 use crate::diagnose::{rules, wordings};
-use crate::diagnosis::{Diagnosis, Effective, Evidence, Hints, Origin, Reported, unknown};
+use crate::diagnosis::{Diagnosis, Effective, Evidence, Reported, unknown};
+use crate::hints::{Hints, Origin};
 use crate::text::scanned::ScannedText;
 
 const MAX_EVIDENCE: usize = 4;

@@ -11,7 +11,8 @@ use crate::diagnose::failures::diagnose;
 use crate::diagnose::rule::{MAX_CODES, Rule};
 use crate::diagnose::rules;
 use crate::diagnose::tables::{CAUSES, OTHER_EXTENSION, WORDINGS};
-use crate::diagnosis::{Hints, reason};
+use crate::diagnosis::reason;
+use crate::hints::Hints;
 use crate::text::clues::{CLUES, Clue};
 use crate::text::phrases::PHRASES;
 

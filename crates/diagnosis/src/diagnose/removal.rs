@@ -8,7 +8,7 @@ use mooring_codes::image_date;
 use serde_json::Value;
 
 use crate::diagnose::failures::diagnose;
-use crate::diagnosis::Hints;
+use crate::hints::Hints;
 use crate::rule_names;
 
 thread_local! {

@@ -9,7 +9,8 @@ use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::merge::{is_same, trust};
 use crate::diagnose::failures::{diagnose, diagnose_each, order};
 use crate::diagnose::recognize::{Recognized, recognize};
-use crate::diagnosis::{Diagnosis, Hints};
+use crate::diagnosis::Diagnosis;
+use crate::hints::Hints;
 
 /// Maximum length of a text that is diagnosed as a whole, and the size of a window.
 pub const MAX_WHOLE: usize = 4 << 20;

@@ -2,7 +2,7 @@
 
 use mooring_codes::Os;
 
-use crate::diagnosis::{Hints, Origin};
+use crate::hints::{Hints, Origin};
 use crate::read::codes::{
     aks_name, arm_code, check_code, condition_code, cse_error, execution, exit_code,
     local_exit_code, trace_exit, windows_arm_code, windows_name,

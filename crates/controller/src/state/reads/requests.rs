@@ -6,9 +6,9 @@ use mooring_nodes::verdict::after;
 
 use crate::schedule::QueuePriority;
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
+use crate::state::condition_write::RESPONSE_TIMEOUT;
 use crate::state::machine::State;
 use crate::state::messages::{Action, ReadRequest, ReadTarget};
-use crate::state::tracked::RESPONSE_TIMEOUT;
 
 impl State {
     /// Requests due reads, by priority, as far as the rate limit allows.

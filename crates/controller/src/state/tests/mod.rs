@@ -9,9 +9,10 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::condition_write::HeldVerdict;
 use super::inputs::clear_unconfirmed;
 use super::reads::event_reads::EVENT_TTL;
-use super::tracked::{HeldVerdict, TrackedClaim, Work};
+use super::tracked::{TrackedClaim, Work};
 use super::{Action, Input, QueueLengths, State, Sweep};
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::{Observation, VmObservation};

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::{State, add, at, claim, leader};
 use crate::observation::Observation;
 use crate::schedule::QueuePriority;
-use crate::state::tracked::{HeldVerdict, Inspection, Work};
+use crate::state::condition_write::HeldVerdict;
+use crate::state::tracked::{Inspection, Work};
 
 fn vm(lacks_extension: bool) -> VmState {
     let (power, agent) = (Power::Running, AgentState::Ready);
