@@ -106,31 +106,6 @@ async fn a_budget_stops_evictions_until_enough_pods_are_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_budgets_for_one_pod_are_an_error() {
-    let world = World::cluster();
-    create(&world.nodes(), node("one")).await.unwrap();
-    deployment(&world, 1).await;
-    budget(&world, "a", 0).await;
-    budget(&world, "b", 0).await;
-    pass(5).await;
-    let pods = running(&world).await;
-    assert_eq!(evict(&world, &pods[0].0, json!({})).await.0, 500);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_eviction_heeds_its_options() {
-    let world = World::cluster();
-    create(&world.nodes(), node("one")).await.unwrap();
-    create(&world.pods(), pod("p")).await.unwrap();
-    pass(5).await;
-    let dry = json!({"deleteOptions": {"dryRun": ["All"]}});
-    assert_eq!(evict(&world, "p", dry).await.0, 201);
-    assert!(world.pods().get("p").await.unwrap().metadata.deletion_timestamp.is_none());
-    let other = json!({"deleteOptions": {"preconditions": {"uid": "other"}}});
-    assert_eq!(evict(&world, "p", other).await.0, 409);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_pod_ends_in_its_grace_period_and_at_once_without_one() {
     let world = World::cluster();
     create(&world.nodes(), node("one")).await.unwrap();

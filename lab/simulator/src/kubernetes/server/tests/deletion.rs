@@ -1,4 +1,4 @@
-use kube::api::{DeleteParams, ListParams, Preconditions, PropagationPolicy};
+use kube::api::{DeleteParams, ListParams, PropagationPolicy};
 use serde_json::json;
 
 use super::*;
@@ -27,39 +27,6 @@ async fn release(world: &World, path: &str) {
 async fn names(api: &Api<DynamicObject>) -> Vec<String> {
     let list = api.list(&ListParams::default()).await.unwrap();
     list.items.into_iter().filter_map(|one| one.metadata.name).collect()
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_finalizer_holds_an_object_until_it_is_off() {
-    let world = World::api();
-    let maps = world.maps();
-    create(&maps, map_with_finalizer("a")).await.unwrap();
-    let going = maps.delete("a", &DeleteParams::default()).await.unwrap().left().unwrap();
-    assert!(going.metadata.deletion_timestamp.is_some());
-    let body = json!({"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}});
-    let path = "/api/v1/namespaces/default/configmaps/a";
-    let (status, error) = world.raw("PATCH", path, "application/merge-patch+json", body).await;
-    assert_eq!(status, 422);
-    assert!(error["message"].as_str().unwrap().contains("no new finalizers can be added"));
-    release(&world, path).await;
-    assert_eq!(refusal(maps.get("a").await).0, 404);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_precondition_guards_a_deletion() {
-    let world = World::api();
-    let maps = world.maps();
-    create(&maps, map("a", json!({}))).await.unwrap();
-    for preconditions in [
-        Preconditions { uid: Some("other".to_owned()), resource_version: None },
-        Preconditions { uid: None, resource_version: Some("1".to_owned()) },
-    ] {
-        let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
-        let (code, reason, message) = refusal(maps.delete("a", &params).await);
-        assert_eq!((code, reason.as_str()), (409, "Conflict"));
-        assert!(message.contains("in the precondition"), "{message}");
-    }
-    assert!(maps.get("a").await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,21 +102,6 @@ async fn namespace_reports_remaining_objects_until_deleted() {
     );
     release(&world, "/api/v1/namespaces/n/configmaps/a").await;
     assert_eq!(refusal(namespaces.get("n").await).0, 404);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_collection_is_deleted_by_selector() {
-    let world = World::api();
-    let maps = world.maps();
-    for name in ["a", "b"] {
-        let mut value = map(name, json!({}));
-        value["metadata"]["labels"] = json!({"k": name});
-        create(&maps, value).await.unwrap();
-    }
-    maps.delete_collection(&DeleteParams::default(), &ListParams::default().labels("k=a"))
-        .await
-        .unwrap();
-    assert_eq!(names(&maps).await, ["b"]);
 }
 
 #[tokio::test(start_paused = true)]
