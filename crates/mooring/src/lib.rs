@@ -13,6 +13,7 @@ mod doctor;
 mod evidence;
 mod explain;
 #[cfg(test)]
+#[path = "../tests/common/fixtures.rs"]
 mod fixtures;
 mod output;
 mod process;

@@ -13,6 +13,7 @@
 //! that are quoted for a shell.
 
 #[cfg(test)]
+#[path = "../tests/common/fixture.rs"]
 mod fixture;
 mod html;
 mod model;

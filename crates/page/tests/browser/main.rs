@@ -10,7 +10,7 @@
 )]
 
 #[allow(dead_code, reason = "not every snapshot is used here")]
-#[path = "../../src/fixture.rs"]
+#[path = "../common/fixture.rs"]
 mod fixture;
 mod hidden;
 mod hostile;
