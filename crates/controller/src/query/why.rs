@@ -40,10 +40,6 @@ pub struct NodeQuery {
 
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    #[error(
-        "{0:?} not found: no NodeClaim, node, VM, pool or recorded failure has this name\nhint: `kubectl get nodeclaims` and `mooring fleet` list names; use POOL/INSTANCE for an instance of a pool"
-    )]
-    NotFound(String),
     #[error("Kubernetes API request failed: {0}")]
     Kubernetes(#[from] ApiError),
     #[error("Azure request failed: {0}")]
@@ -67,48 +63,37 @@ pub enum QueryError {
 }
 
 impl NodeQuery {
-    /// Reports on the nodes with this name.
-    pub async fn why(&self, what: &str) -> Result<Vec<NodeReport>, QueryError> {
+    /// Reports on what only Azure has under a name: an instance `POOL/INSTANCE`, a VM, or the instances of a pool.
+    pub async fn in_azure(&self, what: &str) -> Result<Vec<NodeReport>, QueryError> {
         if let Some((pool, instance)) = what.split_once('/') {
-            let reports = self.instances(pool, Some(instance)).await?;
-            return found(reports, what);
+            return self.instances(pool, Some(instance)).await;
         }
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        if what.is_empty() || !what.chars().all(plain) {
-            return Err(QueryError::NotFound(what.to_owned()));
-        }
-        if let Some(claim) = self.claim(what).await? {
-            return Ok(vec![self.of_claim(claim).await?]);
-        }
-        if let Some(report) = self.node(what).await? {
-            return Ok(vec![report]);
-        }
-        let claims =
-            self.claims(&format!("?labelSelector=karpenter.sh%2Fnodepool%3D{what}")).await?;
-        let mut reports = Vec::new();
-        for claim in claims {
-            reports.push(self.of_claim(claim).await?);
-        }
-        if reports.is_empty()
-            && let Some(vm) = self.vm(what)
+        if let Some(vm) = self.vm(what)
             && let Some(one) = self.of_vm(&vm, None, None, None).await?
         {
-            reports.push(one);
+            return Ok(vec![one]);
         }
-        if reports.is_empty() {
-            reports = self.instances(what, None).await?;
+        self.instances(what, None).await
+    }
+
+    /// Reports on a Node by the resource id of its VM.
+    pub async fn node_report(
+        &self,
+        name: &str,
+        id: &str,
+        pool: Option<&str>,
+    ) -> Result<Option<NodeReport>, QueryError> {
+        let id = ResourceId::parse(id).map_err(Error::from)?;
+        let group = id.resource_group().unwrap_or_default();
+        if !self.scope.contains_group(id.subscription(), group) {
+            let group = self.scope.node_resource_group.clone();
+            return Err(QueryError::OutOfScope(name.to_owned(), group));
         }
-        // Recorded failures of a pool are part of its report.
-        let record = self.record().await?;
-        let past = record.entries().filter(|entry| {
-            let gone = reports.iter().all(|one| one.claim.as_deref() != Some(&*entry.node_claim));
-            gone && [&entry.node_claim, &entry.node, &entry.pool]
-                .into_iter()
-                .any(|name| name == what)
-        });
-        let past: Vec<NodeReport> = past.map(NodeReport::recorded).collect();
-        reports.extend(past);
-        found(reports, what)
+        if id.kind().to_ascii_lowercase().contains("virtualmachinescalesets/") {
+            return Ok(Some(self.instance(&id, pool, Some(true)).await?));
+        }
+        let Some(vm) = VmId::parse(id.as_str(), &mut Interner::default()) else { return Ok(None) };
+        self.of_vm(&vm, None, pool, Some(true)).await
     }
 
     /// Reports on a NodeClaim; none if it does not exist.
@@ -141,13 +126,6 @@ impl NodeQuery {
         Ok(self.get(&path).await?.and_then(|object| self.project(object)))
     }
 
-    async fn claims(&self, query: &str) -> Result<Vec<Claim>, QueryError> {
-        let path = format!("/apis/karpenter.sh/v1/nodeclaims{query}");
-        let mut list = self.get(&path).await?.unwrap_or_default();
-        let items = list.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten();
-        Ok(items.filter_map(|item| self.project(item.take())).collect())
-    }
-
     async fn of_claim(&self, claim: Claim) -> Result<NodeReport, QueryError> {
         if let Some(vm) = &claim.vm
             && let Some(report) = self.of_vm(vm, Some(&claim), None, None).await?
@@ -172,30 +150,6 @@ impl NodeQuery {
             (None, None) => "Karpenter has not launched a VM for this NodeClaim yet.".to_owned(),
         };
         Ok(of(&claim, Verdict::unavailable(reason), ReportSource::Azure))
-    }
-
-    async fn node(&self, name: &str) -> Result<Option<NodeReport>, QueryError> {
-        let Some(node) = self.get(&format!("/api/v1/nodes/{name}")).await? else { return Ok(None) };
-        let id = node["spec"]["providerID"].as_str().unwrap_or_default();
-        let id = id.strip_prefix("azure://").unwrap_or(id);
-        let pool = node["metadata"]["labels"]["kubernetes.azure.com/agentpool"].as_str();
-        let outside = || {
-            let group = self.scope.node_resource_group.clone();
-            Err(QueryError::OutOfScope(name.to_owned(), group))
-        };
-        if id.to_ascii_lowercase().contains("/virtualmachinescalesets/") {
-            let id = ResourceId::parse(id).map_err(Error::from)?;
-            let group = id.resource_group().unwrap_or_default();
-            if !self.scope.contains_group(id.subscription(), group) {
-                return outside();
-            }
-            return Ok(Some(self.instance(&id, pool, Some(true)).await?));
-        }
-        let Some(vm) = VmId::parse(id, &mut Interner::default()) else { return Ok(None) };
-        if !self.scope.contains_vm(&vm) {
-            return outside();
-        }
-        self.of_vm(&vm, None, pool, Some(true)).await
     }
 
     async fn of_vm(
@@ -346,10 +300,6 @@ impl NodeQuery {
         report.verdict = Verdict { at: mooring_trace::ended_at(&latest.text), ..verdict };
         Ok(())
     }
-}
-
-fn found(reports: Vec<NodeReport>, what: &str) -> Result<Vec<NodeReport>, QueryError> {
-    if reports.is_empty() { Err(QueryError::NotFound(what.to_owned())) } else { Ok(reports) }
 }
 
 fn of(claim: &Claim, verdict: Verdict, source: ReportSource) -> NodeReport {

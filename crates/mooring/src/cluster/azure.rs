@@ -38,12 +38,21 @@ pub(crate) struct VmRequest {
     pub(crate) with_pools: bool,
     /// Signs in for the AKS pools alone; otherwise they are read only if Azure is read at all or must be.
     pub(crate) signs_in_for_pools: bool,
-    /// An AKS pool whose instances are read.
-    pub(crate) pool: Option<String>,
-    /// A VM or instance by its name.
-    pub(crate) name: Option<String>,
+    /// Nodes without a NodeClaim.
+    pub(crate) named: Option<NamedVms>,
     /// Allows Run Command.
     pub(crate) run_command: bool,
+}
+
+/// Nodes without a NodeClaim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NamedVms {
+    /// The instances of an AKS pool.
+    Pool(String),
+    /// A Node, by the id of its VM.
+    Node { name: String, vm_id: String, pool: Option<String> },
+    /// A VM, an instance or a pool that the cluster does not have.
+    Unknown(String),
 }
 
 impl VmRequest {
@@ -67,7 +76,7 @@ impl VmRequest {
     fn is_empty(&self, mode: AzureMode) -> bool {
         let must_read_pools =
             self.with_pools && (self.signs_in_for_pools || mode == AzureMode::Always);
-        self.claims.is_empty() && self.pool.is_none() && self.name.is_none() && !must_read_pools
+        self.claims.is_empty() && self.named.is_none() && !must_read_pools
     }
 }
 
@@ -109,7 +118,7 @@ impl ConnectedCluster {
                         self.facts
                             .warnings
                             .push(format!("AKS pools were not read: {}", failure.text()));
-                        let first = first_line(&failure);
+                        let first = failure.first_line();
                         self.facts.inventory.set_aks_pools(Reading::Failed(first.clone()));
                         error = Some(first);
                     }
@@ -137,7 +146,7 @@ impl ConnectedCluster {
             Err(error) if arguments.azure == AzureMode::Always || request.run_command => Err(error),
             Err(error) => {
                 self.facts.warnings.push(format!("Azure was not read: {}", error.text()));
-                let first = first_line(&error);
+                let first = error.first_line();
                 let inventory = &mut self.facts.inventory;
                 for (uid, _) in &request.claims {
                     inventory.set_azure(uid, Reading::Failed(first.clone()));
@@ -249,18 +258,19 @@ impl ConnectedCluster {
                 }
             }
         }
-        let mut named = Vec::new();
-        if let Some(pool) = &request.pool {
-            named =
-                query.instances(pool, None).await.map_err(|error| CommandFailure::query(&error))?;
-        }
-        if let Some(name) = &request.name {
-            named = match query.why(name).await {
-                Err(QueryError::NotFound(_)) => Vec::new(),
-                Err(error) if self.is_known(&error) => Vec::new(),
-                read => read.map_err(|error| CommandFailure::query(&error))?,
-            };
-        }
+        let named = match &request.named {
+            None => Ok(Vec::new()),
+            Some(NamedVms::Pool(pool)) => query.instances(pool, None).await,
+            Some(NamedVms::Node { name, vm_id, pool }) => {
+                let report = query.node_report(name, vm_id, pool.as_deref()).await;
+                report.map(|report| report.into_iter().collect())
+            }
+            Some(NamedVms::Unknown(name)) => query.in_azure(name).await,
+        };
+        let named = match named {
+            Err(error) if self.is_known(&error) => Vec::new(),
+            read => read.map_err(|error| CommandFailure::query(&error))?,
+        };
         found.extend(named.into_iter().map(|report| (None, report)));
         match last_error {
             Some(error) if !any_read => Err(CommandFailure::query(&error)),
@@ -324,10 +334,6 @@ struct AzureRead {
     pools: Option<Result<Vec<AksPool>, CommandFailure>>,
     /// Requested nodes without a report, by uid.
     unread: BTreeMap<String, Reading<()>>,
-}
-
-fn first_line(failure: &CommandFailure) -> String {
-    failure.text().lines().next().unwrap_or_default().to_owned()
 }
 
 /// Parses a pool. A stopped pool has no nodes, even if its count is not zero.
@@ -394,15 +400,13 @@ mod tests {
 
     #[tokio::test]
     async fn azure_is_not_read_without_a_request_or_against_the_flag() {
-        let some = || Some("x".to_owned());
         assert!(VmRequest::default().is_empty(AzureMode::Always));
         let pools = VmRequest { with_pools: true, ..VmRequest::default() };
         assert!(pools.is_empty(AzureMode::Auto) && !pools.is_empty(AzureMode::Always));
         assert!(!VmRequest { signs_in_for_pools: true, ..pools }.is_empty(AzureMode::Auto));
         let requests = [
             VmRequest { claims: vec![(String::new(), String::new())], ..VmRequest::default() },
-            VmRequest { pool: some(), ..VmRequest::default() },
-            VmRequest { name: some(), ..VmRequest::default() },
+            VmRequest { named: Some(NamedVms::Pool(String::new())), ..VmRequest::default() },
         ];
         let mut cluster = cluster(facts([]));
         for request in requests {

@@ -39,7 +39,6 @@ impl CommandFailure {
     pub(crate) fn query(error: &QueryError) -> Self {
         match error {
             QueryError::Azure(azure) => Self::azure(azure),
-            QueryError::NotFound(_) => Self::unknown_name(error.to_string()),
             QueryError::VmThrottled(_) => Self::io(error.to_string()).with_code(6),
             other => Self::io(other.to_string()),
         }
@@ -47,6 +46,11 @@ impl CommandFailure {
 
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the message without hints.
+    pub(crate) fn first_line(&self) -> String {
+        self.text.lines().next().unwrap_or_default().to_owned()
     }
 
     pub(crate) fn usage(text: String) -> Self {
@@ -110,8 +114,6 @@ mod tests {
             let found = (failure.exit_code, failure.code(), failure.text());
             assert_eq!(found, (exit_code, name, "x: y"));
         }
-        let missing = QueryError::NotFound("n".to_owned());
-        assert_eq!(CommandFailure::query(&missing).code(), "not-found");
         let throttled = CommandFailure::query(&QueryError::VmThrottled("n".to_owned()));
         assert_eq!(throttled.code(), "throttled");
         assert!(!throttled.text().contains("Reader"), "{}", throttled.text());

@@ -19,14 +19,6 @@ fn create(cluster: &Cluster, object: Value) {
     cluster.shell.with(|world, now| world.kubernetes_mut().create(object, now).unwrap());
 }
 
-fn node(name: &str, provider_id: &str) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Node",
-        "metadata": {"name": name, "labels": {"karpenter.sh/nodepool": "default"}},
-        "spec": {"providerID": provider_id},
-    })
-}
-
 fn entry(uid: &str, node: &str, cause: &str) -> FailureRecord {
     serde_json::from_value(json!({
         "id": uid, "at": "2026-11-15T04:00:00Z", "uid": uid, "nodeClaim": format!("claim-{uid}"),
@@ -42,15 +34,11 @@ fn record(cluster: &Cluster, entries: &[FailureRecord]) {
     create(cluster, document.config_map(NAMESPACE, None));
 }
 
-fn is_not_found(found: &Result<Vec<NodeReport>, QueryError>) -> bool {
-    matches!(found, Err(QueryError::NotFound(_)))
-}
-
 #[tokio::test(start_paused = true)]
 async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
     let cluster = Cluster::quiet(ClusterOptions::default());
     let query = node_query(&cluster);
-    let all = query.why("system").await.unwrap();
+    let all = query.in_azure("system").await.unwrap();
     assert_eq!(all.len(), 3);
     for one in &all {
         assert_eq!((one.pool.as_deref(), one.joined), (Some("system"), Some(true)), "{one:?}");
@@ -62,7 +50,7 @@ async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
     };
     for (number, name) in nodes(&all).iter().enumerate() {
         for what in [format!("system/{number}"), format!("system/{name}"), name.clone()] {
-            let found = query.why(&what).await.unwrap();
+            let found = query.in_azure(&what).await.unwrap();
             assert_eq!(nodes(&found), std::slice::from_ref(name), "{what}");
             assert_eq!(
                 (&found[0].pool, found[0].joined),
@@ -73,11 +61,11 @@ async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
         }
     }
     for what in ["system/9", "syste", "systems", "other/0", "", "a b", "aks-system"] {
-        assert!(is_not_found(&query.why(what).await), "{what}");
+        assert_eq!(query.in_azure(what).await.unwrap(), [], "{what}");
     }
     // Without access to the cluster it is unknown if a node joined.
     let query = NodeQuery { api: None, ..node_query(&cluster) };
-    let found = query.why(&all[1].node).await.unwrap();
+    let found = query.in_azure(&all[1].node).await.unwrap();
     assert_eq!((nodes(&found), found[0].joined), (vec![all[1].node.clone()], None));
 }
 
@@ -86,15 +74,11 @@ async fn node_of_another_resource_group_is_not_read() {
     let cluster = Cluster::quiet(ClusterOptions::default());
     let query = node_query(&cluster);
     let subscription = &query.scope.subscription;
-    let compute = format!(
-        "azure:///subscriptions/{subscription}/resourceGroups/other/providers/Microsoft.Compute"
-    );
-    create(&cluster, node("vm", &format!("{compute}/virtualMachines/vm")));
-    let instance = format!("{compute}/virtualMachineScaleSets/set/virtualMachines/0");
-    create(&cluster, node("instance", &instance));
-    for name in ["vm", "instance"] {
-        let error = query.why(name).await.unwrap_err();
-        assert!(matches!(&error, QueryError::OutOfScope(node, _) if node == name), "{error}");
+    let compute =
+        format!("/subscriptions/{subscription}/resourceGroups/other/providers/Microsoft.Compute");
+    for vm in ["virtualMachines/vm", "virtualMachineScaleSets/set/virtualMachines/0"] {
+        let error = query.node_report("n", &format!("{compute}/{vm}"), None).await.unwrap_err();
+        assert!(matches!(&error, QueryError::OutOfScope(node, _) if node == "n"), "{error}");
     }
     let trace = cluster.shell.with(|world, _| world.azure().trace().text());
     assert_eq!(trace.lines().count(), 1, "only its header: {trace}");

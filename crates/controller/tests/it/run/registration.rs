@@ -55,13 +55,8 @@ pub(crate) fn node_query(cluster: &Cluster) -> NodeQuery {
     }
 }
 
-pub(crate) async fn why(cluster: &Cluster, what: &str) -> NodeReport {
-    node_query(cluster).why(what).await.unwrap().remove(0)
-}
-
-/// Returns what `mooring why` shows of a pool.
-pub(crate) async fn all(cluster: &Cluster, pool: &str) -> Vec<NodeReport> {
-    node_query(cluster).why(pool).await.unwrap()
+pub(crate) async fn why(cluster: &Cluster, claim: &str) -> NodeReport {
+    node_query(cluster).claim_report(claim).await.unwrap().unwrap()
 }
 
 fn delete(cluster: &Cluster, claim: &str) {
@@ -106,12 +101,9 @@ async fn failure_without_an_extension_is_reported_on_timeout() {
         !counted.lines().any(|line| line.starts_with("mooring_cse_failures_total")),
         "{counted}"
     );
-    let report = why(&cluster, "default-x1").await;
-    assert_eq!(
-        (report.source, report.is_failed()),
-        (ReportSource::Record, true),
-        "the NodeClaim is gone"
-    );
+    // The NodeClaim is gone.
+    let report = NodeReport::recorded(cluster.record().entries().next().unwrap());
+    assert_eq!((report.source, report.is_failed()), (ReportSource::Record, true));
     assert!(report.message().contains("did not register"), "{}", report.message());
     // Minutes 5 and 12; the deletion needs no further read.
     assert_eq!(replica.requests(), 2);

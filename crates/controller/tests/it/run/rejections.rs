@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::run::cluster::Cluster;
 use crate::run::modes::Provisioning;
-use crate::run::registration::why;
 
 fn reject(cluster: &Cluster, method: &str, path: &str, status: u16) {
     let rule =
@@ -208,28 +207,5 @@ async fn unexplained_nodeclaims_are_forgotten_after_their_events() {
     assert_eq!(gauge(&replica.metrics.text(), "claims"), 1, "an event may still report it");
     cluster.pass(2 * 3600).await;
     assert_eq!(gauge(&replica.metrics.text(), "claims"), 0);
-    replica.stop().await;
-}
-
-/// A failure of an existing NodeClaim is also in the record, and shown once.
-#[tokio::test(start_paused = true)]
-async fn current_and_recorded_failure_is_shown_once() {
-    let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
-    let replica = cluster.start("a");
-    cluster.pass(5).await;
-    cluster.claim("default-gone");
-    cluster.pass(17 * 60).await;
-    cluster.claim("default-there");
-    cluster.pass(30).await;
-    cluster.shell.with(|world, _| world.stop_karpenter());
-    cluster.pass(17 * 60).await;
-    let recorded: Vec<String> =
-        cluster.record().entries().map(|entry| entry.node_claim.clone()).collect();
-    assert_eq!(recorded.len(), 2, "{recorded:?}");
-    let shown = crate::run::registration::all(&cluster, "default").await;
-    let mut names: Vec<Value> = shown.iter().map(|report| json!(report.claim)).collect();
-    names.sort_by_key(Value::to_string);
-    assert_eq!(names, [json!("default-gone"), json!("default-there")]);
-    assert_eq!(why(&cluster, "default-there").await.verdict.reason.as_str(), "NodeNotRegistered");
     replica.stop().await;
 }

@@ -55,7 +55,7 @@ async fn why(cluster: &Cluster, run_command: bool) -> Result<NodeReport, QueryEr
         run_command,
         progress: |text| PROGRESS.with_borrow_mut(|lines| lines.push(text.to_owned())),
     };
-    query.why("aks-default-x1").await.map(|mut reports| reports.remove(0))
+    query.in_azure("aks-default-x1").await.map(|mut reports| reports.remove(0))
 }
 
 fn requests(cluster: &Cluster) -> String {

@@ -1,12 +1,12 @@
 //! Reads for a subject.
 
-use mooring_nodes::{ClusterFacts, Inventory, JoinState, PoolKind};
+use mooring_nodes::{ClusterFacts, Inventory, JoinState, Node, PoolKind};
 
 use super::subject::{self, WhySubject};
 use crate::answers::arguments::WhyArguments;
 use crate::answers::common::filter;
 use crate::arguments::without_kind;
-use crate::cluster::{ConnectedCluster, Reports, VmRequest};
+use crate::cluster::{ConnectedCluster, NamedVms, Reports, VmRequest};
 use crate::output::failure::CommandFailure;
 
 /// Finds the subject, and reads from Azure only what the cluster lacks.
@@ -23,9 +23,10 @@ pub(super) async fn ask(
         WhySubject::Pool { kind: PoolKind::NodePool, .. } => {}
         WhySubject::Cluster => request = request.with_pools(),
         WhySubject::Pool { name, kind: PoolKind::AksPool } => {
-            request = VmRequest { pool: Some(name.clone()), ..request }.with_pools();
+            let named = Some(NamedVms::Pool(name.clone()));
+            request = VmRequest { named, ..request }.with_pools();
         }
-        WhySubject::Unknown(name) => request.name = Some(name.clone()),
+        WhySubject::Unknown(name) => request.named = Some(NamedVms::Unknown(name.clone())),
         WhySubject::Node(uid) => add_node(&mut request, facts, uid, arguments.run_command),
     }
     let reports = cluster.ask_azure(&arguments.read.sources, &request).await?;
@@ -50,8 +51,18 @@ pub(super) fn add_node(request: &mut VmRequest, facts: &ClusterFacts, uid: &str,
             request.claims.retain(|(uid, _)| *uid != node.uid);
             request.claims.insert(0, (node.uid.clone(), claim.clone()));
         }
-        None if command || is_joining => request.name.clone_from(&node.node),
+        None if command || is_joining => {
+            request.named = node.node.clone().map(|name| named(node, name));
+        }
         _ => {}
+    }
+}
+
+fn named(node: &Node, name: String) -> NamedVms {
+    let pool = node.pool.as_deref().map(str::to_owned);
+    match node.vm_id.clone() {
+        Some(vm_id) => NamedVms::Node { name, vm_id, pool },
+        None => NamedVms::Unknown(name),
     }
 }
 

@@ -11,7 +11,7 @@ use super::command::screen;
 use super::request::{add_node, select};
 use super::subject::WhySubject;
 use crate::answers::arguments::WhyArguments;
-use crate::cluster::{Reports, VmRequest};
+use crate::cluster::{NamedVms, Reports, VmRequest};
 use crate::fixtures::{
     at, cluster, facts, failed_node, failure, node, now, piped, read_arguments, report, with_image,
 };
@@ -351,7 +351,11 @@ fn azure_is_asked_about_a_node_without_a_verdict() {
         let mut request = VmRequest::default();
         add_node(&mut request, &facts, &format!("uid-{name}"), command);
         let claims: Vec<String> = request.claims.into_iter().map(|(_, name)| name).collect();
-        (claims.join(" "), request.name.unwrap_or_default(), request.run_command)
+        let vm = match request.named {
+            Some(NamedVms::Unknown(name)) => name,
+            named => named.map_or_else(String::new, |named| panic!("{named:?}")),
+        };
+        (claims.join(" "), vm, request.run_command)
     };
     for (name, command, claims, vm) in [
         ("b", false, "b a", ""),
