@@ -18,7 +18,7 @@ use crate::cluster::read;
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show;
-use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::output::{AnswerFormat, print_document, print_markdown, print_screen};
 use crate::process::build_runtime;
 use crate::workflows::runs::{Frame, WatchRow};
 
@@ -53,11 +53,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, CommandFai
             let names: Vec<&str> = status.pools.iter().map(|pool| pool.name.as_str()).collect();
             show::print_names(names)?;
         }
-        AnswerFormat::Markdown => {
-            let screen = screen(arguments, &facts, &status);
-            let text = screen.render(&mooring_terminal::Style::PIPE);
-            show::print(format!("```text\n{text}```\n").as_bytes())?;
-        }
+        AnswerFormat::Markdown => print_markdown(&screen(arguments, &facts, &status))?,
         AnswerFormat::Table | AnswerFormat::Wide => {
             print_screen(&screen(arguments, &facts, &status))?;
         }

@@ -34,9 +34,7 @@ fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, CommandFailure>
         let connection = connect::connect_cluster(&sources.cluster).await?;
         let lists = Lists::follow(&connection.client);
         let read = async || {
-            let text = |failure: CommandFailure| {
-                failure.text().lines().next().unwrap_or_default().to_owned()
-            };
+            let text = |failure: CommandFailure| failure.first_line();
             let read = read_followed(&connection, &lists, sources);
             let mut cluster = read.await.map_err(text)?;
             let request = VmRequest::of_cluster;

@@ -105,8 +105,7 @@ async fn sign_in(
 }
 
 fn not_signed_in(failure: &CommandFailure) -> DoctorCheck {
-    let first = failure.text().lines().next().unwrap_or_default();
-    DoctorCheck::new("azure", "sign-in", CheckState::Failed, first)
+    DoctorCheck::new("azure", "sign-in", CheckState::Failed, failure.first_line())
         .used_by(&["why", "fleet", "status", "repair"])
         .fix(Some(login(std::env::var_os("PATH").as_deref())))
 }

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use clap::ValueEnum as _;
 use mooring_nodes::ClusterFacts;
-use mooring_terminal::Style;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -17,7 +16,7 @@ use crate::cluster::{ConnectedCluster, read_cluster};
 use crate::output::failure::CommandFailure;
 use crate::output::published;
 use crate::output::show;
-use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::output::{AnswerFormat, print_document, print_markdown, print_screen};
 use crate::process::{build_runtime, env_var};
 
 const SCHEMA: &str = "mooring.doctor/v1";
@@ -48,10 +47,7 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFail
             let document = published::document(SCHEMA, &identity, sources, &report);
             print_document(&document, output == AnswerFormat::Yaml)?;
         }
-        AnswerFormat::Markdown => {
-            let text = report.screen(&name).render(&Style::PIPE);
-            show::print(format!("```text\n{text}```\n").as_bytes())?;
-        }
+        AnswerFormat::Markdown => print_markdown(&report.screen(&name))?,
         AnswerFormat::Name => {
             let failed = report.checks.iter().filter(|check| check.state == CheckState::Failed);
             show::print_names(failed.map(|check| check.name))?;

@@ -12,8 +12,7 @@ pub(super) fn configuration(context: Option<&str>) -> DoctorCheck {
     let file = path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     match config::read() {
         Err(failure) => {
-            let first = failure.text().lines().next().unwrap_or_default();
-            DoctorCheck::new("config", "file", CheckState::Failed, first)
+            DoctorCheck::new("config", "file", CheckState::Failed, failure.first_line())
         }
         Ok(_) if !path.is_some_and(|path| path.exists()) => {
             DoctorCheck::new("config", "file", CheckState::Skipped, format!("no {file}"))

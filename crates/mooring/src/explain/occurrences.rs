@@ -58,7 +58,7 @@ pub(super) fn read(
         Ok(cluster) => Ok(Some(Occurrences::of(cluster.facts, cause))),
         Err(failure) if failure.code() == "not-found" => Err(failure),
         Err(failure) => {
-            let error = failure.text().lines().next().map(str::to_owned);
+            let error = Some(failure.first_line());
             let source =
                 Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
             Ok(Some(Occurrences {
