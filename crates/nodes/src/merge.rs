@@ -266,7 +266,7 @@ fn of_claim(
     let failed = claim.condition.as_ref().filter(|one| one.status == ConditionStatus::False);
     let has_joined = claim.registered.is_some();
     let failure = match (has_joined, failed, entry, &item.launch_error) {
-        (true, ..) if item.is_initialized => None,
+        (true, ..) if item.initialized.is_some() => None,
         (true, ..) => node.and_then(|node| never_ready(node, now)),
         (false, _, Some(entry), _) => Some(NodeFailure::recorded(entry)),
         (false, Some(one), None, _) => {
@@ -305,6 +305,7 @@ fn of_claim(
         launched_at: claim.launched,
         node_created_at: node.and_then(|node| node.created),
         joined_at: claim.registered,
+        initialized_at: item.initialized,
         ready_at: node.and_then(|node| node.ready_since),
         failure: failure.map(Box::new),
         azure: if now.duration_since(claim.created) < MIN_AGE {

@@ -70,6 +70,9 @@ pub struct Node {
     /// Creation of the Node: the kubelet has registered.
     pub node_created_at: Option<Timestamp>,
     pub joined_at: Option<Timestamp>,
+    /// Since when Karpenter counts on the node.
+    #[serde(skip)]
+    pub initialized_at: Option<Timestamp>,
     /// Since when the Node is ready.
     pub ready_at: Option<Timestamp>,
     pub failure: Option<Box<NodeFailure>>,

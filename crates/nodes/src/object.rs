@@ -17,7 +17,8 @@ pub struct ClaimItem {
     pub claim: Arc<Claim>,
     /// The condition `Launched`, while it is not true.
     pub launch_error: Option<LaunchError>,
-    pub is_initialized: bool,
+    /// Since when the condition `Initialized` is true.
+    pub initialized: Option<Timestamp>,
 }
 
 /// Why Karpenter did not launch a VM.
@@ -41,9 +42,9 @@ impl ClaimItem {
                 message: one.message.clone(),
                 at: one.last_transition_time,
             });
-        let is_initialized =
-            object.status.find("Initialized").is_some_and(|one| one.status == "True");
-        Some(Self { claim: Arc::new(claim), launch_error, is_initialized })
+        let initialized = object.status.find("Initialized").filter(|one| one.status == "True");
+        let initialized = initialized.map(|one| one.last_transition_time.unwrap_or(claim.created));
+        Some(Self { claim: Arc::new(claim), launch_error, initialized })
     }
 }
 

@@ -205,7 +205,7 @@ fn node_far_past_the_usual_time_of_its_pool_is_late() {
         let mut claim = mooring_nodes::Claim::clone(&claim.claim);
         (claim.name, claim.uid) = (name.into(), name.into());
         claim.registered = registered.map(at);
-        ClaimItem { claim: claim.into(), launch_error: None, is_initialized: registered.is_some() }
+        ClaimItem { claim: claim.into(), launch_error: None, initialized: registered.map(at) }
     };
     // A node that joined after some minutes, and one that is joining for longer.
     let pool = |usual: i64, age: i64| {

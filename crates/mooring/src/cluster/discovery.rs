@@ -270,7 +270,7 @@ mod tests {
     fn claim(group: &str) -> ClaimItem {
         let vm = VmId { subscription: "s".into(), group: group.into(), name: "vm".into() };
         let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, now());
-        ClaimItem { claim: claim.into(), launch_error: None, is_initialized: false }
+        ClaimItem { claim: claim.into(), launch_error: None, initialized: None }
     }
 
     #[test]

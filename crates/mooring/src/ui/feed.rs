@@ -86,7 +86,7 @@ impl Feed {
         let view = if is_sent { answer.await.ok().flatten() } else { None };
         let has_changed = view.is_some();
         if let Some(mut view) = view {
-            let item = |claim| ClaimItem { claim, launch_error: None, is_initialized: false };
+            let item = |claim| ClaimItem { claim, launch_error: None, initialized: None };
             let claims = view.claims.take();
             let claims = claims.map(|claims| claims.into_iter().map(item).collect());
             known.claims = Reading::of(claims, "they are being listed");

@@ -51,6 +51,7 @@ pub(crate) fn node(name: &str, state: JoinState) -> Node {
         launched_at: Some(at("2026-11-17T09:04:00Z")),
         node_created_at: None,
         joined_at: None,
+        initialized_at: None,
         ready_at: None,
         failure: None,
         azure: Reading::NotAsked,

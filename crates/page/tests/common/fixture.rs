@@ -48,6 +48,7 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         launched_at: (seconds > 31).then(|| before(seconds - 31)),
         node_created_at: None,
         joined_at: None,
+        initialized_at: None,
         ready_at: None,
         failure: None,
         azure: Reading::Known(()),

@@ -124,6 +124,7 @@ mod tests {
             launched_at: None,
             node_created_at: None,
             joined_at: None,
+            initialized_at: None,
             ready_at: None,
             failure: None,
             azure: Reading::NotAsked,

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::super::archive::{Contents, FileOrigin};
 use super::files::FileTarget;
 use super::names::{file_name, is_name};
-use super::objects::typed;
 use super::reason;
 use super::source::Sources;
 use super::subject::BundledNode;
@@ -20,26 +19,16 @@ const MAX_LOG_LINES: usize = 2000;
 
 /// Adds the NodeClaim and the Node.
 pub(super) fn add_objects(
-    sources: &Sources<'_>,
     subject: &BundledNode,
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
-    let objects = &sources.objects;
-    let gone = match (&subject.claim_name, &subject.agent_pool) {
-        (Some(_), _) => "it was deleted",
-        (None, Some(_)) => "the node belongs to an agent pool",
-        (None, None) => "no NodeClaim has this VM",
-    };
-    let claim_missing = sources.missing(gone, objects.no_claims.as_ref());
-    let node_missing = sources.missing("no Node registered", objects.no_nodes.as_ref());
-    for (object, label, file, missing) in [
-        (&subject.claim, "NodeClaim", "nodeclaim.yaml", claim_missing),
-        (&subject.object, "node", "node.yaml", node_missing),
-    ] {
+    for (object, label, file) in
+        [(&subject.claim, "NodeClaim", "nodeclaim.yaml"), (&subject.object, "node", "node.yaml")]
+    {
         let path = subject.path(file);
         let why = "object of the cluster, with its conditions";
         let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
-        let read = object.as_ref().map(without_managed_fields).ok_or(missing);
+        let read = object.as_ref().map(without_managed_fields).map_err(Clone::clone);
         target.add_yaml(read, contents)?;
     }
     Ok(())
@@ -101,7 +90,13 @@ pub(super) async fn add_events(
             }
         }
     }
-    let events = events.iter().map(|event| typed(without_managed_fields(event), "v1", "Event"));
+    // Items of a list do not have their type.
+    let typed = |event: &Value| {
+        let mut event = without_managed_fields(event);
+        (event["apiVersion"], event["kind"]) = ("v1".into(), "Event".into());
+        event
+    };
+    let events = events.iter().map(typed);
     let events: Vec<Value> = events.collect();
     if events.is_empty() {
         if !contents.skipped.iter().any(|one| one.path == path) {
@@ -129,7 +124,7 @@ fn sorted(mut events: Vec<Value>) -> Vec<Value> {
 }
 
 /// Reads an object, or returns why it cannot be read.
-async fn get(sources: &Sources<'_>, path: &str) -> Result<Value, String> {
+pub(super) async fn get(sources: &Sources<'_>, path: &str) -> Result<Value, String> {
     let text = get_text(sources, path).await?;
     serde_json::from_str(&text).map_err(|_| "the response is not valid JSON".to_owned())
 }

@@ -30,7 +30,7 @@ pub(crate) fn collect(
             ..Contents::default()
         };
         for subject in &subjects {
-            cluster::add_objects(&sources, subject, &mut contents)?;
+            cluster::add_objects(subject, &mut contents)?;
             cluster::add_events(&sources, subject, &mut contents).await?;
         }
         cluster::add_pools(&sources, &subjects, &mut contents).await?;
@@ -100,7 +100,7 @@ pub(crate) fn trace_files(
         let (subjects, _) = subjects(&sources, "mooring trace").await?;
         let mut contents = Contents::default();
         for subject in &subjects {
-            cluster::add_objects(&sources, subject, &mut contents)?;
+            cluster::add_objects(subject, &mut contents)?;
             azure::add_vm(&sources, subject, false, &mut contents).await?;
             documents::add_record(&sources, subject, &mut contents)?;
             usual::add(&sources, subject, &mut contents)?;

@@ -8,7 +8,6 @@ mod collection;
 mod documents;
 mod files;
 mod names;
-mod objects;
 mod own_files;
 mod reason;
 mod source;

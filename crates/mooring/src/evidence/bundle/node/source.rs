@@ -10,7 +10,6 @@ use mooring_nodes::record::{FailureRecord, RecordDocument};
 use mooring_workflow::published::{Source, SourceName, SourceState, is_partial};
 use serde_json::Value;
 
-use super::objects::{Objects, Wanted};
 use super::reason;
 use crate::answers::why_document;
 use crate::arguments::suggest;
@@ -32,13 +31,13 @@ pub(super) struct Azure {
 }
 
 pub(super) struct Sources<'a> {
-    pub(super) wanted: Wanted<'a>,
+    /// The name of the command line: of a node, a pool, or an instance of a pool.
+    pub(super) name: &'a str,
     pub(super) arguments: &'a SourceArguments,
     /// The cluster, or why it was not read.
     pub(super) cluster: Result<ConnectedCluster, String>,
     /// The document of `mooring why`, or why there is none.
     pub(super) why: Result<Value, String>,
-    pub(super) objects: Objects,
     /// Why something of the cluster was not read.
     failed: OnceLock<String>,
     /// Azure, or why it was not read.
@@ -54,13 +53,11 @@ impl<'a> Sources<'a> {
         arguments: &'a SourceArguments,
         results: AzureMode,
     ) -> Result<Self, CommandFailure> {
-        let wanted = Wanted::new(name);
         let mut sources = Self {
-            wanted,
+            name,
             arguments,
             cluster: Err("the cluster was not read".to_owned()),
             why: Err("the cluster was not read".to_owned()),
-            objects: Objects::default(),
             failed: OnceLock::new(),
             azure: Err("Azure was not asked (--azure never)".to_owned()),
             now: Timestamp::now(),
@@ -70,14 +67,14 @@ impl<'a> Sources<'a> {
             if arguments.azure == AzureMode::Never {
                 return Err(failure);
             }
-            sources.cluster = Err(format!("the cluster was not read: {}", first_line(&failure)));
+            sources.cluster = Err(format!("the cluster was not read: {}", failure.first_line()));
         }
         if arguments.azure != AzureMode::Never {
             match sources.open_azure().await {
                 Ok(azure) => sources.azure = Ok(azure),
                 Err(failure) if arguments.azure == AzureMode::Always => return Err(failure),
                 Err(failure) => {
-                    sources.azure = Err(format!("Azure was not read: {}", first_line(&failure)));
+                    sources.azure = Err(format!("Azure was not read: {}", failure.first_line()));
                 }
             }
         }
@@ -91,12 +88,8 @@ impl<'a> Sources<'a> {
     async fn read_cluster(&mut self, results: AzureMode) -> Result<(), CommandFailure> {
         let arguments = SourceArguments { azure: results, ..self.arguments.clone() };
         let mut cluster = read_cluster(&arguments).await?;
-        self.objects = Objects::read(&cluster.api, self.wanted).await;
-        if let Some(why) = self.objects.failed.take() {
-            self.fail(why);
-        }
-        let why = why_document(self.wanted.name, arguments.clone(), &mut cluster).await;
-        self.why = why.map_err(|failure| first_line(&failure));
+        let why = why_document(self.name, arguments.clone(), &mut cluster).await;
+        self.why = why.map_err(|failure| failure.first_line());
         // Azure is not waited for twice.
         if cluster.facts.source_state(SourceName::Azure) != SourceState::Failed {
             let request = VmRequest::unknown(&cluster.facts.inventory.nodes);
@@ -161,7 +154,7 @@ impl<'a> Sources<'a> {
         let arm = connect::azure_client(cluster.arm_endpoint.as_ref(), BudgetLimits::default())?;
         limit.sign_in(&arm).await?;
         let arm = limit.client(&arm);
-        let scope = match &self.objects.scope {
+        let scope = match self.cluster.as_ref().ok().and_then(|cluster| cluster.scope.as_ref()) {
             Some(scope) => scope.clone(),
             None => limit.read(connect::read_scope(&arm, cluster)).await??,
         };
@@ -184,11 +177,10 @@ impl<'a> Sources<'a> {
     }
 
     pub(super) fn unknown_name(&self, command: &str) -> CommandFailure {
-        let claims = self.objects.claims.iter().map(|claim| claim.name.as_str());
-        let nodes = self.objects.nodes.iter().map(|node| node.name.as_str());
-        let recorded = self.entries().map(|entry| entry.node_claim.as_str());
-        let name = self.wanted.name;
-        let similar = suggest::hint(name, claims.chain(nodes).chain(recorded), command);
+        let nodes = self.facts().into_iter().flat_map(|facts| &facts.inventory.nodes);
+        let known = nodes.flat_map(|node| [&node.node_claim, &node.node]).flatten();
+        let name = self.name;
+        let similar = suggest::hint(name, known.map(String::as_str), command);
         let is_typo = similar.is_some();
         let hint = similar.unwrap_or_else(|| {
             "hint: `kubectl get nodeclaims,nodes` and `mooring fleet` list names; use POOL/INSTANCE for an instance of a pool".to_owned()
@@ -207,10 +199,6 @@ impl<'a> Sources<'a> {
             CommandFailure::unknown_name(text)
         }
     }
-}
-
-fn first_line(failure: &CommandFailure) -> String {
-    failure.text().lines().next().unwrap_or_default().to_owned()
 }
 
 impl Azure {

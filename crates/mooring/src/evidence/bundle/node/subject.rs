@@ -2,22 +2,30 @@
 
 use mooring_arm::ResourceId;
 use mooring_nodes::record::FailureRecord;
+use mooring_nodes::{Node, PoolKind};
 use serde_json::Value;
 
+use super::cluster::get;
 use super::names::{file_name, is_name};
-use super::objects::{ClaimFacts, NodeFacts};
 use super::source::{Azure, Sources};
 
 /// Tag of a scale set with the name of its pool.
 const POOL_TAG: &str = "aks-managed-poolName";
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+const NODES: &str = "/api/v1/nodes";
+const NO_CLAIM: &str = "no NodeClaim has this VM";
+const NO_NODE: &str = "no Node registered";
+const OF_AGENT_POOL: &str = "the node belongs to an agent pool";
 
 /// A node, in the cluster, only in Azure, or only in the failure record.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct BundledNode {
     pub(super) node: String,
     pub(super) claim_name: Option<String>,
-    pub(super) claim: Option<Value>,
-    pub(super) object: Option<Value>,
+    /// The NodeClaim, or why there is none.
+    pub(super) claim: Result<Value, String>,
+    /// The Node, or why there is none.
+    pub(super) object: Result<Value, String>,
     pub(super) node_pool: Option<String>,
     pub(super) agent_pool: Option<String>,
     pub(super) node_class: Option<String>,
@@ -29,29 +37,27 @@ pub(super) struct BundledNode {
 impl BundledNode {
     /// Finds nodes by claim, node, VM, pool or instance; those that failed come first.
     pub(super) async fn find_all(sources: &Sources<'_>) -> Vec<Self> {
-        let objects = &sources.objects;
+        let name = sources.name;
+        let is_wanted = |node: &&Node| {
+            let is_node = |own: &String| own.eq_ignore_ascii_case(name);
+            // What Azure alone shows is read below, with its id.
+            let is_of_cluster = node.node_claim.is_some() || node.created_at.is_some();
+            is_of_cluster
+                && (node.is_named(name)
+                    || node.node.as_ref().is_some_and(is_node)
+                    || node.pool.as_deref() == Some(name))
+        };
+        let nodes = sources.facts().into_iter().flat_map(|facts| &facts.inventory.nodes);
+        let mut wanted: Vec<&Node> = nodes.filter(is_wanted).collect();
+        wanted.sort_by_key(|node| (!node.exists, node.name()));
         let mut found: Vec<Self> = Vec::new();
-        let claims = objects.claims.iter().filter(|claim| claim.object.is_some());
-        found.extend(claims.map(|claim| Self::of_claim(sources, claim)));
-        for node in objects.nodes.iter().filter(|node| node.object.is_some()) {
-            if let Some(one) = found.iter_mut().find(|one| one.node == node.name) {
-                one.add_node(sources, node);
-            } else {
-                let mut one = Self { node: node.name.clone(), ..Self::default() };
-                one.add_node(sources, node);
-                found.push(one);
-            }
-        }
-        for entry in sources.entries() {
-            let name = sources.wanted.name;
-            let same = |one: &&mut Self| {
-                one.claim_name.as_deref() == Some(&entry.node_claim) || one.node == entry.node
+        for node in wanted {
+            // The record may have earlier failures of the same node.
+            let is_same = |one: &Self| {
+                one.claim_name == node.node_claim || node.node.as_ref() == Some(&one.node)
             };
-            let is_named = entry.node_claim == name || entry.node == name || entry.pool == name;
-            match found.iter_mut().find(same) {
-                Some(one) => one.entries.push(entry.clone()),
-                None if is_named => found.push(Self::recorded(sources, entry)),
-                None => {}
+            if !found.iter().any(is_same) {
+                found.push(Self::of(sources, node).await);
             }
         }
         if found.is_empty()
@@ -60,7 +66,7 @@ impl BundledNode {
             // A failure is kept.
             found.extend(azure.read(Self::in_azure(azure, sources)).await.ok().flatten());
         }
-        found.sort_by_key(|one| one.object.is_some());
+        found.sort_by_key(|one| one.object.is_ok());
         found
     }
 
@@ -70,9 +76,9 @@ impl BundledNode {
 
     /// Returns true if the cluster has the node and does not delete it.
     pub(super) fn exists(&self) -> bool {
-        let objects = [&self.claim, &self.object];
-        let is_kept = |object: &Value| object["metadata"]["deletionTimestamp"].is_null();
-        objects.into_iter().flatten().next().is_some() && objects.into_iter().flatten().all(is_kept)
+        let objects: Vec<&Value> = [&self.claim, &self.object].into_iter().flatten().collect();
+        let is_kept = |object: &&Value| object["metadata"]["deletionTimestamp"].is_null();
+        !objects.is_empty() && objects.iter().all(is_kept)
     }
 
     /// Returns the VM, or why it cannot be read.
@@ -87,65 +93,97 @@ impl BundledNode {
         }
     }
 
-    fn of_claim(sources: &Sources<'_>, claim: &ClaimFacts) -> Self {
-        let object = claim.object.clone().unwrap_or_default();
-        let class = object["spec"]["nodeClassRef"]["name"].as_str().map(str::to_owned);
-        let mut subject = Self {
-            node: claim.node.clone(),
-            claim_name: Some(claim.name.clone()),
-            claim: Some(object),
-            node_pool: claim.node_pool.clone(),
-            node_class: class,
-            ..Self::default()
+    /// Returns a node of the cluster with its objects, or of the record.
+    async fn of(sources: &Sources<'_>, node: &Node) -> Self {
+        let reads = sources.facts().map(|facts| &facts.inventory.reads);
+        let missing = |why: &str, unread: Option<String>| {
+            Err::<Value, _>(sources.missing(why, unread.as_ref()))
         };
-        subject.set_vm(sources, &claim.provider_id);
-        subject
-    }
-
-    fn add_node(&mut self, sources: &Sources<'_>, node: &NodeFacts) {
-        self.object.clone_from(&node.object);
-        self.agent_pool.clone_from(&node.agent_pool);
-        if self.vm.is_none() {
-            self.set_vm(sources, &node.provider_id);
-        }
-    }
-
-    fn recorded(sources: &Sources<'_>, entry: &FailureRecord) -> Self {
-        let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        let no_claims = if sources.has_karpenter() {
+            reads.ok().and_then(|reads| reads.claims.error())
+        } else {
+            Some("Karpenter is not installed".to_owned())
+        };
+        let claim = match &node.node_claim {
+            Some(claim) if node.exists => get(sources, &format!("{CLAIMS}/{claim}")).await,
+            Some(_) => missing("it was deleted", no_claims),
+            None if node.pool_kind == PoolKind::AksPool => missing(OF_AGENT_POOL, no_claims),
+            None => missing(NO_CLAIM, no_claims),
+        };
+        let object = match &node.node {
+            Some(own) if node.node_created_at.is_some() => {
+                get(sources, &format!("{NODES}/{own}")).await
+            }
+            _ => missing(NO_NODE, reads.ok().and_then(|reads| reads.nodes.error())),
+        };
+        let name = node.node.clone().unwrap_or_default();
         let azure = sources.azure.as_ref().ok();
-        let name = Some(&entry.node).filter(|name| is_name(name));
-        let vm = azure.zip(name).and_then(|(azure, name)| azure.vm_id(name));
+        let vm = match (&node.vm_id, node.exists) {
+            (Some(id), _) => azure.map(|azure| azure.own_vm(id)),
+            (None, true) => Some(Err("it has no providerID: no VM was launched".to_owned())),
+            (None, false) => {
+                azure.filter(|_| is_name(&name)).and_then(|azure| azure.vm_id(&name)).map(Ok)
+            }
+        };
+        let is_same = |entry: &&FailureRecord| {
+            node.node_claim.as_ref() == Some(&entry.node_claim) || entry.node == name
+        };
+        let pool = node.pool.as_deref().map(str::to_owned);
+        let (node_pool, agent_pool) = match node.pool_kind {
+            PoolKind::NodePool => (pool, None),
+            PoolKind::AksPool => (None, pool),
+        };
         Self {
-            node: entry.node.clone(),
-            claim_name: some(&entry.node_claim),
-            node_pool: some(&entry.pool),
-            node_class: some(&entry.node_class),
-            vm: vm.map(Ok),
-            entries: vec![entry.clone()],
-            ..Self::default()
+            entries: sources.entries().filter(is_same).cloned().collect(),
+            node: name,
+            claim_name: node.node_claim.clone(),
+            claim,
+            object,
+            node_pool,
+            agent_pool,
+            node_class: node.node_class.as_deref().map(str::to_owned),
+            vm,
         }
     }
 
-    fn set_vm(&mut self, sources: &Sources<'_>, provider_id: &str) {
-        if provider_id.is_empty() {
-            self.vm = Some(Err("it has no providerID: no VM was launched".to_owned()));
-        } else if let Ok(azure) = &sources.azure {
-            self.vm = Some(azure.own_vm(provider_id));
+    /// Returns a VM that the cluster does not have.
+    fn of_vm(
+        sources: &Sources<'_>,
+        node: String,
+        pool: Option<&str>,
+        vm: Option<ResourceId>,
+    ) -> Self {
+        let missing = |why| Err(sources.missing(why, None));
+        Self {
+            node,
+            claim_name: None,
+            claim: missing(if pool.is_some() { OF_AGENT_POOL } else { NO_CLAIM }),
+            object: missing(NO_NODE),
+            node_pool: None,
+            agent_pool: pool.map(str::to_owned),
+            node_class: None,
+            vm: vm.map(Ok),
+            entries: Vec::new(),
         }
     }
 
     /// Finds a VM that has neither a NodeClaim nor a Node, or an instance of a pool.
     async fn in_azure(azure: &Azure, sources: &Sources<'_>) -> Option<Self> {
-        let name = sources.wanted.name;
-        if let Some((pool, instance)) = sources.wanted.instance {
-            return Self::instance(azure, pool, instance).await;
+        let name = sources.name;
+        if let Some((pool, instance)) = name.split_once('/') {
+            return Self::instance(azure, sources, pool, instance).await;
         }
         let id = azure.vm_id(name).filter(|_| is_name(name))?;
         azure.arm.vm(&id).await.map_err(|error| azure.reason(&error)).ok()?;
-        Some(Self { node: name.to_owned(), vm: Some(Ok(id)), ..Self::default() })
+        Some(Self::of_vm(sources, name.to_owned(), None, Some(id)))
     }
 
-    async fn instance(azure: &Azure, pool: &str, instance: &str) -> Option<Self> {
+    async fn instance(
+        azure: &Azure,
+        sources: &Sources<'_>,
+        pool: &str,
+        instance: &str,
+    ) -> Option<Self> {
         let scope = &azure.scope;
         let sets = azure.arm.scale_sets(&scope.subscription, &scope.node_resource_group).await;
         let sets = sets.map_err(|error| azure.reason(&error)).ok()?.into_iter();
@@ -157,12 +195,7 @@ impl BundledNode {
                 let host = profile.and_then(|profile| profile.computer_name.clone());
                 let host = host.unwrap_or_else(|| vm.name.clone());
                 if vm.instance_id.as_deref() == Some(instance) || host == instance {
-                    return Some(Self {
-                        node: host,
-                        agent_pool: Some(pool.to_owned()),
-                        vm: vm.id.clone().map(Ok),
-                        ..Self::default()
-                    });
+                    return Some(Self::of_vm(sources, host, Some(pool), vm.id.clone()));
                 }
             }
         }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use mooring_nodes::Node;
 use mooring_trace::life;
 use serde_json::json;
 
 use super::super::archive::{Contents, FileOrigin};
 use super::files::FileTarget;
-use super::objects::ClaimFacts;
 use super::source::Sources;
 use super::subject::BundledNode;
 use crate::output::failure::CommandFailure;
@@ -23,10 +23,11 @@ pub(super) fn add(
     contents: &mut Contents,
 ) -> Result<(), CommandFailure> {
     let Some(pool) = &subject.node_pool else { return Ok(()) };
-    let others = sources.objects.claims.iter().filter(|claim| {
-        claim.node_pool.as_ref() == Some(pool) && Some(&claim.name) != subject.claim_name.as_ref()
+    let nodes = sources.facts().into_iter().flat_map(|facts| &facts.inventory.nodes);
+    let others = nodes.filter(|node| {
+        node.exists && node.pool.as_deref() == Some(pool) && node.node_claim != subject.claim_name
     });
-    let others: Vec<&ClaimFacts> = others.collect();
+    let others: Vec<&Node> = others.collect();
     let seconds = medians(&others);
     if seconds.is_empty() {
         return Ok(());
@@ -41,15 +42,15 @@ pub(super) fn add(
     Ok(())
 }
 
-fn medians(claims: &[&ClaimFacts]) -> BTreeMap<&'static str, f64> {
-    type Stage = (&'static str, fn(&ClaimFacts) -> (Option<Timestamp>, Option<Timestamp>));
+fn medians(nodes: &[&Node]) -> BTreeMap<&'static str, f64> {
+    type Stage = (&'static str, fn(&Node) -> (Option<Timestamp>, Option<Timestamp>));
     let stages: [Stage; 3] = [
-        (life::LAUNCH, |claim| (claim.created, claim.launched)),
-        (life::MACHINE_AND_BOOTSTRAP, |claim| (claim.launched, claim.registered)),
-        (life::READY, |claim| (claim.registered, claim.initialized)),
+        (life::LAUNCH, |node| (node.created_at, node.launched_at)),
+        (life::MACHINE_AND_BOOTSTRAP, |node| (node.launched_at, node.joined_at)),
+        (life::READY, |node| (node.joined_at, node.initialized_at)),
     ];
     let median = |(name, times): Stage| {
-        let durations = claims.iter().filter_map(|claim| match times(claim) {
+        let durations = nodes.iter().filter_map(|node| match times(node) {
             (Some(from), Some(to)) if to >= from => Some(to.duration_since(from).as_secs_f64()),
             _ => None,
         });
@@ -68,17 +69,14 @@ mod tests {
     #[test]
     fn medians_need_three_nodes() {
         let at = |second: i64| Timestamp::from_second(second).ok();
-        let claim = |launched| ClaimFacts {
-            created: at(0),
-            launched: at(launched),
-            ..ClaimFacts::default()
-        };
+        let claim =
+            |launched| Node { created_at: at(0), launched_at: at(launched), ..Node::default() };
         let claims = [claim(3), claim(90), claim(4)];
-        let all: Vec<&ClaimFacts> = claims.iter().collect();
+        let all: Vec<&Node> = claims.iter().collect();
         assert_eq!(medians(&all[..2]), BTreeMap::new());
         assert_eq!(medians(&all), BTreeMap::from([(life::LAUNCH, 4.0)]));
         let five = [claim(3), claim(90), claim(4), claim(0), claim(91)];
-        let five: Vec<&ClaimFacts> = five.iter().collect();
+        let five: Vec<&Node> = five.iter().collect();
         assert_eq!(medians(&five), BTreeMap::from([(life::LAUNCH, 4.0)]));
         let backward = claim(-5);
         assert_eq!(medians(&[all[0], all[1], &backward]), BTreeMap::new());
