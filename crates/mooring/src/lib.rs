@@ -45,6 +45,6 @@ pub fn main() -> ExitCode {
     }
     match cli.command {
         Some(command) => cli::dispatch::run(command),
-        None => cli::dispatch::run_without_command(),
+        None => cli::dispatch::run_without_command(cli.early),
     }
 }

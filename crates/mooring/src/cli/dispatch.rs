@@ -4,12 +4,12 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::parser::{self, Command};
+use super::parser::{self, Command, EarlyFlags};
 use super::{completions, man, names};
 use crate::about::schema;
 use crate::about::version;
 use crate::answers::{self, ReadArguments, StatusArguments};
-use crate::arguments::{AzureMode, ClusterArguments, SourceArguments};
+use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
 use crate::controller;
 use crate::doctor;
 use crate::evidence::bundle;
@@ -27,12 +27,14 @@ use crate::workflows::repair;
 const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Shows the state of the cluster on a terminal with a context, else the help.
-pub(crate) fn run_without_command() -> ExitCode {
-    let has_context = || !mooring_kube::kubeconfig::contexts(None).is_empty();
+pub(crate) fn run_without_command(flags: EarlyFlags) -> ExitCode {
+    let EarlyFlags { kubeconfig, context, namespace } = flags;
+    let has_context = || !mooring_kube::kubeconfig::contexts(kubeconfig.as_deref()).is_empty();
     if !std::io::stdout().is_terminal() || !has_context() {
         return parser::print_help();
     }
-    let cluster = ClusterArguments::default();
+    let kube = KubeArguments { kubeconfig, context, namespace };
+    let cluster = ClusterArguments { kube, ..ClusterArguments::default() };
     let sources = SourceArguments { cluster, azure: AzureMode::Auto, timeout: START_TIMEOUT };
     let read = ReadArguments::all(sources);
     let arguments = StatusArguments { read, watch: false, output: AnswerFormat::Table };

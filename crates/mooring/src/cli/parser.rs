@@ -1,6 +1,5 @@
 //! Definition of the command line.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,8 +31,21 @@ use crate::output::{AnswerFormat, OutputArguments, is_plugin};
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    #[command(flatten)]
+    pub(crate) early: EarlyFlags,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+/// Flags of a cluster may be before the command, as for kubectl: commands that have them get the values by their ids.
+#[derive(Debug, Args)]
+pub(crate) struct EarlyFlags {
+    #[arg(long, global = true, hide = true)]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    #[arg(long, global = true, hide = true)]
+    pub(crate) context: Option<String>,
+    #[arg(short, long, global = true, hide = true)]
+    pub(crate) namespace: Option<String>,
 }
 
 /// Returns the definition. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
@@ -83,40 +95,8 @@ fn help_template(command: &clap::Command) -> String {
 
 /// Parses the command line.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
-    let matches = command().try_get_matches_from(flags_last(std::env::args_os().collect()));
+    let matches = command().try_get_matches();
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| report(&error))
-}
-
-/// Flags of a cluster, which may be before the command, as for kubectl.
-const CLUSTER_FLAGS: [&str; 4] = ["--context", "--kubeconfig", "--namespace", "-n"];
-
-/// Moves flags of a cluster from before the command behind its own arguments.
-fn flags_last(words: Vec<OsString>) -> Vec<OsString> {
-    let root = Cli::command();
-    let has_value = |flag: &str| {
-        let mut options = root.get_opts().filter_map(clap::Arg::get_long);
-        options.any(|long| flag.strip_prefix("--") == Some(long))
-    };
-    let (mut kept, mut moved) = (Vec::new(), Vec::new());
-    let mut words = words.into_iter();
-    kept.extend(words.next());
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy().into_owned();
-        let flag = text.split('=').next().unwrap_or_default();
-        let is_cluster = CLUSTER_FLAGS.contains(&flag);
-        let takes_next = !text.contains('=') && (is_cluster || has_value(flag));
-        let list = if is_cluster { &mut moved } else { &mut kept };
-        list.push(word);
-        if takes_next {
-            list.extend(words.next());
-        } else if !text.starts_with('-') {
-            break;
-        }
-    }
-    kept.extend(words);
-    let end = kept.iter().position(|word| word == "--").unwrap_or(kept.len());
-    kept.splice(end..end, moved);
-    kept
 }
 
 /// Prints the help of a command line without a command.
@@ -245,29 +225,6 @@ mod tests {
         let text = "unexpected argument\n\n  tip: a similar argument exists: '--output'\n\nUsage: mooring status\n\nFor more information, try '--help'.\n";
         let expected = "unexpected argument\nhint: a similar argument exists: '--output'";
         assert_eq!(usage_text(text), expected);
-    }
-
-    #[test]
-    fn cluster_flags_may_be_before_the_command() {
-        let moved = |line: &str| {
-            let words = flags_last(line.split(' ').map(OsString::from).collect());
-            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-            words.join(" ")
-        };
-        for (line, expected) in [
-            ("m --context two status", "m status --context two"),
-            ("m --context=two -n ops why x", "m why x --context=two -n ops"),
-            (
-                "m --color always --kubeconfig f repair plan",
-                "m --color always repair plan --kubeconfig f",
-            ),
-            ("m -q --context two why -- x", "m -q why --context two -- x"),
-            ("m why --context two x", "m why --context two x"),
-            ("m --help", "m --help"),
-            ("m --context", "m --context"),
-        ] {
-            assert_eq!(moved(line), expected);
-        }
     }
 
     #[test]
