@@ -9,7 +9,7 @@ use mooring_nodes::record::counts::{self, CountedNode};
 use mooring_nodes::record::{FailureRecord, RecordDocument};
 use mooring_nodes::{
     AksPool, ClaimItem, Count, Filter, Fleet, FleetVerdict, Inventory, JoinState, JoinTimes, Node,
-    NodeItem, Pool, PoolKind, PoolState, Reads, groups, pools,
+    NodeItem, NodeReport, Pool, PoolKind, PoolState, Reads, groups, pools,
 };
 use mooring_workflow::Reading;
 use serde_json::{Value, json};
@@ -495,4 +495,48 @@ fn pool_with_a_failure_and_without_a_ready_node_fails() {
     let state = |claims: &[ClaimItem]| all_pools(&merge(claims, &[], &entries))[0].state;
     assert_eq!(state(&[]), PoolState::Failing);
     assert_eq!(state(&[joined("good", OLD)]), PoolState::Healthy, "it is replaced");
+}
+
+/// Sentences are shown, and never read: not those of conditions, and not those of the record.
+#[test]
+fn words_of_a_sentence_change_nothing_but_itself() {
+    const OTHER_WORDS: &str = " (in other words)";
+    let shown = |words: &str| {
+        let condition = |reason: &str, message: &str| {
+            json!([{
+                "type": "CSEProvisioned", "status": "False", "reason": reason,
+                "message": format!("{message}{words}"), "lastTransitionTime": ago(5),
+            }])
+        };
+        let claims = [
+            claim(
+                "coded",
+                NEW,
+                &condition("CSEFailed", "CSE exited with code 211 on node aks-coded"),
+            ),
+            claim("plain", NEW, &condition("NodeNotRegistered", "the node did not register")),
+            joined("good", OLD),
+        ];
+        let mut entries = [
+            entry("gone", NEW, "OrasBinaryMissing", 9),
+            entry("early", NEW, "VMExtensionProvisioningError", 8),
+            entry("late", OLD, "NodeNeverReady", 7),
+        ];
+        entries[1].unconfirmed = true;
+        entries[2].is_idle = true;
+        for entry in &mut entries {
+            for text in [&mut entry.message, &mut entry.note, &mut entry.summary] {
+                text.push_str(words);
+            }
+        }
+        let inventory = merge(&claims, &[], &entries);
+        let nodes: Vec<&Node> = inventory.nodes.iter().collect();
+        let reports = entries.iter().map(NodeReport::recorded);
+        let reports: Vec<String> = reports.map(|report| format!("{report:?}")).collect();
+        let fleet = Fleet::of(&inventory, None);
+        json!([nodes, groups(&inventory), fleet, all_pools(&inventory), reports]).to_string()
+    };
+    let reworded = shown(OTHER_WORDS);
+    assert!(reworded.contains(OTHER_WORDS));
+    assert_eq!(reworded.replace(OTHER_WORDS, ""), shown(""));
 }

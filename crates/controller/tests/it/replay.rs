@@ -4,7 +4,7 @@
 use mooring_controller::Input;
 
 use crate::world::scenario::everything;
-use crate::world::{World, own_condition, run};
+use crate::world::{CONDITION, World, own_condition, run};
 
 const END: i64 = 1_200;
 
@@ -70,6 +70,48 @@ fn assert_sound(world: &World, what: &str) {
     }
     assert!(world.writes.reasserts <= 3, "{what}: only three conditions were dropped");
     assert_eq!(world.writes.events as usize, world.events.len(), "{what}");
+}
+
+/// Appended to every sentence that a controller with other words has written.
+const OTHER_WORDS: &str = " (in other words)";
+
+fn reword(world: &mut World) {
+    for object in world.claims.values_mut() {
+        for condition in object["status"]["conditions"].as_array_mut().unwrap() {
+            if condition["type"] == CONDITION {
+                let message = condition["message"].as_str().unwrap();
+                condition["message"] = format!("{message}{OTHER_WORDS}").into();
+            }
+        }
+    }
+    for event in world.events.values_mut() {
+        event["note"] = format!("{}{OTHER_WORDS}", event["note"].as_str().unwrap()).into();
+    }
+    for entry in world.record.pools.values_mut().flatten() {
+        for text in [&mut entry.message, &mut entry.note, &mut entry.summary] {
+            text.push_str(OTHER_WORDS);
+        }
+    }
+}
+
+/// A new leader reads what the last one wrote, by its members and never by its sentences.
+#[test]
+fn words_of_the_last_leader_change_no_decision() {
+    for moment in [150, 300, 500, 950] {
+        let end = |is_reworded: bool| {
+            let (azure, changes) = everything();
+            let after = changes.partition_point(|(when, _)| *when <= moment);
+            let mut world = World::new(azure);
+            run(&mut world, &changes[..after], moment, |_, out| out);
+            if is_reworded {
+                reword(&mut world);
+                assert!(world.picture().to_string().contains(OTHER_WORDS), "{moment}");
+            }
+            run(&mut world, &changes[after..], END, |_, out| out);
+            world.picture().to_string().replace(OTHER_WORDS, "")
+        };
+        assert_eq!(end(true), end(false), "{moment}");
+    }
 }
 
 #[test]
