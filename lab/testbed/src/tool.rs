@@ -29,7 +29,7 @@ pub fn require<T>(found: Option<T>, tool: &str) -> Option<T> {
 }
 
 /// Returns true if a test may be skipped for a missing tool.
-pub fn allows_skips() -> bool {
+fn allows_skips() -> bool {
     env::var_os(ALLOW_SKIPS).is_some_and(|value| value == "1")
 }
 
