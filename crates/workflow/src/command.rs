@@ -52,12 +52,12 @@ pub struct JournalStatus<E> {
 
 impl<E: Content> JournalStatus<E> {
     /// Reads the journal without acquiring its lock.
-    pub async fn read(mut store: JournalStore<E>, now: Timestamp) -> Result<Self, String> {
+    pub async fn read(mut store: JournalStore<E>) -> Result<Self, String> {
         let records = store.load().await.map_err(|error| match error {
             StoreError::Journal(error) => damaged(&store.place(), &error),
             error => error.to_string(),
         })?;
-        let lock = store.holder(now).await.map_err(|error| error.to_string())?;
+        let lock = store.holder().await.map_err(|error| error.to_string())?;
         Ok(Self { place: store.place(), records, lock })
     }
 }
@@ -153,7 +153,7 @@ impl Process {
         watcher: Watcher<'_, W>,
     ) -> CommandResult<RunOutcome<W>, B> {
         let HeldJournal { mut store, mut lock, mut records } = journal;
-        let confirmed = lock.confirm(self.now()).await;
+        let confirmed = lock.confirm().await;
         let appended = match confirmed {
             Ok(()) => store.append(&first).await,
             lost => lost,

@@ -34,8 +34,8 @@ pub trait Adapter<W: Workflow> {
 pub(crate) struct LiveWorld<'a, W: Workflow, A> {
     pub(crate) adapter: A,
     pub(crate) store: JournalStore<Entry<W>>,
-    /// Closes when the lock is not renewed; none if it needs no renewal.
-    pub(crate) gate: Option<Arc<Gate>>,
+    /// Closes when the lock is not renewed.
+    pub(crate) gate: Arc<Gate>,
     pub(crate) clock: Clock,
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) watcher: Watcher<'a, W>,
@@ -61,11 +61,11 @@ impl<W: Workflow, A: Adapter<W>> World<W> for LiveWorld<'_, W, A> {
     }
 
     async fn append(&mut self, record: &Record<Entry<W>>) -> Result<(), AppendError> {
-        may_write(self.gate.as_deref()).await?;
+        may_write(&self.gate).await?;
         self.store.append(record).await?;
         // An effect follows its intent at once. It must not start if the write outlasted the lock.
         if matches!(record.entry, Entry::Intent { .. }) {
-            may_write(self.gate.as_deref()).await?;
+            may_write(&self.gate).await?;
         }
         Ok(())
     }
@@ -104,8 +104,7 @@ pub async fn pause(time: SignedDuration, stop: &watch::Receiver<bool>) {
 }
 
 /// Waits while a renewal of the lock is late, at most for the duration of the Lease.
-async fn may_write(gate: Option<&Gate>) -> Result<(), AppendError> {
-    let Some(gate) = gate else { return Ok(()) };
+async fn may_write(gate: &Gate) -> Result<(), AppendError> {
     match tokio::time::timeout(TIMES.lease, gate.allows_write(TERM)).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(AppendError::LostLock),

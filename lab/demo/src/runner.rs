@@ -166,8 +166,8 @@ fn end(
     let failed = environment.result.last(NodeEnd::Failed).cloned();
     let joined = environment.result.last(NodeEnd::Joined).cloned();
     let booted = environment.result.nodes.iter().rev().find_map(|node| node.root.clone());
-    let journal = environment.journal();
     let page = environment.page.clone();
+    let repaired = !environment.result.repair.is_empty();
     let output = &mut *environment.output;
     output.heading(stages.len() + 1, "What happened");
     for line in lines {
@@ -202,8 +202,8 @@ fn end(
         if let Some(page) = page {
             output.plain(&format!("  {page} in a browser: the live page"));
         }
-        if journal.exists() {
-            output.plain(&format!("  mooring repair status --journal {}", journal.display()));
+        if repaired {
+            output.plain("  mooring repair status");
         }
     } else {
         output.plain(

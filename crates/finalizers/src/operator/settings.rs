@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
-use mooring_workflow::store::JournalPlace;
+use mooring_workflow::store::NAMESPACE;
 
 /// Settings from the command line, never from a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,8 @@ pub struct Settings {
     pub best_effort: bool,
     /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
-    pub journal: JournalPlace,
+    /// Namespace of the journal.
+    pub journal: String,
     pub limits: Limits,
 }
 
@@ -57,7 +58,7 @@ impl Settings {
             scale_down: false,
             best_effort: false,
             overrides: BTreeMap::new(),
-            journal: JournalPlace::default(),
+            journal: NAMESPACE.to_owned(),
             limits: Limits::default(),
         }
     }

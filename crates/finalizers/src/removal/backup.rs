@@ -10,14 +10,10 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use mooring_workflow::store::JournalPlace;
-
 /// Larger objects are compressed.
 const MAX_PLAIN: usize = 8 * 1024;
 /// Half of the 1 MiB of a `ConfigMap`, into which a record must fit.
-const MAX_IN_CONFIG_MAP: usize = 512 * 1024;
-/// API servers store objects of up to 1.5 MiB.
-const MAX_IN_FILE: usize = 8 * 1024 * 1024;
+const MAX_PACKED: usize = 512 * 1024;
 
 /// Longer annotations are not kept.
 const MAX_ANNOTATION: usize = 1024;
@@ -37,7 +33,7 @@ pub struct Backup {
 
 impl Backup {
     /// Returns the required size if the journal cannot store it.
-    pub fn of(object: &Value, journal: &JournalPlace) -> Result<Self, usize> {
+    pub fn of(object: &Value) -> Result<Self, usize> {
         let mut object = object.clone();
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
@@ -56,11 +52,7 @@ impl Backup {
         // Writing to a vector does not fail.
         let bytes = gzip.write_all(text.as_bytes()).and_then(|()| gzip.finish());
         let packed = BASE64_STANDARD.encode(bytes.unwrap_or_default());
-        let most = match journal {
-            JournalPlace::ConfigMap(_) => MAX_IN_CONFIG_MAP,
-            JournalPlace::File(_) => MAX_IN_FILE,
-        };
-        if packed.len() > most {
+        if packed.len() > MAX_PACKED {
             return Err(packed.len());
         }
         Ok(Self { object: None, packed: Some(packed), stripped })
@@ -95,7 +87,7 @@ mod tests {
                     "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"password\":\"hunter2\"}", "packed": "h4sI".repeat(400), "a": "b"}},
                 "spec": {"text": "y".repeat(size), "password": "hunter2"},
             });
-            let backup = Backup::of(&object, &JournalPlace::default()).unwrap();
+            let backup = Backup::of(&object).unwrap();
             assert_eq!(backup.packed.is_some(), size > MAX_PLAIN);
             assert_eq!(backup.stripped, ["/spec/password"]);
             let restored = backup.restore().unwrap();
@@ -117,9 +109,7 @@ mod tests {
             text.push_str(&link);
         }
         let object = json!({ "spec": text });
-        let bytes = Backup::of(&object, &JournalPlace::default()).unwrap_err();
-        assert!(bytes > MAX_IN_CONFIG_MAP, "{bytes}");
-        let kept = Backup::of(&object, &JournalPlace::File("j".into())).unwrap();
-        assert_eq!(kept.restore().unwrap(), object);
+        let bytes = Backup::of(&object).unwrap_err();
+        assert!(bytes > MAX_PACKED, "{bytes}");
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct OperatorCluster {
     pub(super) api: Client,
     pub(super) profile: Profile,
     /// Namespace and name of the journal's Lease, which does not belong to the operator although it has its name.
-    pub(super) lock: Option<[String; 2]>,
+    pub(super) lock: [String; 2],
 }
 
 impl OperatorCluster {
@@ -59,9 +59,8 @@ impl OperatorCluster {
                 let read = |body: &Value| {
                     items(body, |item| {
                         let member = |name: &str| item["metadata"][name].as_str();
-                        let of_journal = self.lock.as_ref().is_some_and(|[namespace, name]| {
-                            member("namespace") == Some(namespace) && member("name") == Some(name)
-                        });
+                        let of_journal = member("namespace") == Some(&self.lock[0])
+                            && member("name") == Some(&self.lock[1]);
                         Lease::read(&self.profile, item).filter(|_| !of_journal)
                     })
                 };

@@ -1,7 +1,5 @@
 //! The commands plan, apply, resume and status.
 
-use std::path::Path;
-
 use jiff::{SignedDuration, Timestamp};
 use mooring_kube::Client;
 use mooring_workflow::approval::{Approval, ApprovalToken};
@@ -10,7 +8,7 @@ use mooring_workflow::journal::retained;
 use mooring_workflow::live::{self, Adapter};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
-use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, JournalStore};
+use mooring_workflow::store::JournalStore;
 use mooring_workflow::workflow::View as _;
 use mooring_workflow::world::Clock;
 use mooring_workflow::{EffectResult, Stop, StopKind};
@@ -55,10 +53,7 @@ impl Remover {
     #[must_use]
     pub fn new(api: Client, settings: Settings, clock: Clock, stop: watch::Receiver<bool>) -> Self {
         let profile = settings.profile.clone();
-        let lock = match &settings.journal {
-            JournalPlace::ConfigMap(namespace) => Some([namespace.clone(), profile.config_map()]),
-            JournalPlace::File(_) => None,
-        };
+        let lock = [settings.journal.clone(), profile.config_map()];
         let cluster = OperatorCluster { api, profile, lock };
         let process = Process { owner: this_process(random_id()), clock, stop };
         Self { settings, cluster, process }
@@ -99,23 +94,13 @@ impl Remover {
     }
 
     fn store(&self) -> JournalStore<Entry> {
-        match &self.settings.journal {
-            JournalPlace::File(path) => JournalStore::File(FileStore::new(Path::new(path))),
-            JournalPlace::ConfigMap(namespace) => {
-                let name = self.settings.profile.config_map();
-                JournalStore::ConfigMap(Box::new(ConfigMapStore::new(
-                    self.cluster.api.clone(),
-                    namespace,
-                    name,
-                    ABOUT,
-                )))
-            }
-        }
+        let [namespace, name] = &self.cluster.lock;
+        JournalStore::new(self.cluster.api.clone(), namespace, name.clone(), ABOUT)
     }
 
     /// Reads the journal without its lock.
     pub async fn status(&self) -> Result<JournalStatus, String> {
-        JournalStatus::read(self.store(), self.process.now()).await
+        JournalStatus::read(self.store()).await
     }
 
     /// Starts a run and drives it until it stops.

@@ -174,7 +174,7 @@ fn removal(cx: &Context<'_>, object: &LiveObject) -> Result<Removal, Halt> {
     if removed.is_empty() {
         return Ok(Removal::None);
     }
-    match Backup::of(whole, &cx.terms.settings.journal) {
+    match Backup::of(whole) {
         Ok(backup) => Ok(Removal::Wanted(Box::new(Effect::Strip {
             target: now.target,
             version: now.version,
@@ -182,12 +182,9 @@ fn removal(cx: &Context<'_>, object: &LiveObject) -> Result<Removal, Halt> {
             kept,
             backup: Box::new(backup),
         }))),
-        Err(bytes) => Err(spare(
-            object,
-            format!(
-                "its backup ({bytes} bytes) does not fit into a ConfigMap; use `--journal FILE`"
-            ),
-        )),
+        Err(bytes) => {
+            Err(spare(object, format!("its backup ({bytes} bytes) does not fit into a ConfigMap")))
+        }
     }
 }
 

@@ -8,7 +8,6 @@ use mooring_finalizers::workflow::Reason;
 use mooring_finalizers::workflow::RunOutcome;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::approval::Approval;
-use mooring_workflow::store::JournalPlace;
 use serde_json::{Value, json};
 
 use crate::cases::why;
@@ -293,7 +292,7 @@ async fn object_with_a_too_large_backup_is_skipped_and_reported() {
     let (ending, report) = harness.apply().await;
     finished(&ending, false);
     let reason = why(&report, &format!("things.{}", harness.group), "huge");
-    assert!(reason.contains("--journal FILE"), "{reason}");
+    assert!(reason.contains("does not fit into a ConfigMap"), "{reason}");
     let (_, found) = harness.get(&format!("{list}/huge")).await;
     assert_eq!(found["metadata"]["finalizers"], json!([harness.listed()]), "no backup, no removal");
 }
@@ -421,12 +420,7 @@ mod slow {
                 )
                 .await;
         }
-        let mut settings = harness.settings.clone();
-        let folder = tempfile::tempdir().unwrap();
-        settings.journal =
-            JournalPlace::File(folder.path().join("journal").to_str().unwrap().to_owned());
-        let (ending, report) =
-            harness.apply_by(&harness.remover_by(harness.client("admin"), settings)).await;
+        let (ending, report) = harness.apply().await;
         finished(&ending, true);
         assert_eq!(report.effects.len(), 1041);
         assert!(!report.steps.is_empty(), "{report:?}");

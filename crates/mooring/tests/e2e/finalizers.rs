@@ -145,9 +145,7 @@ fn run_without_time_changes_nothing_and_can_be_resumed() {
     let sim = Sim::start("retired-operator");
     let (_, plan) = sim.json(&["plan", "-o", "json"]);
     let hash = plan["hash"].as_str().unwrap().to_owned();
-    let journal = sim.folder.path().join("journal");
-    let journal = journal.to_str().unwrap();
-    let words = ["apply", "--journal", journal, "--timeout", "0", "--yes", "--plan-hash", &hash];
+    let words = ["apply", "--timeout", "0", "--yes", "--plan-hash", &hash];
     let (code, _, err) = sim.run(&words);
     assert_eq!(code, 5, "{err}");
     assert!(err.contains("mooring finalizers resume"), "{err}");
@@ -155,18 +153,8 @@ fn run_without_time_changes_nothing_and_can_be_resumed() {
     assert_eq!(code, 4, "an unfinished run comes first: {err}");
     let (_, again) = sim.json(&["plan", "-o", "json"]);
     assert_eq!(again["targets"], plan["targets"], "nothing was changed");
-    // Another profile does not continue it, regardless of the approval.
-    let group = ["--group", "xpackage-operator.run", "--journal", journal];
-    let (_, other) = sim.json(&[&["plan", "-o", "json"][..], &group[..]].concat());
-    let other = other["hash"].as_str().unwrap();
-    for words in [["resume", "--plan-hash", other], ["apply", "--plan-hash", other]] {
-        let (code, _, err) = sim.run(&[&words[..], &group[..]].concat());
-        assert!(code == 4 && err.contains("has another profile"), "{err}");
-    }
-    let (code, out, err) = sim.run(&[&["apply", "--best-effort"][..], &group[..]].concat());
-    assert!(code == 0 && err.contains("has another profile"), "{out}{err}");
     let approval = again["hash"].as_str().unwrap();
-    let words = ["resume", "--journal", journal, "--yes", "--plan-hash", approval];
+    let words = ["resume", "--yes", "--plan-hash", approval];
     let (code, out, err) = sim.run(&words);
     assert_eq!(code, 0, "{out}{err}");
 }

@@ -16,7 +16,7 @@ use mooring_workflow::approval::PlanHash;
 pub struct TemporaryPool {
     pub pool: String,
     pub run: Option<String>,
-    /// Journal of the run: `configmap/NAMESPACE/NAME` or `file/PATH`.
+    /// Journal of the run: `configmap/NAMESPACE/NAME`.
     pub journal: Option<String>,
     /// Plan that was approved for the run.
     pub approval: Option<PlanHash>,
@@ -77,10 +77,10 @@ mod tests {
 
     #[test]
     fn temporary_pool_has_its_run_and_journal() {
-        let tags = json!({PURPOSE_TAG: PURPOSE, RUN_TAG: "r1", JOURNAL_TAG: "file//tmp/j"});
+        let tags = json!({PURPOSE_TAG: PURPOSE, RUN_TAG: "r1", JOURNAL_TAG: "configmap/ops/repair-system"});
         assert_eq!(
             found("systmp", &tags).unwrap().to_string(),
-            "pool systmp is the temporary pool of run r1, journal file//tmp/j"
+            "pool systmp is the temporary pool of run r1, journal configmap/ops/repair-system"
         );
         assert_eq!(
             found("systmp", &json!({PURPOSE_TAG: PURPOSE})).unwrap().to_string(),

@@ -1,16 +1,12 @@
 //! The services of one cluster and the journals of its pools, as the commands use them.
 
-use std::path::Path;
-
 use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
 use mooring_kube::{Access, Client};
 use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
-use mooring_workflow::store::{
-    ConfigMapStore, FileStore, IfMissing, JOURNAL, JournalPlace, JournalStore, check_namespace,
-};
+use mooring_workflow::store::{IfMissing, JOURNAL, JournalStore, check_namespace};
 use mooring_workflow::world::Clock;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 use tokio::sync::watch;
@@ -60,7 +56,7 @@ const CHANGES: [Access<'static>; 4] = [
 
 pub fn store(api: Client, namespace: &str, pool: &str) -> JournalStore<Entry> {
     let about = "Journal of a node pool repair; `mooring repair status` prints it.";
-    JournalStore::ConfigMap(Box::new(ConfigMapStore::new(api, namespace, config_map(pool), about)))
+    JournalStore::new(api, namespace, config_map(pool), about)
 }
 
 impl Operator {
@@ -130,24 +126,17 @@ impl Operator {
     }
 
     pub(super) async fn store(&mut self) -> Result<JournalStore<Entry>, ApiUnavailable> {
-        Ok(match self.settings.journal.clone() {
-            JournalPlace::File(path) => JournalStore::File(FileStore::new(Path::new(&path))),
-            JournalPlace::ConfigMap(namespace) => {
-                let pool = self.settings.target.pool.clone();
-                store(self.kube().await?.0, &namespace, &pool)
-            }
-        })
+        let api = self.kube().await?.0;
+        Ok(store(api, &self.settings.journal, &self.settings.target.pool))
     }
 
     /// Reads the journal without its lock.
     pub async fn status(&mut self) -> Result<JournalStatus, ApiUnavailable> {
         let store = self.store().await?;
         let began = self.process.now();
-        let read = JournalStatus::read(store, began).await;
-        if matches!(self.settings.journal, JournalPlace::ConfigMap(_)) {
-            let ended = self.process.now();
-            self.sources[0].add(began, ended, read.as_ref().err().cloned());
-        }
+        let read = JournalStatus::read(store).await;
+        let ended = self.process.now();
+        self.sources[0].add(began, ended, read.as_ref().err().cloned());
         Ok(read?)
     }
 
@@ -158,14 +147,8 @@ impl Operator {
 
     /// Checks that a run can be recorded.
     pub async fn check_journal(&mut self, if_missing: IfMissing) -> CheckResult {
-        let namespace = match &self.settings.journal {
-            JournalPlace::File(path) => {
-                return CheckResult::new(JOURNAL, Outcome::Pass, path.as_str());
-            }
-            JournalPlace::ConfigMap(namespace) => namespace.clone(),
-        };
         match self.kube().await {
-            Ok(kube) => check_namespace(&kube.0, &namespace, if_missing).await,
+            Ok(kube) => check_namespace(&kube.0, &self.settings.journal, if_missing).await,
             Err(error) => CheckResult::new(JOURNAL, Outcome::Unknown, error.why()),
         }
     }
@@ -186,11 +169,9 @@ impl Operator {
         }
     }
 
-    /// Returns the pools that have a journal in the cluster, sorted; only this pool for a journal in a file.
+    /// Returns the pools that have a journal in the cluster, sorted.
     pub async fn pools_with_journal(&mut self) -> Result<Vec<String>, ApiUnavailable> {
-        let JournalPlace::ConfigMap(namespace) = self.settings.journal.clone() else {
-            return Ok(vec![self.settings.target.pool.clone()]);
-        };
+        let namespace = self.settings.journal.clone();
         let kube = self.kube().await?;
         let began = self.process.now();
         let read = kube.journals(&namespace).await;

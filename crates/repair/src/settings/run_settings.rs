@@ -8,7 +8,7 @@ use super::error::SettingsError;
 use super::policy::{BudgetPolicy, Limits, SignPolicy, VersionPolicy};
 use crate::check_ids::PDB;
 use crate::signatures::Signatures;
-use mooring_workflow::store::JournalPlace;
+use mooring_workflow::store::NAMESPACE;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolTarget {
@@ -34,7 +34,8 @@ pub struct Settings {
     /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
     pub limits: Limits,
-    pub journal: JournalPlace,
+    /// Namespace of the journal.
+    pub journal: String,
 }
 
 /// Minutes between the retries of AKS, about.
@@ -58,7 +59,7 @@ impl Settings {
             budgets: BudgetPolicy::default(),
             overrides: BTreeMap::new(),
             limits: Limits::default(),
-            journal: JournalPlace::default(),
+            journal: NAMESPACE.to_owned(),
         }
     }
 
@@ -83,7 +84,7 @@ impl Settings {
         for name in [&mut target.subscription, &mut target.resource_group, &mut target.cluster] {
             name.make_ascii_lowercase();
         }
-        bound.journal = JournalPlace::default();
+        NAMESPACE.clone_into(&mut bound.journal);
         bound.limits.overall = Limits::default().overall;
         bound.limits.poll = Limits::default().poll;
         bound

@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Replay;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::lock::LockOwner;
-use mooring_workflow::store::JournalPlace;
 use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +100,8 @@ pub struct Session {
     pub overrides: BTreeMap<String, String>,
     pub approval: Approval,
     pub owner: LockOwner,
-    pub journal: JournalPlace,
+    /// Namespace of the journal.
+    pub journal: String,
     /// Deadline of the process.
     pub overall: SignedDuration,
     pub poll: SignedDuration,

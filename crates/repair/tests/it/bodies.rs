@@ -23,7 +23,6 @@ use mooring_workflow::Reading;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::follow;
 use mooring_workflow::lock::LockOwner;
-use mooring_workflow::store::JournalPlace;
 use mooring_workflow::{CheckResult, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -335,7 +334,7 @@ fn approved_plan_applies_with_any_journal_location() {
     let (pool, capacity) = (with(behind), Capacity::unread());
     let plan = plan_with(&pool, &capacity);
     let elsewhere = planned(&pool, &capacity, |settings| {
-        settings.journal = JournalPlace::File("/tmp/journal".into());
+        settings.journal = "ops".into();
         settings.limits.overall = SignedDuration::from_mins(5);
         settings.target.cluster = "C".into();
     });

@@ -270,7 +270,7 @@ fn past_return() -> Vec<(i64, Entry)> {
 }
 
 fn status(entries: Vec<(i64, Entry)>, is_locked: bool) -> RunStatus {
-    let lock = Lock { owner: owner(), heartbeat: at(197), expires: true };
+    let lock = Lock { owner: owner(), heartbeat: at(197) };
     let history = RunHistory::read(&chain(entries)).unwrap().unwrap();
     let place = "ConfigMap mooring-system/repair-system".to_owned();
     RunStatus::new(history, place, Some(&lock).filter(|_| is_locked), now())

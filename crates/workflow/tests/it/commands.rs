@@ -1,7 +1,6 @@
 //! Shared parts of the commands of all workflows: acquiring a journal, driving its run, and the result.
 
 use std::cell::{Cell, RefCell};
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use mooring_workflow::decision::StopKind;
 use mooring_workflow::journal::{JournalError, follow};
 use mooring_workflow::live::Adapter;
 use mooring_workflow::lock::LockWait;
-use mooring_workflow::store::{FileStore, JournalStore, StoreError};
+use mooring_workflow::store::{JournalStore, StoreError};
 use mooring_workflow::{Decision, EffectResult, Reading, RunOutcome, Stop};
 use tokio::sync::watch;
 
@@ -19,7 +18,7 @@ use crate::sample::{
     Change, Finish, Reason, Sample, SampleEntry, SampleRecord, Terms, chain, change, finished,
     shared, started, stopped,
 };
-use crate::stores::{owner, start};
+use crate::stores::{Server, owner, start};
 
 pub(crate) type SampleResult = CommandResult<RunOutcome<Sample>, ()>;
 
@@ -95,13 +94,9 @@ pub(crate) async fn drive(
     process.drive(journal, first, terms, services.clone(), Box::new(|_, _, _| {})).await
 }
 
-fn file(path: &Path) -> JournalStore<SampleEntry> {
-    JournalStore::File(FileStore::new(path))
-}
-
 /// Writes a journal.
-async fn write(path: &Path, entries: Vec<SampleEntry>) -> Vec<SampleRecord> {
-    let mut store = file(path);
+async fn write(server: &Server, entries: Vec<SampleEntry>) -> Vec<SampleRecord> {
+    let mut store = server.store();
     store.load().await.unwrap();
     let records = chain(entries);
     for record in &records {
@@ -112,13 +107,12 @@ async fn write(path: &Path, entries: Vec<SampleEntry>) -> Vec<SampleRecord> {
 
 #[tokio::test(start_paused = true)]
 async fn run_is_driven_to_its_end_and_its_lock_released() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("journal");
+    let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
     let services = Services::default();
     let terms = changes(&[("x", 0), ("y", 90)]);
     let shown = shared(Vec::new());
-    let journal = acquire(&process, file(&path)).await.unwrap();
+    let journal = acquire(&process, server.store()).await.unwrap();
     let first = follow(None, "r1", process.now(), started());
     let watcher = |_: &_, decision: &Decision<Sample>, now: Timestamp| {
         shown.borrow_mut().push((format!("{decision:?}"), now));
@@ -129,8 +123,8 @@ async fn run_is_driven_to_its_end_and_its_lock_released() {
         panic!("{result:?}")
     };
     assert_eq!(*services.effects.borrow(), [("x".to_owned(), 0), ("y".to_owned(), 90)]);
-    assert_eq!(file(&path).load().await.unwrap().len(), 6);
-    assert_eq!(file(&path).holder(start()).await.unwrap(), None);
+    assert_eq!(server.store().load().await.unwrap().len(), 6);
+    assert_eq!(server.store().holder().await.unwrap(), None);
     let shown = shown.borrow();
     assert_eq!(shown.len(), 4);
     assert!(shown[1].0.starts_with("Wait"), "{shown:?}");
@@ -139,11 +133,11 @@ async fn run_is_driven_to_its_end_and_its_lock_released() {
 
 #[tokio::test(start_paused = true)]
 async fn services_can_halt_a_run() {
-    let directory = tempfile::tempdir().unwrap();
+    let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
     let (terms, services) = (changes(&[("x", 0)]), Services::default());
     services.is_halted.set(true);
-    let result = drive(&process, file(&directory.path().join("journal")), &terms, &services).await;
+    let result = drive(&process, server.store(), &terms, &services).await;
     let CommandResult::Stopped(RunOutcome::Resumable { reason, message }) = result else {
         panic!("{result:?}")
     };
@@ -153,10 +147,10 @@ async fn services_can_halt_a_run() {
 
 #[tokio::test(start_paused = true)]
 async fn interruption_ends_a_wait_at_once() {
-    let directory = tempfile::tempdir().unwrap();
+    let server = Server::with(Vec::new());
     let (process, stop) = process("a");
     let (terms, services) = (changes(&[("x", 900)]), Services::default());
-    let running = drive(&process, file(&directory.path().join("journal")), &terms, &services);
+    let running = drive(&process, server.store(), &terms, &services);
     let interrupts = async {
         tokio::time::sleep(Duration::from_secs(20)).await;
         stop.send(true).unwrap();
@@ -172,32 +166,31 @@ async fn interruption_ends_a_wait_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn wait_continues_without_a_source_of_interruptions() {
-    let directory = tempfile::tempdir().unwrap();
+    let server = Server::with(Vec::new());
     let (process, stop) = process("a");
     drop(stop);
     let (terms, services) = (changes(&[("x", 900)]), Services::default());
-    let result = drive(&process, file(&directory.path().join("journal")), &terms, &services).await;
+    let result = drive(&process, server.store(), &terms, &services).await;
     assert!(matches!(result, CommandResult::Stopped(RunOutcome::Finished(_))), "{result:?}");
     assert_eq!(*services.effects.borrow(), [("x".to_owned(), 900)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_an_unfinished_run_is_resumed() {
-    let directory = tempfile::tempdir().unwrap();
     let (process, _stop) = process("a");
     for (name, entries, want) in [
-        ("empty", vec![], "no run found in file "),
+        ("empty", vec![], "no run found in ConfigMap "),
         ("over", vec![started(), finished()], "run r1 is finished"),
         ("unfinished", vec![started(), stopped("m")], ""),
     ] {
-        let path = directory.path().join(name);
-        let records = write(&path, entries).await;
-        let found = process.acquire_unfinished(file(&path), LockWait::None, &mut |_| {}).await;
+        let server = Server::with(Vec::new());
+        let records = write(&server, entries).await;
+        let found = process.acquire_unfinished(server.store(), LockWait::None, &mut |_| {}).await;
         match found {
             Ok((journal, run)) => {
                 assert_eq!((want, run.id.as_str()), ("", "r1"));
                 assert_eq!(journal.records, records);
-                assert!(file(&path).holder(start()).await.unwrap().is_some());
+                assert!(server.store().holder().await.unwrap().is_some());
                 journal.release().await;
             }
             Err((result, found)) => {
@@ -207,60 +200,59 @@ async fn only_an_unfinished_run_is_resumed() {
                 assert_eq!(found, records);
             }
         }
-        assert_eq!(file(&path).holder(start()).await.unwrap(), None, "{name}");
+        assert_eq!(server.store().holder().await.unwrap(), None, "{name}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn damaged_journal_is_not_continued() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("journal");
+    let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
     // A record of a run inside another: each line is intact, and so is the chain.
-    write(&path, vec![started(), started()]).await;
-    let found = process.acquire_unfinished(file(&path), LockWait::None, &mut |_| {}).await;
+    write(&server, vec![started(), started()]).await;
+    let found = process.acquire_unfinished(server.store(), LockWait::None, &mut |_| {}).await;
     let Err((result, _)) = found else { panic!() };
     let result: SampleResult = result;
     let CommandResult::Failed(text) = result else { panic!("{result:?}") };
     assert!(text.contains("record 1") && text.contains("docs/RUNBOOK.md"), "{text}");
-    assert_eq!(file(&path).holder(start()).await.unwrap(), None);
+    assert_eq!(server.store().holder().await.unwrap(), None);
 
-    std::fs::write(&path, "{}\n").unwrap();
-    let Err(CommandResult::Failed(text)) = acquire(&process, file(&path)).await else { panic!() };
+    server.put_journal("{}\n");
+    let Err(CommandResult::Failed(text)) = acquire(&process, server.store()).await else {
+        panic!()
+    };
     assert!(text.contains("record 0") && text.contains("docs/RUNBOOK.md"), "{text}");
-    assert!(text.starts_with(&format!("file {}", path.display())), "{text}");
-    assert_eq!(file(&path).holder(start()).await.unwrap(), None, "the lock is released");
-    let Err(text) = JournalStatus::read(file(&path), start()).await else { panic!() };
+    assert!(text.starts_with("ConfigMap mooring-system/repair-system"), "{text}");
+    assert_eq!(server.store().holder().await.unwrap(), None, "the lock is released");
+    let Err(text) = JournalStatus::read(server.store()).await else { panic!() };
     assert!(text.contains("docs/RUNBOOK.md"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn status_shows_the_records_and_the_holder() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("journal");
+    let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    let records = write(&path, vec![started()]).await;
-    let held = acquire(&process, file(&path)).await.unwrap();
-    let status = JournalStatus::read(file(&path), start()).await.unwrap();
+    let records = write(&server, vec![started()]).await;
+    let held = acquire(&process, server.store()).await.unwrap();
+    let status = JournalStatus::read(server.store()).await.unwrap();
     assert_eq!((status.records, status.lock.unwrap().owner), (records, owner("a")));
-    assert_eq!(status.place, format!("file {}", path.display()));
+    assert_eq!(status.place, "ConfigMap mooring-system/repair-system");
     held.release().await;
-    assert_eq!(JournalStatus::read(file(&path), start()).await.unwrap().lock, None);
+    assert_eq!(JournalStatus::read(server.store()).await.unwrap().lock, None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn second_process_gets_the_holder_or_is_interrupted() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("journal");
+    let server = Server::with(Vec::new());
     let (first, _stop) = process("a");
-    let held = acquire(&first, file(&path)).await.unwrap();
+    let held = acquire(&first, server.store()).await.unwrap();
     let (second, stop) = process("b");
-    let Err(CommandResult::Held(lock)) = acquire(&second, file(&path)).await else { panic!() };
+    let Err(CommandResult::Held(lock)) = acquire(&second, server.store()).await else { panic!() };
     assert_eq!(lock.owner, owner("a"));
     stop.send(true).unwrap();
     let hour = LockWait::Until(jiff::SignedDuration::from_hours(1));
     let waited: Result<_, SampleResult> =
-        second.acquire::<Sample, _, _>(file(&path), hour, &mut |_| {}).await;
+        second.acquire::<Sample, _, _>(server.store(), hour, &mut |_| {}).await;
     let Err(CommandResult::Resumable(text)) = waited else { panic!() };
     assert_eq!(text, "stopped while waiting for the lock");
     held.release().await;
@@ -268,11 +260,10 @@ async fn second_process_gets_the_holder_or_is_interrupted() {
 
 #[tokio::test(start_paused = true)]
 async fn run_does_not_start_in_a_journal_that_was_continued() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("journal");
+    let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    let journal = acquire(&process, file(&path)).await.unwrap();
-    write(&path, vec![started(), finished()]).await;
+    let journal = acquire(&process, server.store()).await.unwrap();
+    write(&server, vec![started(), finished()]).await;
     let first = follow(None, "r2", process.now(), started());
     let services = Services::default();
     let terms = changes(&[("x", 0)]);
@@ -281,18 +272,6 @@ async fn run_does_not_start_in_a_journal_that_was_continued() {
     let CommandResult::Failed(text) = result else { panic!("{result:?}") };
     assert_eq!(text, "lock lost: another process took over this run");
     assert!(services.effects.borrow().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn held_journal_drops_old_records() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("journal");
-    let (process, _stop) = process("a");
-    let records = write(&path, vec![started(), stopped("m"), finished()]).await;
-    let mut journal = acquire(&process, file(&path)).await.unwrap();
-    journal.keep(1).await.unwrap();
-    assert_eq!(journal.records, records[2..]);
-    assert_eq!(file(&path).load().await.unwrap(), records[2..]);
 }
 
 #[test]

@@ -26,14 +26,14 @@ async fn lease_is_renewed_during_a_run_and_released_after_it() {
     let (terms, services) = (changes(&[("x", 300)]), Services::default());
     let looks = async {
         tokio::time::sleep(Duration::from_secs(299)).await;
-        server.store().holder(start()).await.unwrap().unwrap()
+        server.store().holder().await.unwrap().unwrap()
     };
     let (result, lock) = tokio::join!(drive(&process, server.store(), &terms, &services), looks);
     assert!(matches!(result, CommandResult::Stopped(RunOutcome::Finished(_))), "{result:?}");
     assert_eq!(lock.owner, owner("a"));
     let age = 299 - (lock.heartbeat.as_second() - start().as_second());
     assert!((0..=i64::try_from(TIMES.retry.as_secs()).unwrap()).contains(&age), "{age}");
-    assert_eq!(server.store().holder(start()).await.unwrap(), None);
+    assert_eq!(server.store().holder().await.unwrap(), None);
 }
 
 /// The API server accepts the journal but not the Lease: the next holder may begin 30 s after the last renewal.
@@ -94,7 +94,7 @@ async fn run_ends_when_another_process_holds_its_lease() {
     let CommandResult::Resumable(text) = result else { panic!("{result:?}") };
     assert_eq!(text, "lock lost: another process took over this run");
     assert!(services.effects.borrow().is_empty());
-    assert_eq!(server.store().holder(start()).await.unwrap().unwrap().owner, owner("b"));
+    assert_eq!(server.store().holder().await.unwrap().unwrap().owner, owner("b"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,5 +117,5 @@ async fn waiting_for_a_lock_names_its_holder() {
     let text = "locked by a (pid 1), last heartbeat 2s ago; waiting for the lock to expire (30s)";
     assert_eq!(said[2], text);
     held.release().await;
-    assert_eq!(server.store().holder(start()).await.unwrap(), None);
+    assert_eq!(server.store().holder().await.unwrap(), None);
 }

@@ -9,7 +9,6 @@
 
 mod commands;
 mod engine;
-mod files;
 mod history;
 mod journal;
 mod leases;

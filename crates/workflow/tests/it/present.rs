@@ -80,7 +80,7 @@ impl Describe for Sample {
 
 /// A Lease that was renewed at this second.
 fn lease(second: i64) -> Lock {
-    Lock { owner: owner("vm-1"), heartbeat: at(second), expires: true }
+    Lock { owner: owner("vm-1"), heartbeat: at(second) }
 }
 
 fn status(entries: Vec<SampleEntry>, lock: Option<&Lock>, now: Timestamp) -> RunStatus {

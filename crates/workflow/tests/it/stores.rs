@@ -10,9 +10,7 @@ use mooring_simulator::kubernetes::{
 };
 use mooring_workflow::journal::{encode, follow};
 use mooring_workflow::lock::{JournalLock, LockError, LockOwner, LockWait, acquire};
-use mooring_workflow::store::{
-    ConfigMapStore, FileStore, JournalStore, NAMESPACE, SEGMENT_BYTES, StoreError,
-};
+use mooring_workflow::store::{JournalStore, NAMESPACE, SEGMENT_BYTES, StoreError};
 use serde_json::Value;
 
 use crate::sample::{SampleEntry as Entry, SampleRecord as Record, started};
@@ -47,6 +45,15 @@ impl Server {
         Self { shell, _running: running }
     }
 
+    /// Replaces the text of the journal, as any client with write access can.
+    pub(crate) fn put_journal(&self, text: &str) {
+        let change = serde_json::json!({"data": {"journal": text}});
+        let key = Key { namespace: "mooring-system".into(), name: "repair-system".into() };
+        self.shell.with(|kubernetes, now| {
+            kubernetes.change("configmaps", &key, &change, now).unwrap();
+        });
+    }
+
     /// The objects that hold the journal.
     fn maps(&self) -> Vec<String> {
         self.shell.with(|kubernetes, _| {
@@ -62,12 +69,7 @@ impl Server {
 
     pub(crate) fn store(&self) -> JournalStore<Entry> {
         let (client, name) = (self.client(), "repair-system".to_owned());
-        JournalStore::ConfigMap(Box::new(ConfigMapStore::new(
-            client,
-            NAMESPACE,
-            name,
-            "A journal.",
-        )))
+        JournalStore::new(client, NAMESPACE, name, "A journal.")
     }
 }
 
@@ -128,28 +130,22 @@ async fn begun(mut store: JournalStore<Entry>) -> (JournalStore<Entry>, Vec<Reco
 #[tokio::test(start_paused = true)]
 async fn records_and_lock_holder_are_visible_to_every_process() {
     let server = Server::with(Vec::new());
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("journal");
-    let files = || JournalStore::File(FileStore::new(&file));
-    for make in [&(|| server.store()) as &dyn Fn() -> JournalStore<Entry>, &files] {
-        let mut store = make();
-        let (mut lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
-        assert!(records.is_empty());
-        append(&mut store, &mut records, started()).await;
-        append(&mut store, &mut records, stopped(10)).await;
-        assert_eq!(make().load().await.unwrap(), records);
-        let holder = make().holder(start()).await.unwrap().unwrap();
-        assert_eq!((holder.owner, holder.heartbeat), (owner("a"), start()));
-        lock.release().await;
-        assert_eq!(make().holder(start()).await.unwrap(), None);
-        assert_eq!(acquire_now(&mut make(), "b").await.unwrap().1, records, "at once");
-    }
+    let make = || server.store();
+    let mut store = make();
+    let (mut lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
+    assert!(records.is_empty());
+    append(&mut store, &mut records, started()).await;
+    append(&mut store, &mut records, stopped(10)).await;
+    assert_eq!(make().load().await.unwrap(), records);
+    let holder = make().holder().await.unwrap().unwrap();
+    assert_eq!((holder.owner, holder.heartbeat), (owner("a"), start()));
+    lock.release().await;
+    assert_eq!(make().holder().await.unwrap(), None);
+    assert_eq!(acquire_now(&mut make(), "b").await.unwrap().1, records, "at once");
 }
 
 #[tokio::test(start_paused = true)]
 async fn store_has_a_printable_location() {
-    let file: JournalStore<Entry> = JournalStore::File(FileStore::new("/var/lib/journal".as_ref()));
-    assert_eq!(file.place(), "file /var/lib/journal");
     let server = Server::with(Vec::new());
     assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
 }
@@ -158,79 +154,34 @@ async fn store_has_a_printable_location() {
 #[tokio::test(start_paused = true)]
 async fn only_one_of_two_writers_succeeds() {
     let server = Server::with(Vec::new());
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("journal");
-    let files = || JournalStore::File(FileStore::new(&file));
-    for make in [&(|| server.store()) as &dyn Fn() -> JournalStore<Entry>, &files] {
-        let (mut one, mut records) = begun(make()).await;
-        let mut two = make();
-        two.load().await.unwrap();
-        append(&mut one, &mut records, stopped(1)).await;
-        let record = follow(records.first(), "run", start(), stopped(2));
-        for _ in 0..2 {
-            assert!(matches!(two.append(&record).await, Err(StoreError::LostLock)));
-            assert!(matches!(two.keep(2, 1).await, Ok(()) | Err(StoreError::LostLock)));
-        }
-        assert_eq!(make().load().await.unwrap(), records);
-        append(&mut one, &mut records, stopped(3)).await;
-    }
-}
-
-/// Dropping old records must not drop those that another process appended.
-#[tokio::test(start_paused = true)]
-async fn former_writer_of_a_file_drops_nothing() {
-    let directory = tempfile::tempdir().unwrap();
-    let make = || -> JournalStore<Entry> {
-        JournalStore::File(FileStore::new(&directory.path().join("journal")))
-    };
+    let make = || server.store();
     let (mut one, mut records) = begun(make()).await;
-    append(&mut one, &mut records, stopped(1)).await;
     let mut two = make();
     two.load().await.unwrap();
-    append(&mut one, &mut records, stopped(2)).await;
-    assert!(matches!(two.keep(2, 1).await, Err(StoreError::LostLock)));
+    append(&mut one, &mut records, stopped(1)).await;
+    let record = follow(records.first(), "run", start(), stopped(2));
+    for _ in 0..2 {
+        assert!(matches!(two.append(&record).await, Err(StoreError::LostLock)));
+        assert!(matches!(two.keep(2, 1).await, Ok(()) | Err(StoreError::LostLock)));
+    }
     assert_eq!(make().load().await.unwrap(), records);
+    append(&mut one, &mut records, stopped(3)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn second_process_is_rejected_while_the_lock_is_held() {
     let server = Server::with(Vec::new());
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("journal");
-    let files = || JournalStore::File(FileStore::new(&file));
-    for make in [&(|| server.store()) as &dyn Fn() -> JournalStore<Entry>, &files] {
-        let (lock, _) = acquire_now(&mut make(), "a").await.unwrap();
-        let Err(LockError::Busy(busy)) = acquire_now(&mut make(), "b").await else { panic!() };
-        assert_eq!(busy.owner, owner("a"));
-        drop(lock);
-    }
-}
-
-/// The kernel releases the lock of a process that ended, regardless of the content of the file.
-#[tokio::test(start_paused = true)]
-async fn dead_process_releases_its_file_at_once() {
-    let directory = tempfile::tempdir().unwrap();
-    let make = || -> JournalStore<Entry> {
-        JournalStore::File(FileStore::new(&directory.path().join("journal")))
-    };
-    let mut store = make();
-    let (lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
-    append(&mut store, &mut records, started()).await;
+    let make = || server.store();
+    let (lock, _) = acquire_now(&mut make(), "a").await.unwrap();
+    let Err(LockError::Busy(busy)) = acquire_now(&mut make(), "b").await else { panic!() };
+    assert_eq!(busy.owner, owner("a"));
     drop(lock);
-    let text = std::fs::read_to_string(directory.path().join("journal.lock")).unwrap();
-    assert!(text.contains("\"host\":\"a\""), "{text}");
-    assert_eq!(make().holder(start()).await.unwrap(), None);
-    let began = tokio::time::Instant::now();
-    let (_, found) = acquire_now(&mut make(), "b").await.unwrap();
-    assert_eq!((found, began.elapsed()), (records, Duration::ZERO));
 }
 
 #[tokio::test(start_paused = true)]
 async fn waiter_reads_all_records_of_the_last_holder() {
-    let directory = tempfile::tempdir().unwrap();
-    let make = || -> JournalStore<Entry> {
-        JournalStore::File(FileStore::new(&directory.path().join("journal")))
-    };
+    let server = Server::with(Vec::new());
+    let make = || server.store();
     let mut last = make();
     let (mut lock, mut records) = acquire_now(&mut last, "a").await.unwrap();
     let works = async {
@@ -260,10 +211,10 @@ async fn stopped_holder_in_the_cluster_loses_the_run() {
         append(&mut store, &mut records, stopped(1)).await;
         let late = follow(records.first(), "run", start(), stopped(2));
         assert!(matches!(theirs.append(&late).await, Err(StoreError::LostLock)), "{skew}");
-        assert!(matches!(lock.confirm(start()).await, Err(StoreError::LostLock)), "{skew}");
+        assert!(matches!(lock.confirm().await, Err(StoreError::LostLock)), "{skew}");
         assert!(matches!(lock.keep().await, StoreError::LostLock), "{skew}");
         lock.release().await;
-        assert_eq!(server.store().holder(start()).await.unwrap().unwrap().owner, owner("b"));
+        assert_eq!(server.store().holder().await.unwrap().unwrap().owner, owner("b"));
         assert_eq!(server.store().load().await.unwrap(), records);
     }
 }
@@ -309,45 +260,6 @@ async fn interruption_ends_the_wait_for_a_lock() {
     let mut store = server.store();
     let taken = acquire(&mut store, &owner("b"), ONE_HOUR, &clock, &mut stopped, &mut |_| {}).await;
     assert!(matches!(taken.map(drop), Err(LockError::Interrupted)));
-}
-
-#[tokio::test(start_paused = true)]
-async fn lock_file_is_private_and_never_a_link() {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let directory = tempfile::tempdir().unwrap();
-    let lock_file = directory.path().join("journal.lock");
-    let make = || -> JournalStore<Entry> {
-        JournalStore::File(FileStore::new(&directory.path().join("journal")))
-    };
-    let held = acquire_now(&mut make(), "a").await.unwrap();
-    let mode = std::fs::metadata(&lock_file).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    drop(held);
-    // The file of another user must be neither written nor locked.
-    let other = directory.path().join("other");
-    std::fs::write(&other, "theirs").unwrap();
-    std::fs::remove_file(&lock_file).unwrap();
-    symlink(&other, &lock_file).unwrap();
-    let holder = make().holder(start()).await;
-    assert!(matches!(holder, Err(StoreError::Unavailable(_))), "{holder:?}");
-    let locked = acquire_now(&mut make(), "a").await.map(drop);
-    assert!(matches!(locked, Err(LockError::Store(StoreError::Unavailable(_)))), "{locked:?}");
-    assert_eq!(std::fs::read_to_string(&other).unwrap(), "theirs");
-}
-
-#[tokio::test(start_paused = true)]
-async fn file_drops_all_but_the_last_records() {
-    let directory = tempfile::tempdir().unwrap();
-    let make = || -> JournalStore<Entry> {
-        JournalStore::File(FileStore::new(&directory.path().join("journal")))
-    };
-    let (mut store, mut records) = begun(make()).await;
-    for length in 0..4 {
-        append(&mut store, &mut records, stopped(length)).await;
-    }
-    store.keep(records.len(), 2).await.unwrap();
-    append(&mut store, &mut records, stopped(9)).await;
-    assert_eq!(make().load().await.unwrap(), records[3..]);
 }
 
 #[tokio::test(start_paused = true)]

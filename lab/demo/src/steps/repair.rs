@@ -1,7 +1,5 @@
 //! Detects a wedged pool, and plans, applies, kills and resumes its repair.
 
-use std::path::PathBuf;
-
 use mooring_repair::plan::Step;
 use mooring_workflow::Step as _;
 use serde_json::Value;
@@ -47,15 +45,9 @@ impl DemoEnvironment<'_> {
         expect_words("mooring repair detect", &answer.stdout, &detect.contains)
     }
 
-    /// Returns where the journal is: a file, whose lock is free as soon as a repair is killed.
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.log("repair.journal")
-    }
-
     /// Creates a plan with these flags and returns its hash.
     async fn hash(&mut self, flags: &[&str]) -> Result<String, DemoError> {
-        let journal = self.journal().display().to_string();
-        let words = [&["repair", "plan", "-o", "json", "--journal", &journal], flags].concat();
+        let words = [&["repair", "plan", "-o", "json"], flags].concat();
         let answer = self.mooring.ask(&words).await?;
         let shown = format!("mooring {}", words.join(" "));
         self.output.command(&shown);
@@ -82,9 +74,7 @@ impl DemoEnvironment<'_> {
             self.result.plan = Some(self.hash(STOP_AT_BUDGETS).await?);
         }
         let hash = self.planned()?;
-        let journal = self.journal().display().to_string();
         let mut words = vec!["repair", "apply", "--poll", "1", "--yes", "--plan-hash", &hash];
-        words.extend(["--journal", &journal]);
         if apply.stop_at_budgets {
             words.extend(STOP_AT_BUDGETS);
         }
@@ -98,8 +88,7 @@ impl DemoEnvironment<'_> {
 
     pub(crate) async fn resume(&mut self, resume: &ResumeStep) -> Result<(), DemoError> {
         let hash = self.planned()?;
-        let journal = self.journal().display().to_string();
-        let words = ["repair", "resume", "--yes", "--plan-hash", &hash, "--journal", &journal];
+        let words = ["repair", "resume", "--yes", "--plan-hash", &hash];
         self.run(&words, resume.kill_at, resume.exit).await?;
         Ok(())
     }

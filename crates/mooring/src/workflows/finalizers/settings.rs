@@ -4,7 +4,6 @@ use jiff::SignedDuration;
 use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_finalizers::settings::Settings;
-use mooring_workflow::store::JournalPlace;
 
 use super::arguments::{Override, PolicyArguments, TargetArguments, parse_timeout};
 use crate::output::failure::CommandFailure;
@@ -18,11 +17,10 @@ pub(crate) fn settings(
 ) -> Result<Settings, CommandFailure> {
     let mut settings = Settings::new(profile(target)?);
     settings.journal = target.journal.place(&settings.profile.config_map(), None)?;
-    if let JournalPlace::ConfigMap(namespace) = &settings.journal
-        && settings.profile.namespace.as_ref() == Some(namespace)
-    {
+    let namespace = &settings.journal;
+    if settings.profile.namespace.as_ref() == Some(namespace) {
         return Err(CommandFailure::usage(format!(
-            "the journal cannot be in namespace {namespace}, which is removed\nhint: `--journal configmap/NAMESPACE` or a file"
+            "the journal cannot be in namespace {namespace}, which is removed\nhint: `--journal configmap/NAMESPACE`"
         )));
     }
     if let Some(policy) = policy {

@@ -20,8 +20,7 @@ pub(crate) async fn find_unfinished_run(
     Ok(Some(unfinished_result(status.lock, StartError::Unfinished(state.id))))
 }
 
-/// Fails if the cluster does not exist. A journal in a file, or in the cluster of a kubeconfig, can be read even if the name is
-/// misspelled.
+/// Fails if the cluster does not exist. A journal in the cluster of a kubeconfig can be read even if the name is misspelled.
 pub(crate) async fn ensure_exists(operator: &mut Operator) -> Result<(), CommandFailure> {
     if operator.is_absent().await { Err(not_found(operator)) } else { Ok(()) }
 }

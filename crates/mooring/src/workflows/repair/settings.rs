@@ -4,7 +4,6 @@ use jiff::SignedDuration;
 use mooring_repair::names::config_map;
 use mooring_repair::settings::{PoolTarget, Settings, SettingsError};
 use mooring_repair::signatures::Signatures;
-use mooring_workflow::store::JournalPlace;
 
 use super::arguments::{
     DEFAULT_POOL, DetectionArguments, PolicyArguments, RepairArguments, TargetArguments, positive,
@@ -63,7 +62,7 @@ pub(crate) fn of_pipeline(arguments: &RepairArguments) -> Result<Settings, Comma
     set_detection(&mut settings, None)?;
     settings.version = arguments.kubernetes_version;
     if let Some(namespace) = &arguments.namespace {
-        settings.journal = JournalPlace::ConfigMap(namespace.clone());
+        settings.journal = namespace.clone();
     }
     Ok(settings)
 }
@@ -175,7 +174,7 @@ mod tests {
         };
         let usual = read(&["--cluster", "c"]).unwrap();
         assert_eq!(target(&usual), "s g c system");
-        assert_eq!(usual.journal, JournalPlace::ConfigMap("mooring-system".to_owned()));
+        assert_eq!(usual.journal, "mooring-system");
         assert_eq!((usual.version, usual.budgets), (VersionPolicy::Keep, BudgetPolicy::Wait));
         let words = [
             "--cluster",
@@ -203,7 +202,7 @@ mod tests {
         ];
         let own = read(&words).unwrap();
         assert_eq!(target(&own), "s2 g2 c2 user", "the parts of the id");
-        assert_eq!(own.journal, JournalPlace::ConfigMap("ops".to_owned()));
+        assert_eq!(own.journal, "ops");
         let window = SignedDuration::from_mins(90);
         assert_eq!((own.fail_threshold, own.fail_window), (7, window));
         assert_eq!(own.wedge_states, ["Failed", "Canceled", "Updating"]);

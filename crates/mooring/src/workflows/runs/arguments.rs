@@ -1,13 +1,11 @@
 //! Command-line flags.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
-use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use mooring_redact::shell_word;
 use mooring_workflow::approval::ApprovalToken;
-use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
 use crate::arguments::parse_duration;
@@ -69,8 +67,8 @@ impl ReadLimit {
 
 #[derive(Debug, Args)]
 pub(crate) struct JournalArgument {
-    /// Journal: a ConfigMap (namespace mooring-system by default), or a file
-    #[arg(long, value_name = "configmap[/NAMESPACE]|FILE", default_value = "configmap")]
+    /// Journal: a ConfigMap, in namespace mooring-system by default
+    #[arg(long, value_name = "configmap[/NAMESPACE]", default_value = "configmap")]
     journal: String,
 }
 
@@ -83,15 +81,15 @@ impl JournalArgument {
         }
     }
 
-    /// Returns the journal's place. Files have absolute paths, so that they are found from other directories.
+    /// Returns the namespace of the journal.
     /// `config_map` is the name of the ConfigMap, `namespace` its namespace unless the flag has one.
     pub(crate) fn place(
         &self,
         config_map: &str,
         namespace: Option<&str>,
-    ) -> Result<JournalPlace, CommandFailure> {
+    ) -> Result<String, CommandFailure> {
         if self.journal == "configmap" {
-            return Ok(JournalPlace::ConfigMap(namespace.unwrap_or(NAMESPACE).to_owned()));
+            return Ok(namespace.unwrap_or(NAMESPACE).to_owned());
         }
         if let Some(named) = self.journal.strip_prefix("configmap/") {
             // The tag of a temporary pool has the form NAMESPACE/NAME.
@@ -106,16 +104,12 @@ impl JournalArgument {
                     "--journal configmap/{named} conflicts with --namespace\nhint: use only one of the two flags"
                 )));
             }
-            return Ok(JournalPlace::ConfigMap(own.to_owned()));
+            return Ok(own.to_owned());
         }
-        let pointer = self.journal.strip_prefix("file/").filter(|path| path.starts_with('/'));
-        let path =
-            std::path::absolute(Path::new(pointer.unwrap_or(&self.journal))).map_err(|error| {
-                CommandFailure::usage(format!("--journal {}: {error}", self.journal))
-            })?;
-        let path = path.into_os_string().into_string();
-        path.map(JournalPlace::File)
-            .map_err(|_| CommandFailure::usage("--journal: the path is not valid UTF-8".to_owned()))
+        Err(CommandFailure::usage(format!(
+            "--journal {} is not a ConfigMap\nhint: `--journal configmap/NAMESPACE`; a run is stored in its cluster, and in no file",
+            mooring_redact::identifier(&self.journal)
+        )))
     }
 }
 
@@ -132,13 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn journal_is_a_config_map_or_a_file() {
+    fn journal_is_a_config_map() {
         let place = |journal: &str, namespace: Option<&str>| {
             let argument = JournalArgument { journal: journal.to_owned() };
             let place = argument.place("repair-system", namespace);
             place.map_err(|failure| failure.text().lines().next().unwrap().to_owned())
         };
-        let map = |namespace: &str| Ok(JournalPlace::ConfigMap(namespace.to_owned()));
+        let map = |namespace: &str| Ok(namespace.to_owned());
         assert_eq!(place("configmap", None), map(NAMESPACE));
         assert_eq!(place("configmap", Some("ops")), map("ops"));
         assert_eq!(place("configmap/ops", None), map("ops"));
@@ -149,11 +143,9 @@ mod tests {
         let other = "--journal configmap/ops/repair-user does not belong to this pool or profile"
             .to_owned();
         assert_eq!(place("configmap/ops/repair-user", None), Err(other));
-        let file = |path: &str| Ok(JournalPlace::File(path.to_owned()));
-        assert_eq!(place("/tmp/journal", None), file("/tmp/journal"));
-        assert_eq!(place("file//tmp/journal", None), file("/tmp/journal"));
-        let relative = std::env::current_dir().unwrap().join("file/x");
-        assert_eq!(place("file/x", None), file(relative.to_str().unwrap()));
+        for file in ["/tmp/journal", "file//tmp/journal"] {
+            assert_eq!(place(file, None), Err(format!("--journal {file} is not a ConfigMap")));
+        }
     }
 
     #[test]

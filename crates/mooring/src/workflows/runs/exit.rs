@@ -28,17 +28,12 @@ pub(crate) fn exit_code<R, B>(
         }
         CommandResult::Refused(error) => Err(blocked(&error)),
         CommandResult::Held(lock) => {
-            let stopped = if lock.expires {
-                String::new()
-            } else {
-                format!("; a stopped process keeps its lock (`kill {}`)", lock.owner.pid)
-            };
-            let hint = format!("hint: `{status}` shows its progress{stopped}");
+            let hint = format!("hint: `{status}` shows its progress");
             Err(CommandFailure::blocked(format!("{}\n{hint}", format_lock(&lock))))
         }
         CommandResult::Failed(why) => Err(CommandFailure::io(why)),
         CommandResult::NoJournal(why) => Err(CommandFailure::io(format!(
-            "{why}\nhint: `--journal` takes a file in an existing directory, or `configmap`, which needs permissions on ConfigMaps and Leases in its namespace ({NAMESPACE} by default)"
+            "{why}\nhint: a run needs permissions on ConfigMaps and Leases in the namespace of its journal ({NAMESPACE} by default; `--journal configmap/NAMESPACE`)"
         ))),
     }
 }

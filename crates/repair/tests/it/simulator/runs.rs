@@ -25,7 +25,6 @@ use mooring_workflow::EffectResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::{decode, encode, follow};
-use mooring_workflow::store::JournalPlace;
 use serde_json::Value;
 
 #[tokio::test(start_paused = true)]
@@ -248,9 +247,7 @@ async fn run_with_another_journal_is_found_by_its_pool() {
         kill += 1;
         assert!(harness.process(Some(kill)).go().await.is_none(), "never deleted");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal").to_str().unwrap().to_owned();
-    harness.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
+    harness.flags = Arc::new(|settings| settings.journal = "kube-system".to_owned());
     let expected = ", journal configmap/mooring-system/repair-system";
     let report = harness.operator().detect().await;
     assert!(shown(&report).contains(expected), "{}", shown(&report));

@@ -26,8 +26,6 @@ impl LockWait {
             Self::Until(limit) => limit.try_into().unwrap_or_default(),
             // Its owner may have died: within the duration of the Lease a renewal would show.
             Self::None if lock.looks_expired(now) => TIMES.lease + TIMES.retry,
-            // A `status` holds the lock of a file for an instant.
-            Self::None if !lock.expires => POLL_INTERVAL,
             Self::None => Duration::ZERO,
         }
     }
@@ -53,7 +51,7 @@ pub async fn acquire<E: Content>(
     let began = Instant::now();
     let mut pauses = PAUSES.iter();
     loop {
-        let pause = match lock.attempt(clock()).await.map_err(LockError::Store)? {
+        let pause = match lock.attempt().await.map_err(LockError::Store)? {
             LockAttempt::Held => break,
             LockAttempt::Failed(why) => match pauses.next() {
                 Some(pause) => *pause,
@@ -87,14 +85,11 @@ pub async fn acquire<E: Content>(
 fn waiting(lock: &Lock, now: Timestamp) -> String {
     let LockOwner { host, pid, .. } = &lock.owner;
     let host = mooring_redact::printable(host);
-    if lock.expires {
-        let age = now.duration_since(lock.heartbeat).as_secs().max(0);
-        let lease = TIMES.lease.as_secs();
-        return format!(
-            "locked by {host} (pid {pid}), last heartbeat {age}s ago; waiting for the lock to expire ({lease}s)"
-        );
-    }
-    format!("locked by {host} (pid {pid}); waiting for it to end (if it is stopped: `kill {pid}`)")
+    let age = now.duration_since(lock.heartbeat).as_secs().max(0);
+    let lease = TIMES.lease.as_secs();
+    format!(
+        "locked by {host} (pid {pid}), last heartbeat {age}s ago; waiting for the lock to expire ({lease}s)"
+    )
 }
 
 #[cfg(test)]
@@ -105,17 +100,15 @@ mod tests {
     #[test]
     fn locks_are_awaited_if_they_may_be_released_soon() {
         let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
-        let lock = |age: i64, expires: bool| Lock {
+        let lock = |age: i64| Lock {
             owner: LockOwner { host: "h".to_owned(), pid: 1, holder: "a".to_owned() },
             heartbeat: now - SignedDuration::from_secs(age),
-            expires,
         };
         let expired = i64::try_from(TIMES.lease.as_secs()).unwrap() + 1;
         for (wait, lock, expected) in [
-            (LockWait::None, lock(0, true), Duration::ZERO),
-            (LockWait::None, lock(0, false), POLL_INTERVAL),
-            (LockWait::None, lock(expired, true), TIMES.lease + TIMES.retry),
-            (LockWait::Until(SignedDuration::from_secs(9)), lock(0, true), Duration::from_secs(9)),
+            (LockWait::None, lock(0), Duration::ZERO),
+            (LockWait::None, lock(expired), TIMES.lease + TIMES.retry),
+            (LockWait::Until(SignedDuration::from_secs(9)), lock(0), Duration::from_secs(9)),
         ] {
             assert_eq!(wait.limit(&lock, now), expected, "{wait:?} {lock:?}");
         }

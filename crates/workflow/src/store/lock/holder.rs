@@ -14,11 +14,8 @@ pub struct LockOwner {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lock {
     pub owner: LockOwner,
-    /// The last renewal by the owner's clock for a Lease, now for a file.
+    /// The last renewal by the owner's clock.
     pub heartbeat: Timestamp,
-    /// False for a file: the kernel keeps the lock of a stopped process.
-    #[serde(skip)]
-    pub expires: bool,
 }
 
 /// The result of an attempt to acquire or renew a lock.

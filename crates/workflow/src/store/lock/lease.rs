@@ -28,18 +28,18 @@ impl Lock {
     /// Returns true if the owner has not renewed it in time, if clocks agree.
     pub fn looks_expired(&self, now: Timestamp) -> bool {
         let duration = SignedDuration::try_from(TIMES.lease).unwrap_or(SignedDuration::MAX);
-        self.expires && now.duration_since(self.heartbeat) >= duration
+        now.duration_since(self.heartbeat) >= duration
     }
 }
 
-pub struct LeaseLock {
+pub struct JournalLock {
     holder: Holder,
     gate: Arc<Gate>,
     clock: Clock,
     namespace: String,
 }
 
-impl LeaseLock {
+impl JournalLock {
     pub(crate) fn new(
         client: Client,
         namespace: &str,
@@ -54,12 +54,22 @@ impl LeaseLock {
         Self { holder, gate, clock, namespace: namespace.to_owned() }
     }
 
-    pub(super) fn gate(&self) -> Arc<Gate> {
+    /// Returns the gate that closes when the lock is not renewed.
+    pub(crate) fn gate(&self) -> Arc<Gate> {
         Arc::clone(&self.gate)
     }
 
-    pub(super) fn is_current(&self) -> bool {
-        self.holder.may_write_until().is_some_and(|until| (self.clock)() < until)
+    /// Renews the lock; fails if it was lost.
+    pub async fn confirm(&mut self) -> Result<(), StoreError> {
+        match self.attempt().await? {
+            LockAttempt::Held => Ok(()),
+            LockAttempt::HeldBy(_) => Err(StoreError::LostLock),
+            LockAttempt::Failed(why) => {
+                let until = self.holder.may_write_until();
+                let is_current = until.is_some_and(|until| (self.clock)() < until);
+                if is_current { Ok(()) } else { Err(StoreError::Unavailable(why)) }
+            }
+        }
     }
 
     pub(super) async fn attempt(&mut self) -> Result<LockAttempt, StoreError> {
@@ -79,7 +89,8 @@ impl LeaseLock {
         }
     }
 
-    pub(super) async fn keep(&mut self) -> StoreError {
+    /// Renews the lock until it is lost.
+    pub async fn keep(&mut self) -> StoreError {
         loop {
             tokio::time::sleep(TIMES.retry).await;
             match self.attempt().await {
@@ -90,7 +101,8 @@ impl LeaseLock {
         }
     }
 
-    pub(super) async fn release(&mut self) {
+    /// Releases the lock, which otherwise expires.
+    pub async fn release(&mut self) {
         self.gate.close();
         self.holder.release().await;
     }
@@ -131,7 +143,7 @@ fn lock(lease: &Lease) -> Lock {
         _ => LockOwner { host: lease.holder.clone(), pid: 0, holder: String::new() },
     };
     let heartbeat = lease.renewed.parse().unwrap_or(Timestamp::UNIX_EPOCH);
-    Lock { owner, heartbeat, expires: true }
+    Lock { owner, heartbeat }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use mooring_repair::screens;
 use mooring_repair::workflow::{RepairRun as _, Run};
 use mooring_terminal::{Column, Screen, Table, Text};
 use mooring_workflow::status::RunStatus;
-use mooring_workflow::store::JournalPlace;
 
 use crate::output::failure::CommandFailure;
 use crate::output::published;
@@ -88,10 +87,6 @@ impl StatusArguments {
             operator.select_pool(&pool);
             let status = operator.status().await?;
             if let Ok(Some(run)) = Run::replay(&status.records) {
-                let is_file = matches!(operator.settings().journal, JournalPlace::File(_));
-                if self.pool().is_none() && is_file {
-                    operator.select_pool(run.pool());
-                }
                 // A journal of another cluster or pool shows nothing about this one.
                 operator.own(&run)?;
             }
