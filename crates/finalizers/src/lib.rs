@@ -4,7 +4,7 @@
 //! | module | idea |
 //! |---|---|
 //! | `operator`: [`profile`], [`settings`], [`target`] | the operator, and options; always from the command line |
-//! | `cluster`: [`observation`], [`helm`], [`view`] | cluster state; failed reads are *unknown*, never *none* |
+//! | `cluster`: [`observation`], [`contents`], [`helm`], [`view`] | cluster state; failed reads are *unknown*, never *none* |
 //! | `cluster`: [`evidence`], `managed` | signs of a running operator |
 //! | [`checks`] | all checks |
 //! | [`plan`], [`terms`] | steps and garbage-collected dependents, with a hash; settings and approved plan of a run |
@@ -22,7 +22,7 @@ mod removal;
 pub mod runtime;
 mod steps;
 
-pub use cluster::{evidence, helm, observation, view};
+pub use cluster::{contents, evidence, helm, observation, view};
 pub use operator::{profile, settings, target};
 pub use plan::terms;
 pub use present::{documents, screens, status};

@@ -7,6 +7,7 @@ use crate::cluster::view::Query;
 
 pub const OPERATOR_GONE: &str = "operator-gone";
 pub const OBJECTS_KNOWN: &str = "objects-known";
+pub const NAMESPACE_CONTENTS: &str = "namespace-contents";
 pub const CLUSTER_IDENTITY: &str = "cluster-identity";
 
 /// Returns the reason of a failed read.

@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome};
 
-use super::ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE, missing};
+use std::collections::BTreeSet;
+
+use super::contents::namespace_contents;
+use super::ids::{CLUSTER_IDENTITY, NAMESPACE_CONTENTS, OBJECTS_KNOWN, OPERATOR_GONE, missing};
 use super::operator_gone::operator_gone;
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::settings::Settings;
@@ -16,7 +19,7 @@ pub struct Check {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overridable {
-    /// By `--override ID=REASON`, except where the check says so.
+    /// By `--override ID=REASON` or the names of objects, except where the check says so.
     ByReason,
     /// By `--best-effort`, if the outcome is unknown.
     ByBestEffort,
@@ -29,17 +32,24 @@ pub(super) struct StartFacts<'a> {
     settings: &'a Settings,
     /// Uid of the namespace kube-system; empty if it could not be read.
     cluster: &'a str,
+    /// Uids of the objects that the plan changes.
+    named: &'a BTreeSet<String>,
     now: Timestamp,
 }
 
 /// Checks in display order.
-pub static CHECKS: [Check; 3] = [
+pub static CHECKS: [Check; 4] = [
     Check {
         id: OPERATOR_GONE,
         overridable: Overridable::ByReason,
         evaluate: |start| operator_gone(start.view, start.settings, start.now),
     },
     Check { id: OBJECTS_KNOWN, overridable: Overridable::ByBestEffort, evaluate: objects_known },
+    Check {
+        id: NAMESPACE_CONTENTS,
+        overridable: Overridable::ByBestEffort,
+        evaluate: |start| namespace_contents(start.view, start.settings, start.named),
+    },
     Check { id: CLUSTER_IDENTITY, overridable: Overridable::Never, evaluate: cluster_identity },
 ];
 
@@ -47,9 +57,10 @@ pub(crate) fn evaluate(
     view: &OperatorView,
     settings: &Settings,
     cluster: &str,
+    named: &BTreeSet<String>,
     now: Timestamp,
 ) -> Vec<CheckResult> {
-    let start = StartFacts { view, settings, cluster, now };
+    let start = StartFacts { view, settings, cluster, named, now };
     CHECKS.iter().map(|check| check.result(&start)).collect()
 }
 
@@ -105,7 +116,7 @@ mod tests {
             ..OperatorView::default()
         };
         let overridden = |settings: &Settings| -> Vec<(String, bool)> {
-            let results = evaluate(&view, settings, "", Timestamp::UNIX_EPOCH);
+            let results = evaluate(&view, settings, "", &BTreeSet::new(), Timestamp::UNIX_EPOCH);
             results.into_iter().map(|one| (one.name, one.overridden.is_some())).collect()
         };
         let expected = |is_overridden| {

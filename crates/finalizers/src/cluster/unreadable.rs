@@ -42,6 +42,7 @@ fn permission(query: &Query) -> (&'static str, String) {
         Query::Release => ("list", of("secrets")),
         Query::ReleaseObject => ("get", of("the objects of the release's manifest")),
         Query::Namespace => ("get", of("namespaces")),
+        Query::Contents => ("list", of("the contents of the namespace")),
     }
 }
 

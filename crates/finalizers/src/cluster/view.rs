@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mooring_workflow::workflow::View;
 use serde_json::Value;
 
+use super::contents::Contents;
 use super::evidence::{Lease, OperatorEvent, WebhookState};
 use super::helm::{ReleaseObject, Revision};
 use super::observation::{Binding, Crd, LiveObject, Namespace, OperatorWorkload};
@@ -28,6 +29,8 @@ pub enum Query {
     /// Existing objects of the latest revision's manifest.
     ReleaseObject,
     Namespace,
+    /// All objects of the namespace.
+    Contents,
 }
 
 #[derive(Debug)]
@@ -43,6 +46,7 @@ pub enum Answer {
     Release(Reading<Vec<Revision>>),
     ReleaseObject(Reading<Vec<ReleaseObject>>),
     Namespace(Reading<Namespace>),
+    Contents(Reading<Contents>),
 }
 
 /// Results since the last relevant change.
@@ -59,6 +63,7 @@ pub struct OperatorView {
     pub release: Option<Reading<Vec<Revision>>>,
     pub made: Option<Reading<Vec<ReleaseObject>>>,
     pub namespace: Option<Reading<Namespace>>,
+    pub contents: Option<Reading<Contents>>,
 }
 
 impl View<Query, Answer> for OperatorView {
@@ -75,6 +80,7 @@ impl View<Query, Answer> for OperatorView {
             Query::Release => self.release.is_some(),
             Query::ReleaseObject => self.made.is_some(),
             Query::Namespace => self.namespace.is_some(),
+            Query::Contents => self.contents.is_some(),
         }
     }
 
@@ -97,6 +103,7 @@ impl View<Query, Answer> for OperatorView {
             Answer::Release(reading) => self.release = Some(reading),
             Answer::ReleaseObject(reading) => self.made = Some(reading),
             Answer::Namespace(reading) => self.namespace = Some(reading),
+            Answer::Contents(reading) => self.contents = Some(reading),
         }
     }
 

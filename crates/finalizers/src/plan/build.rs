@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::dependents::{Dependent, Dependents};
 use super::targets::{PlannedObject, PlannedStep, covered, targets};
 use crate::checks::{self, OBJECTS_KNOWN, unread};
+use crate::cluster::contents::Content;
 use crate::cluster::view::{OperatorView, known};
 use crate::operator::profile::Profile;
 use crate::operator::settings::Settings;
@@ -37,6 +38,8 @@ pub struct Plan {
     pub objects: Vec<PlannedObject>,
     /// All objects that may be changed.
     pub targets: Vec<Target>,
+    /// Objects that are deleted with the namespace.
+    pub contents: Vec<Content>,
     /// Objects that are garbage-collected with their owners.
     pub cascade: Vec<Dependent>,
     pub notes: Vec<String>,
@@ -74,7 +77,10 @@ pub fn build(
         })
         .collect();
     let uids: BTreeSet<String> = objects.iter().map(|one| one.object.target.uid.clone()).collect();
-    let checks = checks::evaluate(view, settings, &around.cluster, now);
+    let targets_of = covered(view, settings, &objects);
+    let named: BTreeSet<String> = targets_of.iter().map(|one| one.uid.clone()).collect();
+    let checks = checks::evaluate(view, settings, &around.cluster, &named, now);
+    let contents = checks::deleted_with_namespace(view, settings, &named);
     let unread = unread(view);
     let mut notes = around.notes.clone();
     let mut by_step = targets(view, profile, &objects, &mut notes);
@@ -106,7 +112,8 @@ pub fn build(
         overrides: &settings.overrides,
         checks: checks.iter().filter(|one| one.outcome != Outcome::Pass).map(outcome).collect(),
         objects: objects.iter().map(finalizers).collect(),
-        targets: covered(view, settings, &objects),
+        targets: targets_of,
+        contents: contents.iter().filter(|one| !is_made(one, &contents)).map(content).collect(),
         cascade: around.cascade(&uids).iter().filter(|one| one.direct).map(identity).collect(),
     };
     let hash = hash_document(&document);
@@ -120,6 +127,7 @@ pub fn build(
         overrides: settings.overrides.clone(),
         nothing_to_do,
         targets: document.targets,
+        contents,
         checks,
         steps: steps.collect(),
         cascade: around.cascade(&uids),
@@ -147,6 +155,8 @@ struct Document<'a> {
     /// Removed and kept finalizers of each object.
     objects: Vec<Value>,
     targets: Vec<Target>,
+    /// Objects of the namespace, without those that another of them controls: pods come and go.
+    contents: Vec<Value>,
     cascade: Vec<Value>,
 }
 
@@ -156,6 +166,14 @@ fn outcome(check: &CheckResult) -> Value {
 
 fn finalizers(one: &PlannedObject) -> Value {
     json!([one.object.target.path, one.object.target.uid, one.strip, one.keep])
+}
+
+fn is_made(one: &Content, contents: &[Content]) -> bool {
+    one.controller.as_ref().is_some_and(|uid| contents.iter().any(|other| other.target.uid == *uid))
+}
+
+fn content(one: &Content) -> Value {
+    json!([one.target.path, one.target.uid])
 }
 
 fn identity(one: &Dependent) -> Value {

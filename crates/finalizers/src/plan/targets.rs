@@ -12,6 +12,7 @@ use crate::operator::settings::Settings;
 use crate::operator::target::Target;
 use crate::removal::step::Step;
 use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedStep {
@@ -82,6 +83,13 @@ pub(super) fn targets(
         if !object.strip.is_empty() {
             add(Step::RemoveFinalizers, format!("{target}: {}", object.strip.join(", ")));
         }
+    }
+    let orphans = objects.iter().filter(|object| !object.strip.is_empty()).count();
+    if orphans > 0 {
+        notes.push(format!(
+            "what the operator made outside the cluster for {} stays behind: only the operator could delete it",
+            counted(orphans, "object")
+        ));
     }
     let held = objects.iter().filter(|object| !object.keep.is_empty()).count();
     if held > 0 {

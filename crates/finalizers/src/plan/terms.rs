@@ -1,6 +1,6 @@
 //! Settings of the command line, and objects of the approved plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Plan;
 use crate::checks::OPERATOR_GONE;
@@ -11,19 +11,32 @@ use crate::operator::target::Target;
 #[derive(Debug, Clone)]
 pub struct Terms {
     pub settings: Settings,
-    /// Paths of all objects that the plan changes.
-    covered: BTreeSet<String>,
+    /// Uids of all objects that the plan changes, by path. An object that was recreated since has another one.
+    covered: BTreeMap<String, BTreeSet<String>>,
+    /// Uids of all objects that the plan deletes, also with their namespace.
+    named: BTreeSet<String>,
 }
 
 impl Terms {
     #[must_use]
     pub fn new(settings: Settings, plan: &Plan) -> Self {
-        Self { settings, covered: plan.targets.iter().map(|one| one.path.clone()).collect() }
+        let mut covered: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for Target { path, uid, .. } in &plan.targets {
+            covered.entry(path.clone()).or_default().insert(uid.clone());
+        }
+        let inside = plan.contents.iter().map(|one| one.target.uid.clone());
+        let named = inside.chain(plan.targets.iter().map(|one| one.uid.clone())).collect();
+        Self { settings, covered, named }
     }
 
-    /// Returns true if the plan has an object with this path.
+    /// Returns true if the plan has this object, by path and uid.
     pub fn covers(&self, target: &Target) -> bool {
-        self.covered.contains(&target.path)
+        self.covered.get(&target.path).is_some_and(|uids| uids.contains(&target.uid))
+    }
+
+    /// Uids of all objects that the plan names.
+    pub(crate) fn named(&self) -> &BTreeSet<String> {
+        &self.named
     }
 
     /// Returns true if `operator-gone` is overridden.

@@ -25,6 +25,8 @@ pub struct PublishedPlan {
     pub objects: Vec<PublishedObject>,
     /// All objects that may be changed.
     pub targets: Vec<PublishedTarget>,
+    /// Objects that are deleted with the namespace.
+    pub contents: Vec<PublishedTarget>,
     /// Objects that are garbage-collected with their owners.
     pub cascade: Vec<PublishedDependent>,
     pub notes: Vec<String>,
@@ -101,6 +103,7 @@ impl PublishedPlan {
             steps: plan.steps.clone(),
             objects: objects.collect(),
             targets: plan.targets.iter().map(PublishedTarget::from).collect(),
+            contents: plan.contents.iter().map(|one| PublishedTarget::from(&one.target)).collect(),
             cascade: cascade.collect(),
             notes: [&plan.notes[..], &plan.unread].concat(),
             next,

@@ -14,8 +14,9 @@ use super::documents::checks;
 use crate::plan::{Plan, PlannedStep};
 use crate::removal::step::Step;
 
-/// Returns steps, checks, the hash and the next command. `cluster` is its name.
-pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen {
+/// Returns steps, checks, the hash and the next commands, or none in a prompt, which comes before a change. `cluster` is its
+/// name.
+pub fn plan(plan: &Plan, cluster: &str, next: Option<&[Next]>, is_wide: bool) -> Screen {
     let mut screen = Screen::default();
     let profile = &plan.profile.name;
     if plan.nothing_to_do {
@@ -28,7 +29,8 @@ pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen 
     screen.prose(
         0,
         Text::new(format!(
-            "{steps} remove {profile} from {cluster}, with {objects}. Nothing is changed."
+            "{steps} remove {profile} from {cluster}, with {objects}.{}",
+            screens::unchanged(next)
         )),
     );
     let names = Step::ALL.iter().map(|step| step.name().len()).max().unwrap_or(0);
@@ -46,11 +48,18 @@ pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen 
         }
     }
     screens::checks(&mut screen, &checks(plan), is_wide);
+    let mut also = Vec::new();
+    if !plan.contents.is_empty() {
+        let counts = counts(plan.contents.iter().map(|one| one.target.resource.as_str()));
+        also.push(format!("{counts}, deleted with the namespace"));
+        let names = plan.contents.iter().filter(|_| is_wide).map(|one| one.target.to_string());
+        also.extend(names.map(|name| format!("  {name}")));
+    }
     if !plan.cascade.is_empty() {
         let counts = counts(plan.cascade.iter().map(|one| one.resource.as_str()));
-        let text = format!("{counts}, garbage-collected with their owners");
-        screen.label("Also", [Text::new(text)]);
+        also.push(format!("{counts}, garbage-collected with their owners"));
     }
+    screen.label("Also", also.into_iter().map(Text::new));
     let kept = plan.objects.iter().filter(|object| !object.keep.is_empty());
     let kept = kept.map(|one| format!("{}: {}", one.object.target, one.keep.join(", ")));
     let kept: Vec<String> = kept.collect();
@@ -62,7 +71,7 @@ pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen 
     let until = time_of_day(plan.approval.expires);
     let about = format!("for {cluster} only, until {until} UTC");
     screens::plan_hash(&mut screen, &about, &plan.approval.to_string());
-    screens::next(&mut screen, "Next", next);
+    screens::next(&mut screen, "Next", next.unwrap_or_default());
     screen
 }
 

@@ -9,6 +9,7 @@ use mooring_workflow::types::Types;
 use mooring_workflow::{EffectResult, Replay};
 use serde::{Deserialize, Serialize};
 
+use super::backup::Backup;
 use super::effect::Effect;
 use super::step::Step;
 use crate::cluster::view::Query;
@@ -46,8 +47,12 @@ impl Replay for FinalizerRemoval {
     }
 
     fn fold(run: &mut Run, entry: &Entry, _: Timestamp) {
-        if let Entry::Fact(Fact::Spared { key, why }) = entry {
-            run.facts.spared.insert(key.clone(), why.clone());
+        match entry {
+            Entry::Fact(Fact::Spared { key, why }) => {
+                run.facts.spared.insert(key.clone(), why.clone());
+            }
+            Entry::Fact(Fact::Saved { key, .. }) => drop(run.facts.saved.insert(key.clone())),
+            _ => {}
         }
     }
 }
@@ -86,6 +91,13 @@ pub enum Fact {
         key: String,
         why: String,
     },
+    /// A copy of an object that is deleted with its namespace.
+    Saved {
+        /// Path and uid.
+        key: String,
+        /// None if it cannot be read, or is too large.
+        backup: Option<Box<Backup>>,
+    },
 }
 
 /// State from the facts of a removal.
@@ -93,6 +105,8 @@ pub enum Fact {
 pub struct Facts {
     /// Skipped objects by path and uid, with reasons.
     pub spared: BTreeMap<String, String>,
+    /// Objects with a copy, by path and uid.
+    pub saved: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -95,6 +95,10 @@ impl OperatorCluster {
                 let path = format!("/api/v1/namespaces/{name}");
                 Answer::Namespace(read(&self.api, &path, Namespace::read).await)
             }
+            Query::Contents => Answer::Contents(match &self.profile.namespace {
+                Some(namespace) => self.contents(namespace).await,
+                None => Reading::NotFound,
+            }),
         }
     }
 

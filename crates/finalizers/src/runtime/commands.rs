@@ -103,6 +103,13 @@ impl Remover {
         JournalStatus::read(self.store()).await
     }
 
+    /// Returns true if the last run of this profile can be resumed; false as well if it cannot be read.
+    pub async fn has_unfinished_run(&self) -> bool {
+        let Ok(status) = self.status().await else { return false };
+        let run = Run::replay(&status.records).ok().flatten();
+        run.is_some_and(|run| !run.is_finished() && self.check_profile(&run).is_ok())
+    }
+
     /// Starts a run and drives it until it stops.
     pub async fn apply(
         &self,

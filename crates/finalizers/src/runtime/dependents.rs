@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::api::{OperatorCluster, WEBHOOKS, items, plural, root_of};
+use super::api::{OperatorCluster, WEBHOOKS, items, root_of};
 use crate::plan::{Dependent, Dependents, api_service_note, webhook_note};
-use mooring_kube::Client;
+use mooring_kube::{Client, Response};
 use mooring_workflow::Reading;
 use mooring_workflow::responses::list;
 
@@ -59,10 +59,17 @@ impl OperatorCluster {
     /// Reads the metadata of all objects with an owner, by kind.
     async fn dependents(&self, around: &mut Dependents) {
         let metadata = self.api.metadata_only();
-        for api_version in self.group_versions(around).await {
+        let versions = match self.group_versions().await {
+            Ok(versions) => versions,
+            Err(why) => {
+                around.unread.push(format!("{why}: dependents are unknown"));
+                return;
+            }
+        };
+        for api_version in versions {
             let root = root_of(&api_version);
-            let resources = match listable(&self.api, &root).await {
-                Ok(resources) => resources,
+            let kinds = match listable(&self.api, &root).await {
+                Ok(kinds) => kinds,
                 Err(why) => {
                     around
                         .unread
@@ -70,12 +77,10 @@ impl OperatorCluster {
                     continue;
                 }
             };
-            let group = api_version.split_once('/').map(|(group, _)| group);
-            for name in resources {
-                let qualified =
-                    group.map_or_else(|| name.clone(), |group| format!("{name}.{group}"));
+            for kind in kinds.iter().filter(|kind| !IGNORED.contains(&kind.plural.as_str())) {
+                let qualified = kind.qualified(&api_version);
                 let read = |body: &Value| items(body, |item| Dependent::read(&qualified, item));
-                match list(&metadata, &format!("{root}/{name}"), read).await {
+                match list(&metadata, &format!("{root}/{}", kind.plural), read).await {
                     Reading::Known(owned) => around.owned.extend(owned),
                     Reading::NotFound => {}
                     missing => around.unread.push(format!(
@@ -91,27 +96,34 @@ impl OperatorCluster {
     }
 
     /// Returns the preferred version of every group.
-    async fn group_versions(&self, around: &mut Dependents) -> Vec<String> {
-        let mut versions = vec!["v1".to_owned()];
-        match self.api.get("/apis").await {
-            Ok(answer) if answer.is_success() => {
-                let groups =
-                    answer.body["groups"].as_array().map(Vec::as_slice).unwrap_or_default();
-                versions.extend(groups.iter().filter_map(|group| {
-                    group["preferredVersion"]["groupVersion"].as_str().map(str::to_owned)
-                }));
-            }
-            _ => {
-                around
-                    .unread
-                    .push("API groups could not be read: dependents are unknown".to_owned());
-            }
-        }
-        versions
+    pub(super) async fn group_versions(&self) -> Result<Vec<String>, String> {
+        let answer = self.api.get("/apis").await.ok().filter(Response::is_success);
+        let answer = answer.ok_or("the API groups could not be read")?;
+        let groups = answer.body["groups"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let preferred = groups.iter().filter_map(|group| {
+            group["preferredVersion"]["groupVersion"].as_str().map(str::to_owned)
+        });
+        Ok(["v1".to_owned()].into_iter().chain(preferred).collect())
     }
 }
 
-async fn listable(api: &Client, root: &str) -> Result<Vec<String>, String> {
+/// A resource that can be listed.
+pub(super) struct Kind {
+    pub(super) plural: String,
+    pub(super) namespaced: bool,
+}
+
+impl Kind {
+    /// Returns `deployments.apps`.
+    pub(super) fn qualified(&self, api_version: &str) -> String {
+        match api_version.split_once('/') {
+            Some((group, _)) => format!("{}.{group}", self.plural),
+            None => self.plural.clone(),
+        }
+    }
+}
+
+pub(super) async fn listable(api: &Client, root: &str) -> Result<Vec<Kind>, String> {
     let answer = api.get(root).await.map_err(|lost| lost.0)?;
     if !answer.is_success() {
         return Err(answer.refusal().0);
@@ -120,9 +132,9 @@ async fn listable(api: &Client, root: &str) -> Result<Vec<String>, String> {
     let lists = |one: &&Value| {
         one["verbs"].as_array().is_some_and(|verbs| verbs.iter().any(|verb| verb == "list"))
     };
-    let names = resources.iter().filter(lists).filter_map(|one| one["name"].as_str());
-    Ok(names
-        .filter(|name| !name.contains('/') && !IGNORED.contains(&plural(name)))
-        .map(str::to_owned)
-        .collect())
+    let kind = |one: &Value| {
+        let plural = one["name"].as_str().filter(|name| !name.contains('/'))?.to_owned();
+        Some(Kind { plural, namespaced: one["namespaced"] == true })
+    };
+    Ok(resources.iter().filter(lists).filter_map(kind).collect())
 }

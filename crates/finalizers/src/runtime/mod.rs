@@ -2,6 +2,7 @@
 
 mod api;
 mod commands;
+mod contents;
 mod dependents;
 mod start_checks;
 

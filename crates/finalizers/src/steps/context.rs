@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::retry::{Retry, RetryPolicy};
 use mooring_workflow::{Effect as _, Reading};
 
+use super::operator_stopped::operator_stopped;
 use crate::cluster::observation::{Crd, LiveObject, OperatorWorkload};
 use crate::cluster::unreadable::{NOT_SERVED, about, unreadable};
 use crate::cluster::view::{OperatorView, Query};
@@ -137,7 +138,12 @@ impl<'a> Context<'a> {
         let mut never = Vec::new();
         for effect in effects {
             match self.readiness(&effect) {
-                Readiness::Act => return Err(Decision::Apply(Box::new(effect)).into()),
+                Readiness::Act => {
+                    if !matches!(effect, Effect::ScaleDown { .. }) {
+                        operator_stopped(self)?;
+                    }
+                    return Err(Decision::Apply(Box::new(effect)).into());
+                }
                 Readiness::Handled => handled = true,
                 Readiness::Later(until) => {
                     if soonest.as_ref().is_none_or(|(first, _)| until < *first) {

@@ -1,12 +1,18 @@
 //! The operator, its bindings, its release and its namespace.
 
-use super::context::{Context, Progress, stop};
+use super::context::{Context, Halt, Progress, Unknown, stop};
+use super::operator_stopped::operator_stopped;
+use crate::checks::foreign;
+use crate::cluster::contents::{Contents, Standing};
 use crate::cluster::helm::{ReleaseObject, Revision};
 use crate::cluster::observation::OperatorWorkload;
 use crate::cluster::view::Query;
 use crate::operator::profile::ReleaseResources;
+use crate::operator::target::Target;
+use crate::removal::backup::Backup;
 use crate::removal::effect::Effect;
-use crate::removal::workflow::Reason;
+use crate::removal::workflow::{Decision, Fact, Reason};
+use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
 /// Scales the operator to zero if requested.
@@ -112,6 +118,50 @@ pub(super) fn release(cx: &Context<'_>) -> Progress {
     }])
 }
 
+/// Ensures that the operator is gone, that the namespace has nothing but what the plan names, and that the journal has a copy
+/// of it.
+fn contents_planned(cx: &Context<'_>) -> Result<Result<(), String>, Halt> {
+    operator_stopped(cx)?;
+    let contents = match cx.read(cx.view.contents.as_ref(), Query::Contents)? {
+        Ok(contents) => contents,
+        Err(why) => return Ok(Err(why)),
+    };
+    let Some(contents) = contents else { return Ok(Ok(())) };
+    if let Some(why) = foreign(contents, cx.terms.named()) {
+        // What the run deleted may take a while to be gone.
+        return if cx.expired() { Ok(Err(why)) } else { Err(cx.wait(format!("because {why}"))) };
+    }
+    let Some(target) = next_backup(cx) else {
+        // The copies took time: all of it is read again right before the deletion.
+        return if cx.run.seq > cx.view_seq { Err(Decision::Refresh.into()) } else { Ok(Ok(())) };
+    };
+    let unread = || Unknown::NotRead(Query::Whole(target.path.clone()));
+    let whole = cx.view.whole.get(&target.path).ok_or_else(unread)?;
+    let same = |whole: &&serde_json::Value| whole["metadata"]["uid"] == target.uid.as_str();
+    let backup = whole.known().filter(same).and_then(|whole| Backup::of(whole).ok());
+    let (key, backup) = (saved_key(target), backup.map(Box::new));
+    Err(Decision::Record(Box::new(Fact::Saved { key, backup })).into())
+}
+
+fn saved_key(target: &Target) -> String {
+    format!("{} {}", target.path, target.uid)
+}
+
+/// Returns the next object of the namespace without a copy. A copy of a Secret would be one of its data, and what another
+/// object controls is made again from that.
+pub(super) fn next_backup<'a>(cx: &Context<'a>) -> Option<&'a Target> {
+    let contents: &Contents = cx.view.contents.as_ref().and_then(Reading::known)?;
+    let standings = contents.standings(cx.terms.named(), None);
+    let mut next = standings.into_iter().filter(|(one, standing)| {
+        *standing == Standing::Named
+            && !one.deleting
+            && one.controller.is_none()
+            && one.target.resource != "secrets"
+            && !cx.run.facts.saved.contains(&saved_key(&one.target))
+    });
+    next.next().map(|(one, _)| &one.target)
+}
+
 pub(super) fn namespace(cx: &Context<'_>) -> Progress {
     if cx.profile().namespace.is_none() {
         return Ok(vec!["the profile has no namespace".to_owned()]);
@@ -134,6 +184,11 @@ pub(super) fn namespace(cx: &Context<'_>) -> Progress {
         Ok(Some(namespace)) => namespace,
         Err(why) => return Ok(vec![format!("the namespace is unknown: {why}")]),
     };
+    if !found.deleting
+        && let Err(why) = contents_planned(cx)?
+    {
+        return Ok(vec![format!("the namespace was kept: {why}")]);
+    }
     let effect = Effect::Delete { target: found.target.clone() };
     let never = cx.work((!found.deleting).then_some(effect))?;
     if !never.is_empty() || cx.expired() {

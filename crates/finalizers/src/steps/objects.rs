@@ -9,20 +9,11 @@ use crate::cluster::unreadable::unreadable;
 use crate::cluster::view::Query;
 use crate::removal::backup::Backup;
 use crate::removal::effect::Effect;
-use crate::removal::workflow::{Decision, Fact, RemovalRun as _};
+use crate::removal::workflow::{Decision, Fact};
 use mooring_workflow::Reading;
 
-/// Recreations of an object after which it is skipped.
-const MAX_RECREATIONS: usize = 3;
-
-/// Deletes objects, except those that were recreated more often than `most`.
-fn deletions(cx: &Context<'_>, objects: &Objects<'_>, most: usize) -> Vec<Effect> {
-    let deleted = cx.run.deleted();
-    let returns = |object: &LiveObject| {
-        let uids = deleted.get(object.target.path.as_str());
-        uids.map_or(0, |uids| uids.iter().filter(|uid| **uid != object.target.uid).count())
-    };
-    let living = objects.known.iter().filter(|object| !object.deleting && returns(object) <= most);
+fn deletions(objects: &Objects<'_>) -> Vec<Effect> {
+    let living = objects.known.iter().filter(|object| !object.deleting);
     living.map(|object| Effect::Delete { target: object.target.clone() }).collect()
 }
 
@@ -36,7 +27,7 @@ fn evidence(what: &str, count: usize, stays: usize) -> Vec<String> {
 
 pub(super) fn delete(cx: &Context<'_>) -> Progress {
     let objects = cx.objects()?;
-    let never = cx.work(deletions(cx, &objects, 0))?;
+    let never = cx.work(deletions(&objects))?;
     Ok(evidence("objects are deleted or being deleted", deleted(cx), never.len()))
 }
 
@@ -84,10 +75,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
             Ok(())
         }
     };
-    let again = deletions(cx, &objects, MAX_RECREATIONS);
-    let deletable: BTreeSet<String> =
-        again.iter().map(|effect| effect.target().uid.clone()).collect();
-    attempt(again)?;
+    attempt(deletions(&objects))?;
     let mut handled = false;
     for object in objects.known.iter().filter(|object| object.deleting) {
         match removal(cx, object)? {
@@ -104,8 +92,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
         return Err(halt);
     }
     let hopeless = |object: &&&LiveObject| {
-        (!object.deleting && !deletable.contains(&object.target.uid))
-            || stuck.contains(&object.target.uid)
+        stuck.contains(&object.target.uid)
             || cx.run.facts.spared.contains_key(&spared_key(object))
             || refused_for_good(cx, object)
     };
@@ -194,7 +181,7 @@ fn spare(object: &LiveObject, why: String) -> Halt {
 
 /// Returns the next whole object to read, if nothing else is due.
 pub(super) fn next_whole(cx: &Context<'_>, objects: &Objects<'_>) -> Option<Query> {
-    if deletions(cx, objects, MAX_RECREATIONS).iter().any(|effect| cx.is_due(effect)) {
+    if deletions(objects).iter().any(|effect| cx.is_due(effect)) {
         return None;
     }
     for object in objects.known.iter().filter(|object| object.deleting) {

@@ -1,9 +1,11 @@
-//! The check right before finalizers are removed.
+//! The check before every step that deletes or removes finalizers.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::context::{Context, Halt, stop};
+use crate::cluster::observation::OperatorWorkload;
 use crate::cluster::view::Query;
+use crate::removal::step::Step;
 use crate::removal::workflow::Reason;
 
 /// Maximum clock skew between the cluster and this process.
@@ -14,9 +16,16 @@ const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);
 pub(super) fn operator_stopped(cx: &Context<'_>) -> Result<(), Halt> {
     match cx.controllers()? {
         Ok(controllers) => {
-            if let Some(running) = controllers.iter().find(|controller| controller.runs()) {
+            let running = controllers.iter().filter(|controller| controller.runs());
+            let (planned, other): (Vec<&OperatorWorkload>, Vec<_>) =
+                running.partition(|controller| may_run(cx, controller));
+            if let Some(running) = other.first() {
                 let message = format!("the operator is running again ({})", running.target);
                 return Err(stop(Reason::OperatorRuns, message));
+            }
+            // Its Leases are those of the planned workload.
+            if !planned.is_empty() {
+                return Ok(());
             }
         }
         Err(why) => {
@@ -25,6 +34,14 @@ pub(super) fn operator_stopped(cx: &Context<'_>) -> Result<(), Halt> {
         }
     }
     no_lease_renewed(cx)
+}
+
+/// Returns true for a workload that the plan scales to zero after its teardown: objects are deleted while it runs.
+fn may_run(cx: &Context<'_>, controller: &OperatorWorkload) -> bool {
+    cx.run.step() == Some(Step::DeleteObjects)
+        && cx.terms.settings.scale_down
+        && controller.is_scalable()
+        && cx.terms.covers(&controller.target)
 }
 
 /// Stops if a Lease is renewed although no workload runs: the operator may run outside the cluster.

@@ -1,18 +1,25 @@
 //! Reads of each step, as far as the view shows them.
 
 use super::context::Context;
+use super::installation::next_backup;
 use super::objects::next_whole;
 use super::operator_stopped::operator_stopped;
 use crate::cluster::observation::OperatorWorkload;
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::profile::Profile;
 use crate::removal::step::Step;
+use mooring_workflow::Reading;
 
 pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
     let (view, profile) = (cx.view, cx.profile());
     match cx.run.step() {
-        None => [objects(view, profile), installation(profile)].concat(),
-        Some(Step::DeleteObjects | Step::DeleteCrds) => objects(view, profile),
+        None => {
+            let contents = profile.namespace.is_some().then_some(Query::Contents);
+            [objects(view, profile), installation(profile), contents.into_iter().collect()].concat()
+        }
+        Some(Step::DeleteObjects | Step::DeleteCrds) => {
+            [objects(view, profile), signs(cx)].concat()
+        }
         Some(Step::WaitForTeardown) => {
             let mut reads = vec![Query::Controllers];
             if known(view.controllers.as_ref()).iter().any(OperatorWorkload::runs) {
@@ -22,11 +29,9 @@ pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
         }
         Some(Step::ScaleDown) => vec![Query::Controllers],
         Some(Step::RemoveFinalizers) => finalizers(cx),
-        Some(Step::DeleteBindings) => bindings(profile),
-        Some(Step::DeleteRelease) => release(profile),
-        Some(Step::DeleteNamespace) if profile.namespace.is_some() => {
-            [release(profile), vec![Query::Namespace]].concat()
-        }
+        Some(Step::DeleteBindings) => [bindings(profile), signs(cx)].concat(),
+        Some(Step::DeleteRelease) => [release(profile), signs(cx)].concat(),
+        Some(Step::DeleteNamespace) if profile.namespace.is_some() => namespace(cx),
         Some(Step::DeleteNamespace | Step::Verify) => Vec::new(),
     }
 }
@@ -34,7 +39,8 @@ pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
 /// Returns all reads of a profile and of the signs of its operator, except whole objects.
 pub(crate) fn everything(view: &OperatorView, profile: &Profile) -> Vec<Query> {
     let signs = vec![Query::Controllers, Query::Leases, Query::Events, Query::Webhooks];
-    [objects(view, profile), signs, installation(profile)].concat()
+    let contents = profile.namespace.is_some().then_some(Query::Contents);
+    [objects(view, profile), signs, installation(profile), contents.into_iter().collect()].concat()
 }
 
 fn objects(view: &OperatorView, profile: &Profile) -> Vec<Query> {
@@ -55,12 +61,28 @@ fn finalizers(cx: &Context<'_>) -> Vec<Query> {
     if objects.known.is_empty() {
         return reads;
     }
-    reads.push(Query::Controllers);
-    if !cx.terms.ignores_operator() {
-        reads.push(Query::Leases);
-    }
+    reads.extend(signs(cx));
     if operator_stopped(cx).is_ok() {
         reads.extend(next_whole(cx, &objects));
+    }
+    reads
+}
+
+/// Returns the reads of [`operator_stopped`].
+fn signs(cx: &Context<'_>) -> Vec<Query> {
+    let leases = (!cx.terms.ignores_operator()).then_some(Query::Leases);
+    [Query::Controllers].into_iter().chain(leases).collect()
+}
+
+/// The contents are read last, right before the namespace is deleted, and then the next one without a backup.
+fn namespace(cx: &Context<'_>) -> Vec<Query> {
+    let mut reads = release(cx.profile());
+    reads.push(Query::Namespace);
+    let found = cx.view.namespace.as_ref().and_then(Reading::known);
+    if found.is_some_and(|namespace| !namespace.deleting) {
+        reads.extend(signs(cx));
+        reads.push(Query::Contents);
+        reads.extend(next_backup(cx).map(|target| Query::Whole(target.path.clone())));
     }
     reads
 }

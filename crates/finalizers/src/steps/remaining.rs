@@ -3,11 +3,13 @@
 use super::context::{Context, NOT_PLANNED, Unknown};
 use super::installation::removable;
 use super::objects::spared_key;
+use crate::checks::foreign;
 use crate::cluster::observation::{CRDS, LiveObject};
 use crate::cluster::view::Query;
 use crate::operator::target::Target;
 use crate::removal::effect::{Effect, why_not};
 use crate::removal::workflow::{Leftover, RemovalRun as _};
+use mooring_workflow::Reading;
 
 /// Returns the remaining objects from the final reads. Failed reads count as remaining.
 pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
@@ -50,9 +52,7 @@ pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
                 let held = namespace.held_by.join("; ");
                 let why = match refusal(cx, &namespace.target) {
                     Some(why) => why,
-                    None if !namespace.deleting => {
-                        "not deleted because its release is unknown".to_owned()
-                    }
+                    None if !namespace.deleting => kept_because(cx),
                     None if held.is_empty() => "deletion is still in progress".to_owned(),
                     None => format!("deletion is blocked: {held}"),
                 };
@@ -62,6 +62,22 @@ pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
         }
     }
     Ok(left)
+}
+
+/// Returns why the run did not delete the namespace.
+fn kept_because(cx: &Context<'_>) -> String {
+    let is_unknown = cx.view.release.as_ref().is_some_and(|reading| reading.error().is_some())
+        || cx.view.made.as_ref().is_some_and(|reading| reading.error().is_some());
+    let contents = match cx.view.contents.as_ref() {
+        _ if is_unknown => None,
+        Some(Reading::Known(contents)) => foreign(contents, cx.terms.named()),
+        Some(reading) => reading.error().map(|why| format!("its contents {why}")),
+        None => None,
+    };
+    contents.map_or_else(
+        || "not deleted because its release is unknown".to_owned(),
+        |why| format!("not deleted because {why}"),
+    )
 }
 
 fn of_release(cx: &Context<'_>, left: &mut Vec<Leftover>) -> Result<(), Unknown> {

@@ -225,7 +225,8 @@ async fn missing_namespace_or_binding_is_fine() {
 
 #[tokio::test(start_paused = true)]
 async fn unreadable_release_keeps_its_namespace() {
-    let harness = Harness::model("release_403");
+    let mut harness = Harness::model("release_403");
+    harness.settings.best_effort = true;
     harness.retired().await;
     fault(&harness, "GET", "/api/v1/namespaces/*/secrets", 403, None);
     let (ending, report) = harness.apply().await;
@@ -298,7 +299,7 @@ async fn object_with_a_too_large_backup_is_skipped_and_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recreated_object_is_reported_after_three_deletions() {
+async fn recreated_object_is_deleted_once_and_reported() {
     let harness = Harness::model("made_again");
     harness.namespace(&harness.namespace).await;
     let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
@@ -327,8 +328,11 @@ async fn recreated_object_is_reported_after_three_deletions() {
     let (ending, report) = harness.apply().await;
     finished(&ending, false);
     let reason = why(&report, &format!("things.{}", harness.group), "phoenix");
-    assert!(reason.contains("something is recreating it"), "{reason}");
-    assert!(report.effects.len() < 20, "{}", report.effects.len());
+    // Its uid is another one, which the plan does not name.
+    assert!(reason.contains("plan and apply again"), "{reason}");
+    let is_deletion =
+        |what: &str| what.starts_with("delete things") && what.ends_with("default/phoenix");
+    assert_eq!(report.effects.iter().filter(|effect| is_deletion(&effect.what)).count(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -237,7 +237,32 @@ impl Harness {
         ];
         self.binding().await;
         self.release().await;
+        let settings = json!({
+            "metadata": {"name": "settings", "annotations": self.marks()},
+            "data": {"size": "3", "password": "hunter2"},
+        });
+        self.create(&format!("/api/v1/namespaces/{}/configmaps", self.namespace), settings).await;
         objects
+    }
+
+    /// What Kubernetes and its clients write into every namespace.
+    pub(crate) async fn usual(&self) {
+        let root = format!("/api/v1/namespaces/{}", self.namespace);
+        for (resource, name) in [("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")]
+        {
+            let path = format!("{root}/{resource}");
+            // Its controllers may have done so already.
+            let (status, made) =
+                self.call("POST", &path, json!({"metadata": {"name": name}})).await;
+            assert!(matches!(status, 201 | 409), "{made}");
+        }
+        let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", self.namespace);
+        self.create(&leases, json!({"metadata": {"name": "idle"}, "spec": {}})).await;
+    }
+
+    /// The annotations of an object of the release.
+    pub(crate) fn marks(&self) -> Value {
+        json!({"meta.helm.sh/release-name": "op", "meta.helm.sh/release-namespace": self.namespace})
     }
 
     pub(crate) async fn binding(&self) {
@@ -442,5 +467,6 @@ pub(crate) fn crd(resource: &str) -> String {
 
 /// The screen of a plan with every target.
 pub(crate) fn shown(plan: &mooring_finalizers::plan::Plan) -> String {
-    mooring_finalizers::screens::plan(plan, "c", &[], true).render(&mooring_terminal::Style::PIPE)
+    mooring_finalizers::screens::plan(plan, "c", Some(&[]), true)
+        .render(&mooring_terminal::Style::PIPE)
 }

@@ -16,6 +16,7 @@
 mod acceptance;
 mod actors;
 mod cases;
+mod contents;
 mod forgery;
 mod harness;
 mod kills;

@@ -121,6 +121,7 @@ fn plan() -> Plan {
             .collect(),
         objects,
         targets: Vec::new(),
+        contents: Vec::new(),
         cascade: Vec::new(),
         notes: vec!["1 objects have finalizers not listed in the profile and are kept".to_owned()],
         unread: Vec::new(),
@@ -130,8 +131,8 @@ fn plan() -> Plan {
 #[test]
 fn plan_screens() {
     let next = [Next::new("mooring finalizers apply", "prompts for prod-weu/package-operator")];
-    golden("plan", &screens::plan(&plan(), "prod-weu", &next, false));
-    let wide = screens::plan(&plan(), "prod-weu", &next, true).render(&Style::PIPE);
+    golden("plan", &screens::plan(&plan(), "prod-weu", Some(&next), false));
+    let wide = screens::plan(&plan(), "prod-weu", Some(&next), true).render(&Style::PIPE);
     assert!(wide.contains("packages.package-operator.run team-a/web"), "{wide}");
     assert!(wide.contains(&plan().approval.to_string()), "{wide}");
     let mut blocked = plan();
@@ -140,9 +141,11 @@ fn plan_screens() {
         Outcome::Fail,
         "Deployment package-operator-system/package-operator has 1 ready replica",
     );
-    golden("plan-blocked", &screens::plan(&blocked, "prod-weu", &[], false));
+    golden("plan-blocked", &screens::plan(&blocked, "prod-weu", Some(&[]), false));
     let nothing = Plan { nothing_to_do: true, ..plan() };
-    golden("plan-nothing", &screens::plan(&nothing, "prod-weu", &[], false));
+    let prompt = screens::plan(&plan(), "prod-weu", None, false).render(&Style::PIPE);
+    assert!(!prompt.contains("Nothing is changed"), "a change follows: {prompt}");
+    golden("plan-nothing", &screens::plan(&nothing, "prod-weu", Some(&[]), false));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(crate) async fn read_runs(
     let (mut runs, mut outcome) = (Vec::new(), Reading::Known(()));
     for pool in names.filter_map(pool_of_config_map) {
         let journal = store(client.clone(), namespace, pool);
-        let status = RepairJournal::read(journal, Timestamp::now()).await;
+        let status = RepairJournal::read(journal).await;
         match status.and_then(|status| run_status(&status).map_err(|error| error.to_string())) {
             Ok(run) => runs.extend(run),
             // `mooring repair status` reports it.

@@ -434,6 +434,12 @@ fn killed_run_is_resumed_after_its_lease_expired() {
     assert!(err.contains(&format!("(pid {}), last heartbeat ", first.id())), "{err}");
     first.kill().unwrap();
     wait(first);
+    // Every command points to what continues the run.
+    for words in [&["detect", "--pool", "system"][..], &["detect"], &["plan"], &["status"]] {
+        let (_, out, err) = sim.run(words);
+        assert!(out.contains("mooring repair resume"), "{words:?} {out}{err}");
+        assert!(!out.contains("mooring repair plan") && !out.contains("repair apply"), "{out}");
+    }
     let (code, out, err) = sim.run(&["resume", "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("waiting for the lock to expire (30s)"), "{err}");

@@ -17,17 +17,17 @@ pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> C
             let state = cluster.state.as_str();
             match state {
                 "Succeeded" | "Canceled" | "Failed" | "Updating" | "Upgrading" => {
-                    result(Outcome::Pass, format!("provisioningState is {state}"))
+                    result(Outcome::Pass, format!("cluster is {state}"))
                 }
                 // The state after an abort is temporary: neither ok nor failed.
                 "Canceling" => CheckResult {
                     transient: true,
-                    ..result(Outcome::Unknown, "provisioningState is Canceling; waiting".to_owned())
+                    ..result(Outcome::Unknown, "cluster is Canceling; waiting".to_owned())
                 },
                 "" => result(Outcome::Fail, "the cluster has no provisioningState".to_owned()),
                 _ => result(
                     Outcome::Fail,
-                    format!("provisioningState is {}", mooring_redact::identifier(state)),
+                    format!("cluster is {}", mooring_redact::identifier(state)),
                 ),
             }
         }

@@ -245,6 +245,7 @@ impl Operator {
             _ => self.settings.clone(),
         };
         let services = Services { azure: self.azure.clone(), kube };
-        self.process.drive(journal, first, &terms, services, watcher).await
+        // On the heap: it is large.
+        Box::pin(self.process.drive(journal, first, &terms, services, watcher)).await
     }
 }

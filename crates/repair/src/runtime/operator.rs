@@ -17,7 +17,7 @@ use super::kubernetes::ClusterApi;
 use crate::checks::PERMISSIONS;
 use crate::names::config_map;
 use crate::settings::Settings;
-use crate::workflow::Entry;
+use crate::workflow::{Entry, Run};
 
 pub type JournalStatus = command::JournalStatus<Entry>;
 
@@ -138,6 +138,14 @@ impl Operator {
         let ended = self.process.now();
         self.sources[0].add(began, ended, read.as_ref().err().cloned());
         Ok(read?)
+    }
+
+    /// Returns the unfinished run of the pool; none as well if it cannot be read.
+    pub async fn unfinished_run(&mut self) -> Option<Run> {
+        let store = self.store().await.ok()?;
+        let status = JournalStatus::read(store).await.ok()?;
+        let run = Run::replay(&status.records).ok()??;
+        (!run.is_finished() && self.own(&run).is_ok()).then_some(run)
     }
 
     /// Fails if Azure gives no token, rejects it, or does not know the subscription: settings or credentials are wrong.

@@ -96,10 +96,10 @@ impl mooring_workflow::Effect for Effect {
     fn key(&self) -> String {
         match self {
             Self::AbortOperation { scope: OperationScope::Cluster, .. } => {
-                "abort cluster".to_owned()
+                "abort the operation of the cluster".to_owned()
             }
             Self::AbortOperation { scope: OperationScope::Pool(pool), .. } => {
-                format!("abort pool {pool}")
+                format!("abort the operation of pool {pool}")
             }
             Self::PutPool { pool, .. } => Self::key_of_put(pool),
             Self::DeletePool { pool, .. } => Self::key_of_deletion(pool),

@@ -114,7 +114,7 @@ impl Session {
         for (name, reason) in &self.overrides {
             settings.apply_override(name, reason);
         }
-        settings.journal = self.journal.clone();
+        settings.journal.clone_from(&self.journal);
         settings.limits.overall = self.overall;
         settings.limits.poll = self.poll;
         settings

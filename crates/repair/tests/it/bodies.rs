@@ -639,5 +639,6 @@ proptest! {
 pub(crate) fn shown(plan: &plan::Plan) -> String {
     let settings = Settings::new(crate::common::target(&plan.pool));
     let report = mooring_repair::report::detect(&ClusterView::default(), &settings, plan.expires);
-    mooring_repair::screens::plan(plan, &report, &[], true).render(&mooring_terminal::Style::PIPE)
+    mooring_repair::screens::plan(plan, &report, Some(&[]), true)
+        .render(&mooring_terminal::Style::PIPE)
 }

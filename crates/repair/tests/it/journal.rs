@@ -141,8 +141,11 @@ fn records_are_read_back_as_written() {
     assert_eq!(decode::<Entry>(&records.iter().map(encode).collect::<String>()).unwrap(), records);
     let state = Run::replay(&records).unwrap().unwrap();
     assert_eq!(state.phase, Phase::Finished(Finish::Aborted));
-    assert_eq!(state.attempt("abort cluster").unwrap().token.as_deref(), Some("t"));
-    assert_eq!(state.attempt("abort cluster").unwrap().count, 1);
+    assert_eq!(
+        state.attempt("abort the operation of the cluster").unwrap().token.as_deref(),
+        Some("t")
+    );
+    assert_eq!(state.attempt("abort the operation of the cluster").unwrap().count, 1);
     assert!(state.facts.cordoned.contains("n"));
     assert_eq!(state.step(), Some(Step::ClearOperation));
 }

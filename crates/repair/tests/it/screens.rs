@@ -89,9 +89,9 @@ fn wedged() -> DetectionReport {
         vec![
             yes("missing-nodes", "2 Ready, schedulable nodes (minimum 3)"),
             yes("failing-writes", WRITES),
-            yes("cluster-state", "provisioningState is Updating"),
+            yes("cluster-state", "cluster is Updating"),
             yes("other-pools", "1 other pool, none unexpectedly empty"),
-            yes("pool-state", "provisioningState is Failed (wedged if Failed)"),
+            yes("pool-state", "pool system is Failed (wedged if Failed)"),
         ],
     );
     report.operation = Some(RunningOperation {
@@ -209,10 +209,12 @@ fn blocked_plan() -> Plan {
 #[test]
 fn plan_screens() {
     let apply = next("mooring repair apply --pool system", "prompts for prod-weu/system");
-    golden("plan", &screens::plan(&plan(), &wedged(), &apply, false));
+    golden("plan", &screens::plan(&plan(), &wedged(), Some(&apply), false));
     let detect = next("mooring repair detect --pool system", "`apply` would not start");
-    golden("plan-blocked", &screens::plan(&blocked_plan(), &unknown(), &detect, false));
-    let wide = screens::plan(&plan(), &wedged(), &apply, true).render(&Style::PIPE);
+    golden("plan-blocked", &screens::plan(&blocked_plan(), &unknown(), Some(&detect), false));
+    let prompt = screens::plan(&plan(), &wedged(), None, false).render(&Style::PIPE);
+    assert!(!prompt.contains("Nothing is changed"), "a change follows: {prompt}");
+    let wide = screens::plan(&plan(), &wedged(), Some(&apply), true).render(&Style::PIPE);
     assert!(wide.contains(&plan().hash) && wide.contains("\"count\": 3"), "{wide}");
     for step in Step::ALL {
         assert!(wide.contains(step.name()), "{}", step.name());

@@ -10,19 +10,3 @@ mod run;
 pub use chain::{JournalError, decode, encode, follow, verify};
 pub use record::{Content, Entry, Record, retained};
 pub use run::{Attempt, Phase, Replay, Run};
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use serde::{Deserialize, Serialize};
-
-    use super::Content;
-
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub(crate) struct Note {
-        pub(crate) text: String,
-    }
-
-    impl Content for Note {
-        const SCHEMA: &'static str = "mooring.test/v1";
-    }
-}

@@ -95,6 +95,11 @@ pub fn checks(screen: &mut Screen, checks: &[PublishedCheck], is_wide: bool) {
     }
 }
 
+/// Returns the end of the sentence of a plan: a prompt, which has no next commands, comes right before a change.
+pub fn unchanged(next: Option<&[Next]>) -> &'static str {
+    if next.is_some() { " Nothing is changed." } else { "" }
+}
+
 /// Adds the commands to run next.
 pub fn next(screen: &mut Screen, label: &str, next: &[Next]) {
     screen.commands(label, next.iter().map(|one| (one.command.as_str(), one.purpose.as_str())));

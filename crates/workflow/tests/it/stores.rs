@@ -185,7 +185,7 @@ async fn waiter_reads_all_records_of_the_last_holder() {
     let mut last = make();
     let (mut lock, mut records) = acquire_now(&mut last, "a").await.unwrap();
     let works = async {
-        tokio::time::sleep(Duration::from_mins(5)).await;
+        tokio::time::sleep(Duration::from_secs(20)).await;
         append(&mut last, &mut records, started()).await;
         lock.release().await;
     };

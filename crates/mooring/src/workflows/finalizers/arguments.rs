@@ -47,6 +47,11 @@ The check operator-gone requires:
   add-ons), and no live objects of Cluster API or cert-manager
 Failed reads block. `--override operator-gone=REASON` is part of the plan hash.
 
+With the namespace goes everything in it. The check namespace-contents lists it
+all and blocks if the plan does not name an object: what is not part of the
+release or controlled by an object of the plan. `--override secrets/x=REASON`
+names one. What Kubernetes writes into every namespace does not count.
+
 Examples:
   mooring finalizers plan                 built-in profile package-operator
   mooring finalizers plan --profile my-operator.yaml -o json
@@ -205,24 +210,29 @@ pub(crate) struct PolicyArguments {
     /// objects remain, and 1 if the cluster cannot be reached. Overrides no check.
     #[arg(long)]
     pub(crate) best_effort: bool,
-    /// Override a failed check; only operator-gone, never with --best-effort
-    #[arg(long = "override", value_name = "CHECK=REASON", conflicts_with = "best_effort", value_parser = parse_override)]
+    /// Override the check operator-gone, or name an object that is deleted with the namespace (secrets/x=REASON); never with
+    /// --best-effort
+    #[arg(long = "override", value_name = "CHECK|RESOURCE/NAME=REASON", conflicts_with = "best_effort", value_parser = parse_override)]
     pub(crate) overrides: Vec<Override>,
 }
 
-/// The reason for which `operator-gone` is overridden.
+/// A check, or an object of the namespace that is deleted with it, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Override(pub(crate) String);
+pub(crate) struct Override {
+    pub(crate) what: String,
+    pub(crate) reason: String,
+}
 
 fn parse_override(text: &str) -> Result<Override, String> {
+    let is_known = |what: &str| what == OPERATOR_GONE || what.contains('/');
     match text.split_once('=') {
-        Some((OPERATOR_GONE, reason)) if !reason.trim().is_empty() => {
-            Ok(Override(reason.trim().to_owned()))
+        Some((what, reason)) if is_known(what) && !reason.trim().is_empty() => {
+            Ok(Override { what: what.to_owned(), reason: reason.trim().to_owned() })
         }
-        Some((OPERATOR_GONE, _)) | None => {
-            Err(format!("requires a check and a reason: {OPERATOR_GONE}=REASON"))
-        }
-        Some(_) => Err(format!("only {OPERATOR_GONE} can be overridden")),
+        Some((what, _)) if !is_known(what) => Err(format!(
+            "only {OPERATOR_GONE} and objects of the namespace (RESOURCE/NAME) can be overridden"
+        )),
+        _ => Err(format!("requires a check and a reason: {OPERATOR_GONE}=REASON")),
     }
 }
 
@@ -294,13 +304,18 @@ mod tests {
     }
 
     #[test]
-    fn override_accepts_only_operator_gone_with_a_reason() {
-        let reason = Override("moved to a=b".to_owned());
-        assert_eq!(parse_override("operator-gone=moved to a=b"), Ok(reason));
+    fn override_accepts_only_operator_gone_and_objects_with_a_reason() {
+        for what in [OPERATOR_GONE, "secrets/x", "widgets.example.com/y"] {
+            let (what, reason) = (what.to_owned(), "moved to a=b".to_owned());
+            let text = format!("{what}={reason}");
+            assert_eq!(parse_override(&text), Ok(Override { what, reason }));
+        }
         for bad in [
             "operator-gone",
             "operator-gone=",
             "operator-gone= ",
+            "secrets/x",
+            "secrets/x=",
             "objects-known=x",
             "cluster-identity=x",
         ] {

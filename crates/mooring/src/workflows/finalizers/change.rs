@@ -162,7 +162,7 @@ impl FinalizerSession {
             return Ok(approval);
         }
         let is_wide = request.output.output == AnswerFormat::Wide;
-        write_screen(&screens::plan(plan, self.cluster(), &[], is_wide));
+        write_screen(&screens::plan(plan, self.cluster(), None, is_wide));
         // A blocked plan needs no confirmation.
         if plan.checks.iter().all(CheckResult::allows_run) {
             let command = if request.begin == Begin::New { "apply" } else { "resume" };
@@ -189,10 +189,11 @@ impl FinalizerSession {
 fn change_text(decision: &Decision) -> Option<String> {
     match decision {
         Decision::Apply(effect) => Some(format!("{} {}", effect.verb(), effect.target())),
-        Decision::Record(fact) => {
-            let Fact::Spared { key, why } = &**fact;
-            Some(format!("{key} was skipped: {why}"))
-        }
+        Decision::Record(fact) => Some(match &**fact {
+            Fact::Spared { key, why } => format!("{key} was skipped: {why}"),
+            Fact::Saved { key, backup: Some(_) } => format!("{key} was saved to the journal"),
+            Fact::Saved { key, backup: None } => format!("{key} could not be saved to the journal"),
+        }),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Results and exit codes of runs.
 
-use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::checks::{NAMESPACE_CONTENTS, OPERATOR_GONE};
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
@@ -15,6 +15,8 @@ use crate::workflows::runs::exit_code;
 
 const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-down` to stop it after its teardown; \
      or `--override operator-gone=REASON` if it is not running";
+
+const FOREIGN: &str = "hint: move it to another namespace, or name each object that may go: `--override RESOURCE/NAME=REASON`";
 
 /// Prints a plan. The exit code shows whether `apply` would start, and whether something could not be read.
 pub(crate) async fn plan(
@@ -89,7 +91,11 @@ pub(crate) fn refusal(error: &StartError) -> CommandFailure {
 }
 
 fn check_hint(check: &str) -> &'static str {
-    if check == OPERATOR_GONE { STILL_RUNS } else { "hint: grant the missing permission" }
+    match check {
+        OPERATOR_GONE => STILL_RUNS,
+        NAMESPACE_CONTENTS => FOREIGN,
+        _ => "hint: grant the missing permission",
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +105,7 @@ mod tests {
     #[test]
     fn hint_depends_on_the_check() {
         assert!(check_hint(OPERATOR_GONE).starts_with("hint: uninstall the operator first"));
+        assert!(check_hint(NAMESPACE_CONTENTS).contains("--override RESOURCE/NAME=REASON"));
         assert_eq!(check_hint("objects-known"), "hint: grant the missing permission");
     }
 }

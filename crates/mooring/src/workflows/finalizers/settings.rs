@@ -1,7 +1,6 @@
 //! Settings from flags and environment variables.
 
 use jiff::SignedDuration;
-use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_finalizers::settings::Settings;
 
@@ -26,9 +25,9 @@ pub(crate) fn settings(
     if let Some(policy) = policy {
         settings.scale_down = policy.scale_down;
         settings.best_effort = policy.best_effort;
-        let reasons = policy.overrides.iter();
-        let overrides = reasons.map(|Override(reason)| (OPERATOR_GONE.to_owned(), reason.clone()));
-        settings.overrides = overrides.collect();
+        let overrides = policy.overrides.iter();
+        settings.overrides =
+            overrides.map(|Override { what, reason }| (what.clone(), reason.clone())).collect();
     }
     Ok(settings)
 }

@@ -30,8 +30,8 @@ pub(crate) async fn plan(
         return print(plan::mermaid(plan).as_bytes());
     };
     let is_yaml = format == AnswerFormat::Yaml;
-    let next = next(session, plan);
-    let screen = |is_wide| screens::plan(plan, session.cluster(), &next, is_wide);
+    let next = next(session, plan).await;
+    let screen = |is_wide| screens::plan(plan, session.cluster(), Some(&next), is_wide);
     match format {
         AnswerFormat::Table => print_screen(&screen(false)),
         AnswerFormat::Wide => print_screen(&screen(true)),
@@ -55,13 +55,18 @@ fn objects(plan: &Plan) -> String {
     blocking.map(line).collect()
 }
 
-/// Returns `apply` only if it would start.
-fn next(session: &FinalizerSession, plan: &Plan) -> Vec<Next> {
-    if plan.nothing_to_do || !plan.checks.iter().all(CheckResult::allows_run) {
+/// Returns `apply` only if it would start, and `resume` after a kill.
+async fn next(session: &FinalizerSession, plan: &Plan) -> Vec<Next> {
+    let is_unfinished = session.remover.has_unfinished_run().await;
+    if !is_unfinished && plan.nothing_to_do || !plan.checks.iter().all(CheckResult::allows_run) {
         return Vec::new();
     }
-    let command = format!("mooring finalizers apply{}", session.flags);
-    vec![Next::new(command, format!("prompts for {}/{}", session.cluster(), session.profile))]
+    let prompt = format!("prompts for {}/{}", session.cluster(), session.profile);
+    if is_unfinished {
+        let command = format!("mooring finalizers resume{}", session.flags);
+        return vec![Next::new(command, format!("continues the unfinished run; {prompt}"))];
+    }
+    vec![Next::new(format!("mooring finalizers apply{}", session.flags), prompt)]
 }
 
 /// Content of `mooring.finalizers.run/v1`.

@@ -62,7 +62,7 @@ pub(crate) fn of_pipeline(arguments: &RepairArguments) -> Result<Settings, Comma
     set_detection(&mut settings, None)?;
     settings.version = arguments.kubernetes_version;
     if let Some(namespace) = &arguments.namespace {
-        settings.journal = namespace.clone();
+        settings.journal.clone_from(namespace);
     }
     Ok(settings)
 }

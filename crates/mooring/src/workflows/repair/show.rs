@@ -30,7 +30,7 @@ pub(crate) async fn detection(
     output: &DetectOutput,
 ) -> Result<(), CommandFailure> {
     let is_yaml = output.output == AnswerFormat::Yaml;
-    let next = detection_next(reports, session.target);
+    let next = detection_next(&mut session.operator, reports, session.target).await;
     let screen = |is_wide| screens::detection(reports, skipped, &next, is_wide);
     match output.output {
         AnswerFormat::Table => print_screen(&screen(false)),
@@ -62,16 +62,40 @@ pub(super) fn verdict(report: &DetectionReport) {
 
 /// Returns the reports of pools that are wedged or suspected.
 fn wedged(reports: &[DetectionReport]) -> impl Iterator<Item = &DetectionReport> {
-    let is_bad = |verdict| matches!(verdict, WedgeVerdict::Confirmed | WedgeVerdict::Suspect);
-    reports.iter().filter(move |report| is_bad(report.detection.verdict))
+    reports.iter().filter(|report| is_wedged(report))
 }
 
-fn detection_next(reports: &[DetectionReport], target: &TargetArguments) -> Vec<Next> {
-    let plan = |report: &DetectionReport| {
-        let command = format!("mooring repair plan{}", target.repeated(&report.pool));
-        Next::new(command, "steps and checks; changes nothing")
-    };
-    wedged(reports).map(plan).collect()
+fn is_wedged(report: &DetectionReport) -> bool {
+    matches!(report.detection.verdict, WedgeVerdict::Confirmed | WedgeVerdict::Suspect)
+}
+
+/// Returns `resume` for a pool with an unfinished run, which may not look wedged any more.
+async fn detection_next(
+    operator: &mut Operator,
+    reports: &[DetectionReport],
+    target: &TargetArguments,
+) -> Vec<Next> {
+    let selected = operator.settings().target.pool.clone();
+    let mut next = Vec::new();
+    for report in reports {
+        let flags = target.repeated(&report.pool);
+        let is_healthy = report.detection.verdict == WedgeVerdict::Healthy;
+        operator.select_pool(&report.pool);
+        if (!is_healthy || report.temporary_pool.is_some())
+            && operator.unfinished_run().await.is_some()
+        {
+            next.push(resume_next(&flags));
+        } else if is_wedged(report) {
+            let command = format!("mooring repair plan{flags}");
+            next.push(Next::new(command, "steps and checks; changes nothing"));
+        }
+    }
+    operator.select_pool(&selected);
+    next
+}
+
+fn resume_next(flags: &str) -> Next {
+    Next::new(format!("mooring repair resume{flags}"), "continues its unfinished run")
 }
 
 /// Prints a plan with the report of the same reads. `flags` select its pool.
@@ -86,21 +110,29 @@ pub(crate) async fn plan(
         return print(plan::mermaid(plan).as_bytes());
     };
     let is_yaml = format == AnswerFormat::Yaml;
-    let next = || plan_next(operator, plan, report, flags);
+    let next = plan_next(operator, plan, report, flags).await;
     match format {
-        AnswerFormat::Table => print_screen(&screens::plan(plan, report, &next(), false)),
-        AnswerFormat::Wide => print_screen(&screens::plan(plan, report, &next(), true)),
+        AnswerFormat::Table => print_screen(&screens::plan(plan, report, Some(&next), false)),
+        AnswerFormat::Wide => print_screen(&screens::plan(plan, report, Some(&next), true)),
         AnswerFormat::Markdown => print(plan::markdown(plan).as_bytes()),
         AnswerFormat::Name => print_names([plan.pool.as_str()]),
         AnswerFormat::Json | AnswerFormat::Yaml => {
-            let content = PublishedPlan::new(plan, report.detection.verdict, next());
+            let content = PublishedPlan::new(plan, report.detection.verdict, next);
             print_published(operator, PLAN, &content, is_yaml).await
         }
     }
 }
 
-/// Returns `apply` only if it would start.
-fn plan_next(operator: &Operator, plan: &Plan, report: &DetectionReport, flags: &str) -> Vec<Next> {
+/// Returns `apply` only if it would start, which it does not before an unfinished run has ended.
+async fn plan_next(
+    operator: &mut Operator,
+    plan: &Plan,
+    report: &DetectionReport,
+    flags: &str,
+) -> Vec<Next> {
+    if operator.unfinished_run().await.is_some() {
+        return vec![resume_next(flags)];
+    }
     let is_recent = report.operation.as_ref().is_some_and(|operation| operation.left_alone);
     if is_recent || may_begin(plan, &report.detection.checks, operator.settings()).is_err() {
         let command = format!("mooring repair detect{flags}");

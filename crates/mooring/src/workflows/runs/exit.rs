@@ -59,17 +59,16 @@ mod tests {
 
     #[test]
     fn renewed_lock_blocks_a_new_run_and_a_stale_one_does_not() {
-        let lock = |expires: bool, age: i64| {
+        let lock = |age: i64| {
             let owner = LockOwner { host: "h".into(), pid: 7, holder: "x".into() };
             let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
-            Lock { owner, heartbeat, expires }
+            Lock { owner, heartbeat }
         };
         let blocks = |lock| matches!(unfinished_result::<(), _>(lock, ()), CommandResult::Held(_));
-        assert!(blocks(Some(lock(true, 5))));
-        assert!(!blocks(Some(lock(true, 40))), "it expired");
-        assert!(blocks(Some(lock(false, 40))), "the kernel keeps it");
+        assert!(blocks(Some(lock(5))));
+        assert!(!blocks(Some(lock(40))), "it expired");
         assert!(!blocks(None));
-        assert!(format_lock(&lock(true, 5)).starts_with("locked by h (pid 7), last heartbeat 2"));
-        assert!(format_lock(&lock(true, 40)).contains("(pid 7, expired)"));
+        assert!(format_lock(&lock(5)).starts_with("locked by h (pid 7), last heartbeat 2"));
+        assert!(format_lock(&lock(40)).contains("(pid 7, expired)"));
     }
 }

@@ -85,7 +85,7 @@ pub(in crate::checks) fn pool_state(
             let shown = if state.is_empty() { "unknown" } else { state };
             let wanted = settings.wedge_states.join(", ");
             let outcome = if wedged { Outcome::Pass } else { Outcome::Fail };
-            result(outcome, format!("provisioningState is {shown} (wedged if {wanted})"))
+            result(outcome, format!("pool {} is {shown} (wedged if {wanted})", pool.name))
         }
     }
 }

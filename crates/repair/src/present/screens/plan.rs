@@ -11,8 +11,9 @@ use crate::plan::{Plan, PlannedStep, Step};
 use crate::present::documents::checks;
 use crate::present::report::DetectionReport;
 
-/// Returns steps with durations, the point of no return, checks, the hash and the next command.
-pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool) -> Screen {
+/// Returns steps with durations, the point of no return, checks, the hash and the next commands, or none in a prompt, which
+/// comes before a change.
+pub fn plan(plan: &Plan, report: &DetectionReport, next: Option<&[Next]>, is_wide: bool) -> Screen {
     let mut screen = Screen::default();
     // A pool that is not wedged is the answer; the steps are what `apply` would do otherwise.
     if report.detection.verdict != WedgeVerdict::Confirmed {
@@ -23,11 +24,12 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool)
     screen.prose(
         0,
         Text::new(format!(
-            "{} steps rebuild pool {} of {} in about {} min. Nothing is changed.",
+            "{} steps rebuild pool {} of {} in about {} min.{}",
             plan.steps.len(),
             plan.pool,
             report.cluster,
-            plan.expected_seconds.div_ceil(60)
+            plan.expected_seconds.div_ceil(60),
+            screens::unchanged(next)
         )),
     );
     steps(&mut screen, plan, is_wide);
@@ -42,7 +44,7 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool)
     if is_wide {
         bodies(&mut screen, plan);
     }
-    screens::next(&mut screen, "Next", next);
+    screens::next(&mut screen, "Next", next.unwrap_or_default());
     screen
 }
 

@@ -42,7 +42,7 @@ async fn refuses(harness: &Harness, name: &str, parts: &[&str]) {
     let plan = examined.plan.unwrap();
     let check = found(&plan, name);
     assert_eq!(check.outcome, Outcome::Fail, "{check:?}");
-    let table = mooring_repair::screens::plan(&plan, &examined.report, &[], false)
+    let table = mooring_repair::screens::plan(&plan, &examined.report, Some(&[]), false)
         .render(&mooring_terminal::Style::PIPE);
     for part in parts {
         assert!(check.detail().contains(part) && table.contains(part), "{part}: {table}");

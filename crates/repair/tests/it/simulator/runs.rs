@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -235,32 +234,6 @@ async fn run_continues_after_renewals_of_the_lock_failed_for_40_s() {
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
-}
-
-/// Started with one journal and killed; resumed with another one, which does not have the run.
-#[tokio::test(start_paused = true)]
-async fn run_with_another_journal_is_found_by_its_pool() {
-    let (mut harness, _running) = Harness::new("wedged-system-pool");
-    let deletes = |sent: &String| sent.starts_with("DELETE") && sent.ends_with("/system");
-    let mut kill = 0;
-    while !harness.sent.lock().unwrap().iter().any(deletes) {
-        kill += 1;
-        assert!(harness.process(Some(kill)).go().await.is_none(), "never deleted");
-    }
-    harness.flags = Arc::new(|settings| settings.journal = "kube-system".to_owned());
-    let expected = ", journal configmap/mooring-system/repair-system";
-    let report = harness.operator().detect().await;
-    assert!(shown(&report).contains(expected), "{}", shown(&report));
-    assert_eq!(harness.operator().temporary_pool().await.unwrap().pool, "systmp");
-    for ending in [
-        harness.resume(&Consent::Pipeline).await,
-        harness.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
-    ] {
-        assert!(
-            matches!(&ending, CommandResult::Failed(why) if why.contains(expected)),
-            "{ending:?}"
-        );
-    }
 }
 
 /// A run that was killed after the request for its temporary pool.

@@ -109,7 +109,7 @@ fn unknown_checks_do_not_delay_a_failed_one() {
 #[test]
 fn rejected_step_stops_the_run_at_once() {
     for forbidden in [
-        "abort cluster",
+        "abort the operation of the cluster",
         "put pool systm",
         "cordon aks-system-0",
         "evict kube-system/coredns",

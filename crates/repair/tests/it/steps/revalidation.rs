@@ -170,7 +170,7 @@ fn operation_from_the_log_is_aborted_only_after_the_log_delay() {
         assert!(matches!(action(started, 1), Decision::Wait { .. }));
         assert!(matches!(action(started, 19), Decision::Wait { .. }));
         let Decision::Apply(effect) = action(started, 20) else { panic!() };
-        assert_eq!(effect.key(), "abort cluster");
+        assert_eq!(effect.key(), "abort the operation of the cluster");
     }
 }
 

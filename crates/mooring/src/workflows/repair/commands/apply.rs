@@ -76,7 +76,7 @@ pub(crate) async fn apply(
     } else {
         // Without a journal no run starts, so there is nothing to confirm.
         operator.status().await?;
-        write_screen(&screens::plan(&plan, report, &[], output.output == AnswerFormat::Wide));
+        write_screen(&screens::plan(&plan, report, None, output.output == AnswerFormat::Wide));
         show_target(operator, "This rebuilds", Some(&plan)).await;
         session.ask("apply --yes --plan-hash HASH")?;
         Approval::Typed(plan.document.hash())

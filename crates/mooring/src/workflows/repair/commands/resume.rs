@@ -123,7 +123,9 @@ impl ResumeArguments {
         fresh: Option<&(Plan, DetectionReport)>,
     ) {
         match (fresh, basis) {
-            (Some((plan, report)), _) => write_screen(&screens::plan(plan, report, &[], false)),
+            (Some((plan, report)), _) => {
+                write_screen(&screens::plan(plan, report, Some(&[]), false));
+            }
             (None, ResumeBasis::Contradicted(anchor)) => write(&format!(
                 "the plan in the journal is not the approved one: {anchor} with another approval\n"
             )),
@@ -158,7 +160,7 @@ impl ResumeArguments {
             return Ok(Consent::Typed(reviewed(&session.operator, state).hash));
         };
         write("The plan in the journal is not verified; this new plan replaces it:\n");
-        write_screen(&screens::plan(plan, report, &[], false));
+        write_screen(&screens::plan(plan, report, None, false));
         session.ask("resume --yes --plan-hash HASH")?;
         Ok(Consent::Typed(plan.document.hash()))
     }

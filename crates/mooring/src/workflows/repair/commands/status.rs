@@ -5,7 +5,7 @@ use mooring_repair::history::summaries;
 use mooring_repair::report::RunReport;
 use mooring_repair::runtime::{ApiUnavailable, JournalStatus, Operator};
 use mooring_repair::screens;
-use mooring_repair::workflow::{RepairRun as _, Run};
+use mooring_repair::workflow::Run;
 use mooring_terminal::{Column, Screen, Table, Text};
 use mooring_workflow::status::RunStatus;
 
