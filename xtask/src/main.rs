@@ -15,6 +15,7 @@ mod lines;
 mod mutants;
 mod python;
 mod release;
+mod site;
 mod soak;
 mod step;
 mod test;
@@ -36,6 +37,9 @@ Chores:
   audit [--offline]
                licenses, sources, banned and duplicate crates and advisories, by cargo-deny
   codes        generate docs/CODES.md from the exit codes
+  docs [--source URL]
+               the documents as a site in target/docs/book, by mdBook, with a page per exit code and cause; --source says where
+               the sources are, for links to them
   lab node [--only CASE] [--list] [--keep] [--install]
                boot nodes of real parts (systemd, cloud-init, oras, docker-registry) and compare what is seen with what is
                expected; needs root and Debian packages, which --install installs; --only runs the cases whose name has
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         ["oracles"] => python::install_oracles(),
         ["audit", ref rest @ ..] => audit::audit(rest),
         ["codes"] => codes::write(),
+        ["docs", ref rest @ ..] => site::docs(rest),
         ["chart"] => chart::write(),
         ["lines"] => lines::lines(),
         ["dist", ref rest @ ..] => release::dist::dist(rest),

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::step::{Failed, fetch, is_installed, need, output, place, root};
-use crate::{axe, chart, python};
+use crate::{axe, chart, python, site};
 
 use super::packaging;
 use super::report::Report;
@@ -23,7 +23,7 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 13] = [
+const TOOLS: [Tool; 14] = [
     Tool {
         name: "zizmor",
         install: || Ok(vec![(packaging::ZIZMOR.to_owned(), packaging::zizmor()?.into())]),
@@ -48,6 +48,10 @@ const TOOLS: [Tool; 13] = [
     },
     Tool { name: "Prometheus and Alertmanager", install: prometheus },
     Tool { name: "Chromium", install: || install_browser().map(|()| Vec::new()) },
+    Tool {
+        name: "mdBook",
+        install: || Ok(vec![("MOORING_SITE".to_owned(), site::built()?.into())]),
+    },
     Tool {
         name: "axe-core",
         install: || Ok(vec![(axe::VARIABLE.to_owned(), axe::install()?.into())]),

@@ -10,6 +10,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 
 use super::labels::{FailureLabels, ImageLabels, Label, MAX_VALUE_LENGTH, MAX_VALUES, WriteLabel};
@@ -72,6 +73,8 @@ impl Metrics {
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("mooring");
         let to = &mut registry;
+        let version = vec![("version", env!("CARGO_PKG_VERSION"))];
+        to.register("build", "Version of the controller", Info::new(version));
         let metrics = Self {
             failures: add(
                 to,

@@ -54,6 +54,7 @@ fn metrics_are_in_openmetrics_format() {
         "mooring_arm_requests_total 10",
         "mooring_arm_budget_left 124.5",
         "mooring_leader 1",
+        concat!("mooring_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
         "mooring_writes_deferred_total 4",
         r#"mooring_dropped_total{kind="nodeclaim"} 6"#,
         r#"mooring_dropped_total{kind="event"} 7"#,

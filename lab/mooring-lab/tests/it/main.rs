@@ -13,6 +13,7 @@ mod documents;
 mod programs;
 mod sim;
 mod sim_cluster;
+mod site;
 
 use std::path::Path;
 use std::process::Command;

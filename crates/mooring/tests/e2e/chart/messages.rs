@@ -141,6 +141,9 @@ mod slow {
         // JSON is YAML.
         let groups = json!({"groups": [{"name": "mooring", "rules": alerts["alerts"]}]});
         let rules = put("rules.yml", groups.to_string());
+        let mut promtool = Command::new(programs.join("promtool"));
+        let checked = promtool.args(["check", "rules", &rules]).output().unwrap();
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
         let config = prometheus_config(&rules, &exporter, &alertmanager);
         let _alertmanager = start(
             &programs.join("prometheus-alertmanager"),

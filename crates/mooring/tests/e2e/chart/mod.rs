@@ -2,6 +2,7 @@
 
 mod accepted;
 mod helm;
+mod installed;
 mod measured;
 mod messages;
 mod rendered;
