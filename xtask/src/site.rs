@@ -72,6 +72,7 @@ language = \"en\"
 default-theme = \"light\"
 preferred-dark-theme = \"navy\"
 no-section-label = true
+smart-punctuation = false
 
 [output.html.fold]
 enable = true
@@ -88,7 +89,7 @@ fn mdbook() -> Result<PathBuf, Failed> {
     if !program.is_file() {
         print("xtask: installing mdbook\n");
         let place = place.display().to_string();
-        let package = ["install", "mdbook", "--version", MDBOOK, "--locked", "--quiet"];
+        let package = ["install", "mdbook", "--version", MDBOOK, "--locked", "--debug", "--quiet"];
         let features = ["--no-default-features", "--features", "search", "--root", &place];
         fetch("cargo", &[&package[..], &features].concat())?;
     }
