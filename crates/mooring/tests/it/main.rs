@@ -28,6 +28,7 @@ mod help;
 mod hostile;
 mod repair;
 mod screens;
+mod shipped;
 mod trace;
 mod ui;
 mod unresponsive;
