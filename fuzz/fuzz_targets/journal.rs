@@ -1,4 +1,4 @@
-//! Any bytes as a journal, and any entries in a chain with valid hashes: round trip of accepted journals, and no panic in a
+//! Any bytes as a journal, and any entries in their order: round trip of accepted journals, and no panic in a
 //! replay.
 #![no_main]
 
@@ -37,7 +37,7 @@ fn read<E: Content + std::fmt::Debug>(text: &str) {
     }
 }
 
-/// Chains the entries of the text's lines, as any client with write access to a journal can.
+/// Orders the entries of the text's lines, as any client with write access to a journal can.
 fn chain<E: Content + std::fmt::Debug>(text: &str) -> Vec<Record<E>> {
     let mut records: Vec<Record<E>> = Vec::new();
     for line in text.lines() {
@@ -50,10 +50,5 @@ fn chain<E: Content + std::fmt::Debug>(text: &str) -> Vec<Record<E>> {
     assert_eq!(verify(&records), Ok(()));
     let written: String = records.iter().map(encode).collect();
     assert_eq!(decode::<E>(&written).as_ref(), Ok(&records));
-    // A record with one changed character is rejected.
-    if let Some(line) = records.first().map(encode) {
-        let changed = line.replacen("\"run\":\"r\"", "\"run\":\"s\"", 1);
-        assert!(decode::<E>(&changed).is_err());
-    }
     records
 }

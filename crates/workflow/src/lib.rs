@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `model`: [`types`], [`effect`], [`check`], [`reading`], [`decision`] | the parts of a workflow: steps, changes, conditions, results of reads, decisions |
 //! | [`approval`], [`canonical`] | the hash and the approval of a plan |
-//! | [`journal`] | records, their chain of hashes, and the run that they describe |
+//! | [`journal`] | records in their order, and the run that they describe |
 //! | [`engine`]: [`workflow`], [`world`], [`retry`] | the loop between decisions and the world, both as traits; retries of effects |
 //! | [`store`], [`lock`] | the place of a journal, and its lock |
 //! | [`live`], [`command`] | the implementation of the world, and the common parts of commands |

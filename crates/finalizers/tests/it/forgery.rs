@@ -119,7 +119,7 @@ fn forgeries() -> Vec<Forgery> {
     ]
 }
 
-/// Rewrites the journal with a valid chain, as any client with write access can.
+/// Rewrites the journal, as any client with write access can.
 async fn forge(harness: &Harness, forgery: Option<&Forgery>, more: &[Entry], victim: &Target) {
     let records = harness.remover().status().await.unwrap().records;
     let run = records[0].run.clone();

@@ -25,12 +25,8 @@ pub struct Record<E> {
     pub run: String,
     /// Time by the writer's clock.
     pub at: Timestamp,
-    /// Hash of the previous record; empty for the first.
-    pub prev: String,
     #[serde(flatten)]
     pub entry: E,
-    /// SHA-256 over all of the above.
-    pub hash: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

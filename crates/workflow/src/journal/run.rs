@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::chain::{JournalError, verify};
 use super::record::{Entry, Record};
+use super::text::{JournalError, verify};
 use crate::model::document::Session as _;
 use crate::model::effect::{Effect as _, EffectResult};
 use crate::model::types::{Reason as _, Step as _, Types};

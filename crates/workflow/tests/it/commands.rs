@@ -208,7 +208,7 @@ async fn only_an_unfinished_run_is_resumed() {
 async fn damaged_journal_is_not_continued() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    // A record of a run inside another: each line is intact, and so is the chain.
+    // A record of a run inside another: each line is intact.
     write(&server, vec![started(), started()]).await;
     let found = process.acquire_unfinished(server.store(), LockWait::None, &mut |_| {}).await;
     let Err((result, _)) = found else { panic!() };

@@ -1,4 +1,4 @@
-//! Records, their chain, and the run that they describe.
+//! Records, their order, and the run that they describe.
 
 use mooring_workflow::journal::{JournalError, decode, encode, follow, retained, verify};
 use mooring_workflow::{EffectResult, Entry, Phase, Run, Step as _, Types as _};
@@ -50,8 +50,6 @@ fn decoded_records_equal_those_that_were_encoded() {
     let records = chain(entries());
     assert_eq!(decode::<SampleEntry>(&text(&records)).unwrap(), records);
     assert_eq!(decode::<SampleEntry>("").unwrap(), []);
-    assert_eq!(records[0].prev, "");
-    assert_eq!(records[3].prev, records[2].hash);
     assert_eq!(
         records.iter().map(|record| record.seq).collect::<Vec<_>>(),
         [0, 1, 2, 3, 4, 5, 6, 7, 8]
@@ -94,10 +92,8 @@ fn rollback_ends_only_with_a_reason_that_ends_it() {
 }
 
 #[test]
-fn edited_missing_and_swapped_records_are_named() {
+fn torn_missing_and_misplaced_records_are_named() {
     let records = chain(entries());
-    let edited = text(&records).replacen("prepare is done", "prepare was done", 1);
-    assert_eq!(decode::<SampleEntry>(&edited), Err(JournalError::Changed(1)));
     let newer = text(&records).replacen("journal/v1", "journal/v2", 1);
     let schema = JournalError::Schema(0, "mooring.sample.journal/v2".to_owned(), Sample::SCHEMA);
     assert_eq!(decode::<SampleEntry>(&newer), Err(schema));
@@ -114,10 +110,6 @@ fn edited_missing_and_swapped_records_are_named() {
     ] {
         assert_eq!(error, JournalError::Broken(3));
     }
-    let mut swapped = records.clone();
-    swapped[2] = follow(Some(&records[1]), "r1", at(99), Entry::Resumed(Box::new(session(1))));
-    assert_eq!(verify(&swapped), Err(JournalError::Broken(3)));
-    // The number alone is wrong.
     let mut renumbered = records.clone();
     renumbered[2].seq = 7;
     assert_eq!(verify(&renumbered), Err(JournalError::Broken(7)));
@@ -127,12 +119,7 @@ fn edited_missing_and_swapped_records_are_named() {
 fn unknown_records_are_not_quoted() {
     let foreign = SampleRecord { ..chain(vec![started()])[0].clone() };
     let line = encode(&foreign).replace("run-started", "run-paused");
-    let mut value: serde_json::Value = serde_json::from_str(&line).unwrap();
-    value.as_object_mut().unwrap().remove("hash");
-    value["hash"] = mooring_workflow::canonical::hash(&value).into();
-    let Err(JournalError::Unreadable(0, why)) = decode::<SampleEntry>(&format!("{value}\n")) else {
-        panic!()
-    };
+    let Err(JournalError::Unreadable(0, why)) = decode::<SampleEntry>(&line) else { panic!() };
     assert_eq!(why, "unknown kind of record");
 }
 
@@ -142,11 +129,7 @@ fn first_record_starts_the_journal_or_follows_an_archived_one() {
     verify::<SampleEntry>(&[]).unwrap();
     verify(&records[..1]).unwrap();
     verify(&records[4..]).unwrap();
-    for (seq, prev) in [(0, "x"), (3, "")] {
-        let forged = SampleRecord { seq, prev: prev.to_owned(), ..records[0].clone() };
-        assert_eq!(verify(&[forged]), Err(JournalError::Broken(seq)));
-    }
-    let last = SampleRecord { seq: u64::MAX, prev: "p".to_owned(), ..records[1].clone() };
+    let last = SampleRecord { seq: u64::MAX, ..records[1].clone() };
     let next = follow(Some(&last), "r1", at(0), started());
     assert_eq!(verify(&[last, next]), Err(JournalError::Broken(u64::MAX)));
     // Without its start, the rest of a run is not a run.
@@ -304,20 +287,6 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         if let Ok(records) = decode::<SampleEntry>(&text) {
             let _ = Run::replay(&records);
-        }
-    }
-
-    #[test]
-    fn any_changed_byte_is_noticed(index in any::<proptest::sample::Index>(), byte in any::<u8>()) {
-        let records = chain(entries());
-        let mut bytes = text(&records).into_bytes();
-        let place = index.index(bytes.len());
-        prop_assume!(bytes[place] != byte);
-        bytes[place] = byte;
-        let Ok(changed) = String::from_utf8(bytes) else { return Ok(()) };
-        // The end of the last line may become another blank; nothing else is accepted.
-        if let Ok(read) = decode::<SampleEntry>(&changed) {
-            prop_assert_eq!(read, records);
         }
     }
 }

@@ -231,7 +231,7 @@ impl World<PoolRepair> for Session<'_> {
         }
         {
             let mut cloud = self.cloud.borrow_mut();
-            if cloud.journal.last().is_some_and(|last| last.hash != record.prev) {
+            if cloud.journal.last().is_some_and(|last| record.seq != last.seq + 1) {
                 return Err(AppendError::LostLock);
             }
             cloud.append(record);

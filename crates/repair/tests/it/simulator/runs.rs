@@ -254,7 +254,7 @@ fn journal(harness: &Harness) -> Value {
     })
 }
 
-/// Rewrites the journal with its chain of hashes, as any client with write access can.
+/// Rewrites the journal, as any client with write access can.
 fn rewrite(harness: &Harness, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(String, Entry)>) {
     let object = journal(harness);
     let text = object["data"]["journal"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Records as lines, and the chain of their hashes.
+//! Records as lines, in their order.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -15,9 +15,6 @@ pub enum JournalError {
     /// Written by an unknown version.
     #[error("record {0} of the journal has the schema '{1}'; this version supports {2}")]
     Schema(u64, String, &'static str),
-    /// The hash does not match.
-    #[error("record {0} of the journal was changed after it was written")]
-    Changed(u64),
     #[error("record {0} of the journal does not follow the one before it")]
     Broken(u64),
     #[error("record {0} of the journal is out of place: {1}")]
@@ -31,24 +28,13 @@ pub fn follow<E: Content>(
     at: Timestamp,
     entry: E,
 ) -> Record<E> {
-    let mut record = Record {
+    Record {
         schema: E::SCHEMA.to_owned(),
         seq: last.map_or(0, |last| last.seq.saturating_add(1)),
         run: run.to_owned(),
         at,
-        prev: last.map_or_else(String::new, |last| last.hash.clone()),
         entry,
-        hash: String::new(),
-    };
-    record.hash = hash_of(serde_json::to_value(&record).unwrap_or_default());
-    record
-}
-
-fn hash_of(mut record: Value) -> String {
-    if let Some(members) = record.as_object_mut() {
-        members.remove("hash");
     }
-    canonical::hash(&record)
 }
 
 /// Returns a record as a line.
@@ -82,24 +68,15 @@ fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalErro
     if schema != E::SCHEMA {
         return Err(JournalError::Schema(at, mooring_redact::identifier(schema), E::SCHEMA));
     }
-    let hash = value.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if hash_of(value.clone()) != hash {
-        return Err(JournalError::Changed(at));
-    }
     serde_json::from_value(value).map_err(unreadable)
 }
 
 /// Checks that the records follow each other. The first may follow one that was dropped.
 pub fn verify<E>(records: &[Record<E>]) -> Result<(), JournalError> {
     for pair in records.windows(2) {
-        if Some(pair[1].seq) != pair[0].seq.checked_add(1) || pair[1].prev != pair[0].hash {
+        if Some(pair[1].seq) != pair[0].seq.checked_add(1) {
             return Err(JournalError::Broken(pair[1].seq));
         }
     }
-    match records.first() {
-        Some(first) if (first.seq == 0) != first.prev.is_empty() => {
-            Err(JournalError::Broken(first.seq))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
