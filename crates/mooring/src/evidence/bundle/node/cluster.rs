@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::super::archive::{Contents, FileOrigin};
 use super::files::FileTarget;
 use super::names::{file_name, is_name};
-use super::reason;
 use super::source::Sources;
 use super::subject::BundledNode;
 use crate::output::failure::CommandFailure;
@@ -60,7 +59,7 @@ pub(super) async fn add_pools(
             let path = format!("{}-{}.yaml", label.to_ascii_lowercase(), file_name(name));
             let why = "object of the cluster";
             let target = FileTarget { part: FileOrigin::Cluster, label, path: &path, why };
-            let read = get(sources, &format!("{api}/{name}")).await;
+            let read = sources.get(&format!("{api}/{name}")).await;
             target.add_yaml(read.map(|object| without_managed_fields(&object)), contents)?;
         }
     }
@@ -81,7 +80,7 @@ pub(super) async fn add_events(
     for (kind, name) in named.filter(|(_, name)| is_name(name)) {
         let selector = format!("involvedObject.kind%3D{kind}%2CinvolvedObject.name%3D{name}");
         let path_of_api = format!("/api/v1/events?limit={MAX_EVENTS}&fieldSelector={selector}");
-        match get(sources, &path_of_api).await {
+        match sources.get(&path_of_api).await {
             Ok(list) => events.extend(list["items"].as_array().cloned().unwrap_or_default()),
             Err(why) => {
                 let label = format!("events of the {kind}");
@@ -123,23 +122,6 @@ fn sorted(mut events: Vec<Value>) -> Vec<Value> {
     events
 }
 
-/// Reads an object, or returns why it cannot be read.
-pub(super) async fn get(sources: &Sources<'_>, path: &str) -> Result<Value, String> {
-    let text = get_text(sources, path).await?;
-    serde_json::from_str(&text).map_err(|_| "the response is not valid JSON".to_owned())
-}
-
-async fn get_text(sources: &Sources<'_>, path: &str) -> Result<String, String> {
-    let cluster = sources.cluster.as_ref().map_err(Clone::clone)?;
-    cluster.api.get(path).await.map_err(|error| {
-        let why = reason::of_cluster(&error);
-        if error.status != Some(404) {
-            sources.fail(format!("{path}: {why}"));
-        }
-        why
-    })
-}
-
 /// Reads the last lines of the controller's log.
 pub(super) async fn read_controller_log(sources: &Sources<'_>) -> Result<String, String> {
     let facts = sources.facts().map_err(Clone::clone)?;
@@ -152,7 +134,7 @@ pub(super) async fn read_controller_log(sources: &Sources<'_>) -> Result<String,
     let leader = facts.controller.leader.as_deref().filter(|leader| is_name(leader));
     let leader = leader.ok_or_else(|| format!("no controller leads in {namespace}"))?;
     let pod = format!("/api/v1/namespaces/{namespace}/pods/{leader}");
-    let log = get_text(sources, &format!("{pod}/log?tailLines={MAX_LOG_LINES}")).await?;
+    let log = sources.get_text(&format!("{pod}/log?tailLines={MAX_LOG_LINES}")).await?;
     if log.is_empty() { Err(format!("the log of {leader} is empty")) } else { Ok(log) }
 }
 

@@ -143,6 +143,23 @@ impl<'a> Sources<'a> {
         sources
     }
 
+    /// Reads an object, or returns why it cannot be read.
+    pub(super) async fn get(&self, path: &str) -> Result<Value, String> {
+        let text = self.get_text(path).await?;
+        serde_json::from_str(&text).map_err(|_| "the response is not valid JSON".to_owned())
+    }
+
+    pub(super) async fn get_text(&self, path: &str) -> Result<String, String> {
+        let cluster = self.cluster.as_ref().map_err(Clone::clone)?;
+        cluster.api.get(path).await.map_err(|error| {
+            let why = reason::of_cluster(&error);
+            if error.status != Some(404) {
+                self.fail(format!("{path}: {why}"));
+            }
+            why
+        })
+    }
+
     /// Keeps why something of the cluster was not read.
     pub(super) fn fail(&self, why: String) {
         let _ = self.failed.set(why);

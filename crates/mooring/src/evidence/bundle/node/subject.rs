@@ -5,7 +5,6 @@ use mooring_nodes::record::FailureRecord;
 use mooring_nodes::{Node, PoolKind};
 use serde_json::Value;
 
-use super::cluster::get;
 use super::names::{file_name, is_name};
 use super::source::{Azure, Sources};
 
@@ -105,14 +104,14 @@ impl BundledNode {
             Some("Karpenter is not installed".to_owned())
         };
         let claim = match &node.node_claim {
-            Some(claim) if node.exists => get(sources, &format!("{CLAIMS}/{claim}")).await,
+            Some(claim) if node.exists => sources.get(&format!("{CLAIMS}/{claim}")).await,
             Some(_) => missing("it was deleted", no_claims),
             None if node.pool_kind == PoolKind::AksPool => missing(OF_AGENT_POOL, no_claims),
             None => missing(NO_CLAIM, no_claims),
         };
         let object = match &node.node {
             Some(own) if node.node_created_at.is_some() => {
-                get(sources, &format!("{NODES}/{own}")).await
+                sources.get(&format!("{NODES}/{own}")).await
             }
             _ => missing(NO_NODE, reads.ok().and_then(|reads| reads.nodes.error())),
         };
