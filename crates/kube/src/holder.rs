@@ -6,7 +6,7 @@ use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::gate::Clock;
+use crate::lease::Clock;
 use crate::lease::{Candidate, Lease, LeaseStep, Times};
 use crate::request::{Client, RequestError};
 

@@ -4,8 +4,7 @@
 //! |---|---|
 //! | [`kubeconfig`] | a client from a kubeconfig or a pod's service account |
 //! | [`request`], [`review`] | raw requests, paged lists, permissions of the caller |
-//! | [`lease`], [`holder`] | leader election with a Lease: pure decision; acquire, renew and release |
-//! | [`gate`] | permission to write while the Lease is held |
+//! | [`lease`], [`holder`] | leader election with a Lease: pure decision, permission to write while it is held; acquire, renew and release |
 //! | [`port_forward`] | ports of pods, through the API server |
 //! | [`protobuf`] | objects in the binary format of the API server |
 //! | `children` | child processes of a thread, which are killed with it |
@@ -15,7 +14,6 @@
 
 mod children;
 pub mod error;
-pub mod gate;
 pub mod holder;
 pub mod kubeconfig;
 pub mod lease;
@@ -25,8 +23,8 @@ pub mod request;
 pub mod review;
 
 pub use error::redacted_message;
-pub use gate::{Clock, Gate};
 pub use holder::{Holder, LeaseAttempt, read_lease};
 pub use lease::{Candidate, Lease, Times};
+pub use lease::{Clock, Gate};
 pub use request::{Client, Lost, RequestError, Response, TokenSource};
 pub use review::Access;

@@ -8,14 +8,18 @@ pub struct AksPool {
     pub name: String,
     /// Nodes that it should have; none if unknown.
     pub wanted: Option<usize>,
-    /// `provisioningState`.
-    pub state: String,
+    /// `provisioningState`; none if Azure does not show it.
+    pub state: Option<String>,
 }
 
 impl AksPool {
     /// Returns true if its last operation failed, or if it has ended and nodes are missing.
     pub(crate) fn is_degraded(&self, nodes: Count) -> bool {
-        self.state == "Failed" || (self.state == "Succeeded" && self.lacks_nodes(nodes))
+        match self.state.as_deref() {
+            Some("Failed") => true,
+            Some("Succeeded") => self.lacks_nodes(nodes),
+            _ => false,
+        }
     }
 
     /// Returns true if it is known that nodes are missing.

@@ -11,8 +11,7 @@
 //! | `report` | [`NodeReport`]: one node as Azure, the node or the record shows it |
 //! | `object` | the parts of NodeClaims and Nodes that are used |
 //! | `failure` | [`NodeFailure`]: cause, codes and evidence of one node |
-//! | `node` | [`Node`]: one node, in the cluster or only in the record |
-//! | `nodes` | [`Nodes`]: nodes that inventories share |
+//! | `node` | [`Node`]: one node, in the cluster or only in the record; [`Nodes`] that inventories share |
 //! | `merge` | [`Inventory`]: all nodes, merged by the uid of their NodeClaim |
 //! | `unlisted` | [`Unlisted`]: nodes that only the counts have |
 //! | `group` | [`FailureGroup`]: failures with the same cause, image and pool |
@@ -20,10 +19,10 @@
 //! | `pool` | [`Pool`]: counts by pool |
 //! | `karpenter` | [`Karpenter`]: NodePools and AKSNodeClasses, and the mitigations that are in effect |
 //! | `advice` | [`Adviser`]: next steps that this cluster can follow |
-//! | `reads` | [`Reads`]: which sources were read |
 //! | `count` | [`Count`], [`Listed`]: a number or a list that may be incomplete |
 //! | `usual` | [`JoinTimes`]: usual times to join, and nodes that are late |
 //! | `facts` | [`ClusterFacts`]: everything that was read, and the state of the controller |
+//! | `reads` | [`Reads`]: which sources were read |
 //! | `status` | content of the documents of `status` and `fleet` |
 //!
 //! A fact that was not read is a [`Reading`](mooring_workflow::Reading) or a [`Count`] without a
@@ -42,8 +41,6 @@ pub mod images;
 mod karpenter;
 mod merge;
 mod node;
-mod node_list;
-mod nodes;
 mod object;
 mod pool;
 mod reads;
@@ -67,9 +64,9 @@ pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
 pub use group::{FailureGroup, groups, median};
 pub use karpenter::{Karpenter, Mitigation, NodeClass, NodePool, Versions, has_versions};
 pub use merge::Inventory;
+pub use node::Nodes;
 pub use node::{Filter, JoinState, Node, PoolKind};
-pub use node_list::NodePage;
-pub use nodes::Nodes;
+pub use object::NodePage;
 pub use object::{ClaimItem, LaunchError, NodeItem};
 pub use pool::{Pool, PoolState, pools};
 pub use reads::Reads;

@@ -195,7 +195,7 @@ impl<'a> PoolNodes<'a> {
             ready: Count::of(self.found(&[JoinState::Ready]), self.reads.nodes.is_read()),
             nodes: self.in_cluster(),
             wanted: self.in_azure.and_then(|pool| pool.wanted),
-            provisioning_state: self.in_azure.map(|pool| pool.state.clone()),
+            provisioning_state: self.in_azure.and_then(|pool| pool.state.clone()),
             joining: self.joining(),
             failed: self.failed(),
             seconds_to_join: median(self.nodes.iter().filter_map(|node| node.claim_seconds())),

@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::plural::counted;
 
 use crate::group::median;
+use crate::node::Nodes;
 use crate::node::{JoinState, Node};
-use crate::nodes::Nodes;
 
 /// A node is late after this multiple of the time in which nearly all nodes of its pool join.
 const FACTOR: i64 = 2;

@@ -338,7 +338,8 @@ fn aks_pool_that_failed_or_lacks_nodes_is_degraded() {
     let labels = json!({"kubernetes.azure.com/agentpool": "system"});
     let state = |wanted, state: &str| {
         let mut inventory = merge(&[], &[node("aks-a", &labels, ("True", "", 60))], &[]);
-        let pool = |name: &str| AksPool { name: name.to_owned(), wanted, state: state.to_owned() };
+        let pool =
+            |name: &str| AksPool { name: name.to_owned(), wanted, state: Some(state.to_owned()) };
         inventory.set_aks_pools(Reading::Known(vec![pool("system"), pool("empty")]));
         let filter = Filter { pool: Some("system".to_owned()), ..Filter::default() };
         assert_eq!(inventory.filtered(&filter).aks_pools.len(), 1);
@@ -428,7 +429,7 @@ fn pool_is_healthy_only_if_all_that_could_deny_it_was_read() {
     let ready = node("aks-system", &labels, ("True", "", 60));
     let mut all = merge(&[joined("good", OLD)], &[ready], &[]);
     let system =
-        AksPool { name: "system".to_owned(), wanted: Some(1), state: "Succeeded".to_owned() };
+        AksPool { name: "system".to_owned(), wanted: Some(1), state: Some("Succeeded".to_owned()) };
     all.set_aks_pools(Reading::Known(vec![system.clone()]));
     let states = |inventory: &Inventory| {
         let pools = all_pools(inventory);

@@ -20,14 +20,13 @@ mod model;
 mod render;
 mod series;
 mod server;
-mod snapshot;
 mod view;
 
+pub use model::{ControllerDetails, PageMode, Snapshot};
 pub use render::{render, render_loading};
 pub use server::{
     Connect, Connecting, Live, MAX_STREAMS, PageAccess, PageKey, serve, serve_forwarded,
 };
-pub use snapshot::{ControllerDetails, PageMode, Snapshot};
 pub use view::{PageView, Route, TimeRange};
 
 /// The stylesheet, with the colors of all pages.

@@ -7,8 +7,8 @@ use futures::future::select;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use super::limits::BudgetLimits;
-use super::priority::Priority;
+use super::bucket::BudgetLimits;
+use super::bucket::Priority;
 use super::requests::Requests;
 use super::routes::BucketName;
 use crate::metrics::BucketLevel;

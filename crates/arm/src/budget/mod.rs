@@ -8,8 +8,6 @@
 mod admission;
 mod bucket;
 mod feedback;
-mod limits;
-mod priority;
 mod requests;
 mod routes;
 #[cfg(test)]
@@ -17,6 +15,6 @@ mod tests;
 
 pub use admission::Budget;
 pub(crate) use admission::NotAdmitted;
-pub use limits::{BucketLimit, BudgetLimits};
-pub use priority::Priority;
+pub use bucket::Priority;
+pub use bucket::{BucketLimit, BudgetLimits};
 pub(crate) use routes::{BucketName, buckets};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::bucket::Bucket;
-use super::limits::BudgetLimits;
-use super::priority::Priority;
+use super::bucket::BudgetLimits;
+use super::bucket::Priority;
 use super::routes::BucketName;
 
 /// Maximum number of VMs with a bucket: about 200 bytes each, so 2 MiB at most.

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::limits::{BucketLimit, BudgetLimits};
+use super::bucket::{BucketLimit, BudgetLimits};
 use crate::request_class::Class;
 
 /// A bucket: one per VM, and one of each other type.

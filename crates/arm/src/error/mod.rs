@@ -2,9 +2,8 @@
 
 mod azure_error;
 mod call_error;
-mod kind;
 
 pub use azure_error::{AzureError, MissingPermission};
+pub(crate) use call_error::BUDGET;
+pub use call_error::ErrorKind;
 pub use call_error::{CallInfo, Error, WriteStatus};
-pub(crate) use kind::BUDGET;
-pub use kind::ErrorKind;

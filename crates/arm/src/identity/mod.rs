@@ -2,11 +2,9 @@
 
 mod certificate;
 mod chain;
-mod credential;
-mod error;
 mod selection;
 
 pub use chain::Chain;
-pub use credential::{Credential, Token};
-pub use error::IdentityError;
+pub use selection::IdentityError;
 pub use selection::IdentitySettings;
+pub use selection::{Credential, Token};

@@ -1,10 +1,64 @@
-//! Selects credentials by settings.
+//! Credentials: which there are, which are tried, and their tokens.
 
+use std::fmt;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use mooring_redact::Secret;
 
-use super::{Credential, IdentityError};
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// A service principal with a secret, from the environment.
+    ClientSecret,
+    /// A service principal with a certificate, from the environment.
+    ClientCertificate,
+    /// A Kubernetes service account, federated.
+    WorkloadIdentity,
+    /// The identity of the VM, pod or app service.
+    ManagedIdentity,
+    /// The user who is signed in to `az`.
+    AzureCli,
+}
+
+impl fmt::Display for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ClientSecret => "client secret",
+            Self::ClientCertificate => "client certificate",
+            Self::WorkloadIdentity => "workload identity",
+            Self::ManagedIdentity => "managed identity",
+            Self::AzureCli => "Azure CLI",
+        })
+    }
+}
+
+/// A token for a scope.
+#[derive(Debug, Clone)]
+pub struct Token {
+    pub secret: Secret,
+    pub expires: Timestamp,
+    /// The credential that it is from, if it is known.
+    pub credential: Option<Credential>,
+}
+
+/// Reason for a missing token. Quoted messages are redacted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IdentityError {
+    #[error(
+        "invalid AZURE_TOKEN_CREDENTIALS value {0}: use dev, prod, EnvironmentCredential, WorkloadIdentityCredential, ManagedIdentityCredential or AzureCliCredential"
+    )]
+    UnknownCredential(String),
+    #[error("{variable} is not set; {credential} requires it")]
+    Missing { credential: Credential, variable: &'static str },
+    #[error("AZURE_CA_CERTIFICATE: {}: {why}", path.display())]
+    Certificates { path: PathBuf, why: String },
+    #[error("AZURE_CLIENT_CERTIFICATE_PATH: {}: {why}", path.display())]
+    ClientCertificate { path: PathBuf, why: String },
+    #[error("failed to set up the HTTP client: {0}")]
+    Setup(String),
+    #[error("failed to get a token from Azure: {}", .0.iter().map(|(credential, why)| format!("{credential}: {why}")).collect::<Vec<_>>().join("; "))]
+    AllFailed(Vec<(Credential, String)>),
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct IdentitySettings {

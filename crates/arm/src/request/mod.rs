@@ -2,12 +2,11 @@
 
 mod call;
 mod engine;
-mod retry_after;
 mod retry_policy;
 
 pub use call::Call;
 pub(crate) use call::Response;
-pub(crate) use retry_after::retry_after;
+pub(crate) use retry_policy::retry_after;
 
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,10 @@
 //! Labels from outside (pools, images) have a limit each. Values above it are counted under `other`, and so
 //! is their number; names of VMs and NodeClaims are never labels.
 
-mod labels;
 pub mod log;
 mod registry;
 #[cfg(test)]
 mod tests;
 
-pub use labels::WriteLabel;
+pub use registry::WriteLabel;
 pub use registry::{ArmSnapshot, FailedNode, Metrics};

@@ -1,3 +1,5 @@
+//! The metrics, and their labels.
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Deref;
@@ -5,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use mooring_nodes::verdict::condition::ConditionReason;
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -13,8 +16,53 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 
-use super::labels::{FailureLabels, ImageLabels, Label, MAX_VALUE_LENGTH, MAX_VALUES, WriteLabel};
 use crate::state::{DropCounts, QueueLengths};
+use crate::verdict::patch::StatusPatchKind;
+
+/// Pools, images and causes with a separate label value.
+pub(super) const MAX_VALUES: usize = 64;
+pub(super) const MAX_VALUE_LENGTH: usize = 64;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct FailureLabels {
+    pub(super) code: String,
+    pub(super) reason: String,
+    pub(super) nodepool: String,
+    pub(super) image: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct ImageLabels {
+    pub(super) image: String,
+    pub(super) reason: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct Label {
+    pub(super) kind: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteLabel {
+    Patch(StatusPatchKind),
+    Event,
+    Record,
+    Counts,
+    Lease,
+}
+
+impl WriteLabel {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Patch(StatusPatchKind::Verdict) => "condition",
+            Self::Patch(StatusPatchKind::Reassert) => "condition_reassert",
+            Self::Event => "event",
+            Self::Record => "record",
+            Self::Counts => "counts",
+            Self::Lease => "lease",
+        }
+    }
+}
 
 /// Counters of the Azure client.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

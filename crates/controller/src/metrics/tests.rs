@@ -1,6 +1,6 @@
 use mooring_nodes::verdict::condition::ConditionReason;
 
-use super::labels::MAX_VALUES;
+use super::registry::MAX_VALUES;
 use super::*;
 use crate::state::{DropCounts, QueueLengths};
 use crate::verdict::patch::StatusPatchKind;

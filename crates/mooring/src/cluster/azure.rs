@@ -347,7 +347,7 @@ fn aks_pool(text: &str) -> Option<AksPool> {
     Some(AksPool {
         name: pool["name"].as_str()?.to_owned(),
         wanted: wanted.and_then(|count| usize::try_from(count).ok()),
-        state: properties["provisioningState"].as_str().unwrap_or_default().to_owned(),
+        state: properties["provisioningState"].as_str().map(str::to_owned),
     })
 }
 
@@ -426,7 +426,7 @@ mod tests {
             );
             aks_pool(&format!(r#"{{"name": "system", "properties": {properties}}}"#)).unwrap()
         };
-        let (name, state) = ("system".to_owned(), "Failed".to_owned());
+        let (name, state) = ("system".to_owned(), Some("Failed".to_owned()));
         assert_eq!(wanted("Running"), AksPool { name, wanted: Some(3), state });
         assert_eq!(wanted("Stopped").wanted, Some(0));
         assert_eq!(aks_pool("{}"), None);

@@ -2,12 +2,112 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::config_map::{StoredText, list_path};
-use super::failure_record::FailureRecord;
+use crate::hash::hash;
 use crate::text::safe;
+use crate::verdict::registration::RegistrationCause;
+
+pub fn list_path(namespace: &str) -> String {
+    format!("/api/v1/namespaces/{namespace}/configmaps")
+}
+
+/// A `ConfigMap` with one document: a replacement of the given version, or a new object.
+pub struct StoredText<'a> {
+    pub name: &'a str,
+    pub key: &'a str,
+    pub text: String,
+}
+
+impl StoredText<'_> {
+    pub fn config_map(self, namespace: &str, resource_version: Option<&str>) -> Value {
+        let mut object = json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": self.name, "namespace": namespace, "labels": {"app.kubernetes.io/managed-by": "mooring"}},
+            "data": {self.key: self.text},
+        });
+        if let Some(version) = resource_version {
+            object["metadata"]["resourceVersion"] = json!(version);
+        }
+        object
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureRecord {
+    /// Derived from NodeClaim and verdict; the same failure has the same id.
+    pub id: String,
+    /// When the node failed.
+    pub at: Timestamp,
+    /// When it became known, if later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_at: Option<Timestamp>,
+    pub uid: String,
+    pub node_claim: String,
+    /// Empty for a standalone NodeClaim.
+    #[serde(default)]
+    pub pool: String,
+    #[serde(default)]
+    pub node_class: String,
+    pub node: String,
+    pub reason: String,
+    pub message: String,
+    pub note: String,
+    /// Distinguishes verdicts on the same NodeClaim.
+    pub key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Code that matches the cause, if different.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_code: Option<i32>,
+    /// Reason of the diagnosis.
+    pub cause: String,
+    /// The cause in one sentence, without its full stop.
+    pub summary: String,
+    #[serde(default)]
+    pub owner: String,
+    #[serde(default)]
+    pub confidence: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    #[serde(default)]
+    pub source: String,
+    /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfirmed: bool,
+    /// Karpenter had left the NodeClaim, and the message says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_idle: bool,
+    /// Gallery, definition and version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launched: Option<Timestamp>,
+}
+
+impl FailureRecord {
+    pub fn id_of(uid: &str, key: &str) -> String {
+        format!("{:016x}", hash(&[uid, key]))
+    }
+
+    pub fn reported_at(&self) -> Timestamp {
+        self.reported_at.unwrap_or(self.at)
+    }
+
+    pub fn blames_image(&self) -> bool {
+        !self.unconfirmed && RegistrationCause::can_be_image(&self.cause)
+    }
+}
 
 pub const NAME: &str = "mooring-failures";
 pub const KEY: &str = "failures.json";

@@ -5,13 +5,11 @@
 //! missing writes are repeated. Merging is idempotent: the id of an entry is derived from NodeClaim and
 //! verdict, and no id is kept twice.
 
-mod config_map;
 pub mod counts;
 mod document;
-mod failure_record;
 #[cfg(test)]
 mod tests;
 
-pub use config_map::{StoredText, list_path};
+pub use document::FailureRecord;
 pub use document::{KEY, NAME, RecordDocument, RecordError, SCHEMA, path};
-pub use failure_record::FailureRecord;
+pub use document::{StoredText, list_path};

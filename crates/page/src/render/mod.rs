@@ -1,6 +1,5 @@
 //! HTML of the page, section by section.
 
-mod frame;
 mod page;
 mod sections;
 mod subject;

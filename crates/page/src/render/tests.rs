@@ -11,7 +11,7 @@ use mooring_nodes::{Karpenter, NodePool};
 
 use crate::fixture::{BAD, before, healthy, hostile, joining, large, local, morning, snapshot};
 use crate::html::revision;
-use crate::snapshot::{PageMode, Snapshot};
+use crate::model::{PageMode, Snapshot};
 use crate::view::PageView;
 use crate::{SCRIPT, stylesheet};
 
@@ -132,7 +132,8 @@ fn stopped_repair() -> RunStatus {
 fn stopped_repair_and_wedged_pool_are_the_first_verdicts() {
     let mut snapshot = healthy();
     snapshot.facts.runs = vec![stopped_repair()];
-    let system = AksPool { name: "system".to_owned(), wanted: Some(3), state: "Failed".to_owned() };
+    let system =
+        AksPool { name: "system".to_owned(), wanted: Some(3), state: Some("Failed".to_owned()) };
     snapshot.facts.inventory.aks_pools.push(system);
     let html = page(&snapshot, "/");
     assert!(html.contains("<title>✗ prod-weu"), "{html}");

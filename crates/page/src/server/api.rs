@@ -9,7 +9,7 @@ use mooring_nodes::{ClusterFacts, ControllerState, Fleet, Listed, Node};
 use mooring_workflow::published::to_json;
 use serde::Serialize;
 
-use crate::snapshot::{ControllerDetails, Snapshot};
+use crate::model::{ControllerDetails, Snapshot};
 use crate::view::{PageView, Route};
 
 #[derive(Serialize)]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::snapshot::Snapshot;
+use crate::model::Snapshot;
 use crate::view::TimeRange;
 
 /// Streams of one server. Further pages poll.

@@ -13,7 +13,7 @@ use super::handler::PageHandler;
 use super::response::{Body, CSP};
 use super::{Live, MAX_STREAMS, PageAccess, PageKey};
 use crate::fixture::{BAD, failed, healthy, hostile, local, morning};
-use crate::snapshot::{ControllerDetails, Snapshot};
+use crate::model::{ControllerDetails, Snapshot};
 
 fn handler(access: PageAccess) -> PageHandler {
     let live = Arc::new(Live::default());

@@ -179,7 +179,8 @@ pub(crate) fn morning() -> Snapshot {
         })
         .collect();
     counts.merge(&outcomes, now());
-    let user = AksPool { name: "user".to_owned(), wanted: Some(14), state: "Succeeded".to_owned() };
+    let user =
+        AksPool { name: "user".to_owned(), wanted: Some(14), state: Some("Succeeded".to_owned()) };
     snapshot.facts.inventory.aks_pools = vec![user];
     snapshot.facts.inventory.counts = Some(Arc::new(counts));
     snapshot

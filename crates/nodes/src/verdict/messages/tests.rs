@@ -2,8 +2,8 @@ use mooring_codes::{Os, Status as RowStatus, all};
 use mooring_diagnosis::{Hints, diagnose, diagnose_code};
 use proptest::prelude::*;
 
-use super::failure_texts::{EVENT_ONLY, SEE};
-use super::failures::{clause, first_sentence, label};
+use super::texts::{EVENT_ONLY, SEE};
+use super::texts::{clause, first_sentence, label};
 use super::*;
 use crate::verdict::Verdict;
 use crate::verdict::condition::ConditionReason;

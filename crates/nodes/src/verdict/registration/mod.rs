@@ -5,15 +5,13 @@
 //! Node and certificate signing request. State that was not observed is unknown, and never a cause.
 
 mod cause;
-mod deadline;
-mod state;
 #[cfg(test)]
 mod tests;
 
 pub use crate::unregistered::NodeState;
-pub use cause::{RegistrationCause, failure};
-pub use deadline::{
+pub use cause::{AgentState, AzureReading, ClusterState, Power, RequestState, VmState};
+pub use cause::{
     IDLE_AFTER, OVERDUE_AFTER, Overdue, REGISTRATION_LIMIT, REGISTRATION_TIMEOUT,
     due_after_success, overdue, overdue_after_success, was_left,
 };
-pub use state::{AgentState, AzureReading, ClusterState, Power, RequestState, VmState};
+pub use cause::{RegistrationCause, failure};

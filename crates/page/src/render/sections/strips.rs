@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
 use crate::html::{command, elapsed, escape};
+use crate::model::PageMode;
 use crate::model::PageModel;
-use crate::snapshot::PageMode;
 use crate::view::{PageView, Route};
 
 pub(crate) fn section(model: &PageModel<'_>) -> String {

@@ -1,13 +1,72 @@
-//! Permissions, deny assignments and locks at a scope.
+//! Resource groups, networks and authorization.
 
 use serde::Deserialize;
 
-use super::page::or_default;
+use super::lists::or_default;
 use crate::client::Client;
 use crate::error::Error;
 use crate::path::resource_id::ResourceId;
-use crate::raw::Raw;
+use crate::raw::{Raw, RawList, RawObject};
 use crate::request::Call;
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ResourceGroup {
+    managed_by: Option<String>,
+}
+
+impl Client {
+    /// Returns the resource that manages a resource group: the cluster of a node resource group.
+    pub async fn managed_by(
+        &self,
+        subscription: &str,
+        resource_group: &str,
+    ) -> Result<Option<ResourceId>, Error> {
+        // Parsed as an ID, so that a name cannot add segments to the path.
+        let sample = ResourceId::of(subscription, resource_group, "Microsoft.Compute", "disks/x")?;
+        let (path, _) = sample.as_str().split_once("/providers/").unwrap_or((sample.as_str(), ""));
+        let group: Raw<ResourceGroup> =
+            self.read(Call::get(path, self.versions.resources)?).await?;
+        Ok(group.managed_by.as_ref().and_then(|id| ResourceId::parse(id).ok()))
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Reference {
+    pub id: Option<ResourceId>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Subnet {
+    pub properties: SubnetProperties,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SubnetProperties {
+    /// Set if the subnet has one range.
+    pub address_prefix: Option<String>,
+    /// Set if the subnet has several ranges.
+    pub address_prefixes: RawList<String>,
+    /// Addresses in use.
+    pub ip_configurations: RawList<Reference>,
+}
+
+impl Client {
+    pub async fn subnet(&self, subnet: &ResourceId) -> Result<Raw<Subnet>, Error> {
+        self.read(Call::get(subnet.as_str(), self.versions.network)?).await
+    }
+
+    pub async fn scale_set_nics(
+        &self,
+        scale_set: &ResourceId,
+    ) -> Result<Vec<Raw<RawObject>>, Error> {
+        let path = format!("{scale_set}/networkInterfaces");
+        self.list(Call::get(&path, self.versions.scale_set_network)?).await
+    }
+}
 
 /// Actions that a role grants or a deny assignment denies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
