@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 /// Data files in the order of their rules and wordings, of which the first match is the cause. Root causes precede
 /// symptoms, and symptoms precede errors that only wrap another.
-const FILES: [&str; 17] = [
+const FILES: [&str; 18] = [
     "rules/registry",
     "rules/node",
     "rules/network",
@@ -32,6 +32,7 @@ const FILES: [&str; 17] = [
     "wordings/symptoms",
     "wordings/wrappers",
     "wordings/context",
+    "components",
 ];
 
 #[derive(Default, Deserialize)]
@@ -42,6 +43,17 @@ struct File {
     cause: Vec<Cause>,
     rule: Vec<Rule>,
     wording: Vec<Wording>,
+    component: Vec<Component>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Component {
+    name: String,
+    cause: String,
+    #[serde(default)]
+    is_specific: bool,
+    words: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -200,9 +212,16 @@ impl<'a> Phrases<'a> {
     /// Returns all phrases, and the lists that determine the subject of a text, as Rust source.
     fn compile(mut self) -> Result<String, String> {
         let mut source = String::new();
-        for (name, list) in
-            [("NODE_LOG", "node-log"), ("CLUSTER", "cluster"), ("MACHINES", "machines")]
-        {
+        for (name, list) in [
+            ("NODE_LOG", "node-log"),
+            ("CLUSTER", "cluster"),
+            ("MACHINES", "machines"),
+            ("OTHER_SERVICES", "other-services"),
+            ("WORKLOADS", "workloads"),
+            ("STRONG_FAILURES", "failures-strong"),
+            ("FAILURES", "failures"),
+            ("NOT_FAILURES", "not-failures"),
+        ] {
             let numbers = self.number(find(self.lists, list)?);
             _ = writeln!(source, "pub(crate) static {name}: &[usize] = {numbers};");
         }
@@ -228,12 +247,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         data.cause.extend(file.cause);
         data.rule.extend(file.rule);
         data.wording.extend(file.wording);
+        data.component.extend(file.component);
     }
     let clues: Clues = read("data/clues.toml")?;
     let mut phrases = Phrases { lists: &data.lists, all: Vec::new() };
     let mut tables = data.compile_causes();
     tables += &data.compile_rules(&clues)?;
     tables += &data.compile_wordings(&mut phrases)?;
+    tables += &data.compile_components()?;
     let directory = env::var("OUT_DIR")?;
     let write = |name: &str, source: String| fs::write(Path::new(&directory).join(name), source);
     write("clues.rs", compile_clues(&clues))?;
@@ -333,12 +354,31 @@ impl File {
                  confidence: Confidence::{confidence:?} }},"
             );
         }
-        _ = writeln!(
-            source,
-            "];\npub(crate) static OTHER_EXTENSION: &Cause = &CAUSES[{}];",
-            self.cause("OtherExtensionFailed")?
-        );
+        source += "];\n";
+        for (name, cause) in [
+            ("OTHER_EXTENSION", "OtherExtensionFailed"),
+            ("OPERATION_FAILED", "OperationFailed"),
+            ("REQUEST_REJECTED", "RequestRejected"),
+        ] {
+            let cause = self.cause(cause)?;
+            _ = writeln!(source, "pub(crate) static {name}: &Cause = &CAUSES[{cause}];");
+        }
         Ok(source)
+    }
+}
+
+impl File {
+    fn compile_components(&self) -> Result<String, String> {
+        let mut source = "pub(crate) static COMPONENTS: &[Component] = &[\n".to_owned();
+        for Component { name, cause, is_specific, words } in &self.component {
+            let cause = self.cause(cause)?;
+            _ = writeln!(
+                source,
+                "Component {{ name: {name:?}, cause: &CAUSES[{cause}], is_specific: {is_specific}, \
+                 words: &{words:?} }},"
+            );
+        }
+        Ok(source + "];\n")
     }
 }
 

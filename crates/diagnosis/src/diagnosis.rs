@@ -2,10 +2,32 @@
 
 use mooring_codes::{ExitCode, Os, Owner, Status};
 
+use crate::cause::catalog::{CatalogRow, find_row};
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
 use crate::decode::decoded::{BootstrapOutcome, FoundBy, Situation};
+
+/// What a diagnosis rests on, the most specific first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rung {
+    /// A rule, a wording or an exit code.
+    Rule,
+    /// An error code of Azure, listed in the catalog or not.
+    Code,
+    /// A line that says of a component that it failed; no rule fits.
+    Sentence,
+}
+
+impl Rung {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Code => "code",
+            Self::Sentence => "sentence",
+        }
+    }
+}
 
 impl Diagnosis {
     /// Returns a diagnosis of this cause, without facts from a text.
@@ -18,6 +40,11 @@ impl Diagnosis {
             actions: cause.actions.iter().map(|action| (*action).to_owned()).collect(),
             ..unknown()
         }
+    }
+
+    /// Returns true if an error code of the catalog is the cause.
+    pub(crate) fn is_listed(&self, catalog: &'static [CatalogRow]) -> bool {
+        self.rung == Rung::Code && find_row(catalog, &self.reason).is_some()
     }
 }
 
@@ -45,6 +72,9 @@ pub struct Diagnosis {
     pub reported: Reported,
     pub effective: Effective,
     pub confidence: Confidence,
+    pub rung: Rung,
+    /// What failed, if only a line says so.
+    pub component: Option<&'static str>,
     /// Kind of failure without a code.
     pub situation: Option<Situation>,
     /// Matching rule or wording; none if the table of exit codes is the source.
@@ -77,6 +107,8 @@ pub(crate) fn unknown() -> Diagnosis {
         reported: Reported::default(),
         effective: Effective::default(),
         confidence: Confidence::Low,
+        rung: Rung::Rule,
+        component: None,
         situation: None,
         rule: None,
         reason: "UnknownCode".to_owned(),

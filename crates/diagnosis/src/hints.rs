@@ -2,6 +2,8 @@
 
 use mooring_codes::{Date, Os};
 
+use crate::cause::catalog::CatalogRow;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// Operating system of the node, for texts that do not show it.
@@ -9,6 +11,8 @@ pub struct Hints {
     /// Date of the node image; takes precedence over an image named in the text.
     pub image_date: Option<Date>,
     pub origin: Origin,
+    /// Known error codes of Azure, sorted by name in lowercase.
+    pub catalog: &'static [CatalogRow],
 }
 
 /// Where a text is from, for texts that do not show it.

@@ -20,6 +20,7 @@
 //! | select bootstrap messages and their exit codes | `decode` |
 //! | describe causes | `cause`, `data/` |
 //! | find the cause: by rules for exit codes, by known wordings of Azure and Kubernetes | `diagnose` |
+//! | otherwise by an error code, otherwise by the line that says what failed ([`Rung`]) | `diagnose` |
 //! | the result | `diagnosis` |
 //! | count causes by image | [`fleet`] |
 
@@ -32,16 +33,19 @@ mod hints;
 mod read;
 mod text;
 
+pub use cause::catalog::CatalogRow;
 pub use cause::confidence::Confidence;
 pub use cause::stage::Stage;
+pub use cause::subject::TextSubject;
 pub use decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
 pub use decode::messages::decode;
 pub use diagnose::alone::code_alone;
 pub use diagnose::code::{ANOTHER_IMAGE, diagnose_code};
+pub use diagnose::components::is_unruled;
 pub use diagnose::evidence::MAX_LINE_CHARS;
 pub use diagnose::failures::diagnose;
 pub use diagnose::pages::{CausePage, cause_page, cause_pages, find_codes, retry, rule_names};
 pub use diagnose::recognize::{Recognized, recognize};
 pub use diagnose::stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};
-pub use diagnosis::{Diagnosis, Effective, Evidence, Reported};
+pub use diagnosis::{Diagnosis, Effective, Evidence, Reported, Rung};
 pub use hints::{Hints, Origin};

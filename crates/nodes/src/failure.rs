@@ -97,7 +97,8 @@ impl NodeFailure {
         failed_at: Option<Timestamp>,
     ) -> Self {
         let text = foreign(message, MAX_MESSAGE);
-        let diagnoses = diagnose(message.as_bytes(), Hints::default());
+        let hints = Hints { catalog: mooring_catalog::rows(), ..Hints::default() };
+        let diagnoses = diagnose(message.as_bytes(), hints);
         let Some(found) = diagnoses.first() else {
             return Self {
                 cause: reason.to_owned(),
@@ -189,7 +190,7 @@ fn evidence(text: Option<&str>, source: &'static str) -> Vec<Evidence> {
 }
 
 fn stage(cause: &str, reason: &str) -> &'static str {
-    match (cause_page(cause), cause) {
+    match (cause_page(cause).or_else(|| mooring_catalog::page(cause)), cause) {
         (Some(page), _) => page.stage.as_str(),
         (None, "NodeNeverReady") => Stage::Ready.as_str(),
         (None, "VMNotRunning" | "AgentSilent") => Stage::Boot.as_str(),

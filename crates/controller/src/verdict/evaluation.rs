@@ -111,7 +111,7 @@ pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict
 
 pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
     let image_date = claim.image.as_deref().and_then(|image| image_date(image).ok());
-    Hints { os, image_date, ..Hints::default() }
+    Hints { os, image_date, catalog: mooring_catalog::rows(), ..Hints::default() }
 }
 
 /// Diagnoses a text of the bootstrap extension.

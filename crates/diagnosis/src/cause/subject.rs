@@ -4,7 +4,7 @@ use crate::text::phrases::{CLUSTER, MACHINES, NODE_LOG, Phrases};
 
 /// Required subject of a text for a wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextSubject {
+pub enum TextSubject {
     /// The wording itself is specific to nodes or VMs.
     Anything,
     /// VMs, or anything of [`TextSubject::Nodes`].

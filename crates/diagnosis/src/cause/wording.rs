@@ -49,6 +49,11 @@ pub(crate) struct Wording {
 }
 
 impl Wording {
+    /// Returns true if the wording says only that something failed or was refused.
+    pub(crate) fn is_general(&self) -> bool {
+        self.tier == Tier::Wrapper || self.cause.reason == "RequestRejected"
+    }
+
     /// Returns the position of the first matching phrase within a span.
     pub(crate) fn place(
         &self,

@@ -4,18 +4,21 @@ use mooring_codes::{Date, ExitCode, Meanings, Os, image_date, lookup_named};
 use mooring_contract::CseStatus;
 
 use crate::cause::confidence::Confidence;
-use crate::cause::wording::{Match, Tier};
+use crate::cause::subject::TextSubject;
+use crate::cause::wording::{Match, Tier, Wording};
 use crate::decode::decoded::{BootstrapOutcome, Decoded, Situation};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::messages::read;
 use crate::diagnose::alone::alone;
 use crate::diagnose::code::from_catalog;
+use crate::diagnose::coded::coded;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::found_clues::FoundClues;
 use crate::diagnose::rule::Rule;
+use crate::diagnose::sentence::sentence;
 use crate::diagnose::wording_case::{from_wording, without_message};
 use crate::diagnose::{rules, wordings};
-use crate::diagnosis::{Diagnosis, Effective, Evidence, Reported, unknown};
+use crate::diagnosis::{Diagnosis, Effective, Evidence, Reported, Rung, unknown};
 use crate::hints::{Hints, Origin};
 use crate::text::scanned::ScannedText;
 
@@ -34,7 +37,7 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
     if hints.origin == Origin::Extension {
         // The text itself shows most.
         let own = diagnose_each(input, Hints { origin: Origin::Unknown, ..hints });
-        if !own.is_empty() || input.is_empty() {
+        if own.iter().any(|(_, one)| one.rung == Rung::Rule) || input.is_empty() {
             return own;
         }
     }
@@ -55,13 +58,39 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
             let joined = text.in_one_line().filter(|_| others.is_empty());
             joined.and_then(|joined| without_message(&joined, &[], hints))
         });
-        match found {
-            Some(found) => each.push(found),
-            None if others.is_empty() => each.extend(alone(&text, hints)),
-            None => {}
+        let is_bare = found.is_none() && others.is_empty();
+        let bare = if is_bare { alone(&text, hints) } else { Vec::new() };
+        if !bare.is_empty() {
+            each.extend(bare);
+        } else if found.is_some() || each.is_empty() && is_ours(&text, &others) {
+            each.extend(best(found, &text, hints));
         }
     }
     each
+}
+
+/// Returns false for a text about another extension of a VM that may be no node.
+fn is_ours(text: &ScannedText, others: &[DecodedMessage]) -> bool {
+    others.is_empty() || TextSubject::Cluster.holds(&text.phrases)
+}
+
+/// Returns the diagnosis by rule, or that by an error code, which says more than an error that only wraps another.
+fn best(
+    ruled: Option<(DecodedMessage, Diagnosis)>,
+    text: &ScannedText,
+    hints: Hints,
+) -> Option<(DecodedMessage, Diagnosis)> {
+    let is_wrapper = |(message, _): &(DecodedMessage, Diagnosis)| {
+        message.worded.is_some_and(Wording::is_general)
+    };
+    match ruled {
+        Some(ruled) if is_wrapper(&ruled) => {
+            let is_listed = |found: &(DecodedMessage, Diagnosis)| found.1.is_listed(hints.catalog);
+            coded(text, hints).filter(is_listed).or(Some(ruled))
+        }
+        Some(ruled) => Some(ruled),
+        None => coded(text, hints).or_else(|| sentence(text, hints)),
+    }
 }
 
 /// Sort key: failures with a code first, then those without, then successes; higher confidence first.

@@ -10,7 +10,7 @@ use crate::cause::wording::Wording;
 use crate::diagnose::failures::diagnose;
 use crate::diagnose::rule::{MAX_CODES, Rule};
 use crate::diagnose::rules;
-use crate::diagnose::tables::{CAUSES, OTHER_EXTENSION, WORDINGS};
+use crate::diagnose::tables::{CAUSES, WORDINGS};
 use crate::diagnosis::reason;
 use crate::hints::Hints;
 use crate::text::clues::{CLUES, Clue};
@@ -48,9 +48,7 @@ pub fn rule_names() -> impl Iterator<Item = &'static str> {
 
 /// Returns the pages of all causes, by name. Exit codes have separate pages.
 pub fn cause_pages() -> Vec<CausePage> {
-    let rules = rules::all().map(|rule| rule.cause.reason);
-    let wordings = WORDINGS.iter().map(|wording| wording.cause.reason);
-    let names: BTreeSet<&str> = rules.chain(wordings).chain([OTHER_EXTENSION.reason]).collect();
+    let names: BTreeSet<&str> = CAUSES.iter().map(|cause| cause.reason).collect();
     names.into_iter().filter_map(page).collect()
 }
 
@@ -78,7 +76,8 @@ fn page(name: &str) -> Option<CausePage> {
     let wordings: Vec<&Wording> = WORDINGS.iter().filter(|w| w.cause.reason == name).collect();
     let rule = rules.first().map(|rule| rule.cause);
     let worded = || wordings.first().map(|wording| wording.cause);
-    let other = || (OTHER_EXTENSION.reason == name).then_some(OTHER_EXTENSION);
+    // Some causes have neither: those of components, of unlisted codes and of other extensions.
+    let other = || CAUSES.iter().find(|cause| cause.reason == name);
     let cause = rule.or_else(worded).or_else(other)?;
     let of_rules = rules.iter().flat_map(|rule| rule.clues.concat()).flat_map(phrases_of);
     let of_wordings = wordings.iter().flat_map(|wording| wording.phrases);

@@ -41,6 +41,27 @@ const KINDS: &[(&[&str], &str, Kind)] = &[
     (&["kubeadm"], "kubeadm output", Kind::Kubelet),
     (&["\"provisioningState\"", "provisioningState"], "an Azure resource", Kind::Arm),
     (&["ProvisioningState/"], "an instance view", Kind::InstanceView),
+    (
+        &["FailedMount", "FailedAttachVolume", "MountVolume", "AttachVolume", "persistentvolume"],
+        "a message about a volume, not about a node",
+        Kind::Workload,
+    ),
+    (
+        &["CrashLoopBackOff", "Back-off restarting", "OOMKilled", "probe failed", "ErrImagePull"],
+        "a message about a pod, not about a node",
+        Kind::Workload,
+    ),
+    (&["FailedScheduling"], "a message of the scheduler about a pod", Kind::Workload),
+    (
+        &["Error syncing load balancer", "SyncLoadBalancerFailed", "ingress"],
+        "a message about a service or an ingress, not about a node",
+        Kind::Workload,
+    ),
+    (
+        &["Unable to connect to the server", "You must be logged in", "Error from server"],
+        "a message of a client of the cluster, such as kubectl",
+        Kind::Workload,
+    ),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +73,8 @@ enum Kind {
     Kubernetes,
     Arm,
     InstanceView,
+    /// Of the cluster's users, not of a node.
+    Workload,
 }
 
 /// Better input, unless the text is already of that kind.
@@ -141,6 +164,14 @@ mod tests {
         assert_eq!(kubelet.parts, ["a kubelet log"]);
         assert!(!kubelet.next.iter().any(|next| next.contains("journalctl")), "{:?}", kubelet.next);
         assert_eq!(recognize(b"hello").parts, Vec::<String>::new());
+        for (text, part) in [
+            ("MountVolume.SetUp failed for volume", "a volume"),
+            ("Back-off restarting failed container", "a pod"),
+            ("Unable to connect to the server: EOF", "a client"),
+        ] {
+            let parts = recognize(text.as_bytes()).parts;
+            assert!(parts.len() == 1 && parts[0].contains(part), "{text}: {parts:?}");
+        }
     }
 
     #[test]

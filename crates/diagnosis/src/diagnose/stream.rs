@@ -74,6 +74,9 @@ impl DiagnosisStream {
         }
         self.read(self.window.len());
         let mut kept = self.kept.unwrap_or_default();
+        // A line or a code says less than a rule in another window.
+        let best = kept.iter().map(|(_, diagnosis)| diagnosis.rung).min();
+        kept.retain(|(_, diagnosis)| Some(diagnosis.rung) == best);
         // The cause of a symptom may be in another window.
         if kept.iter().any(|(message, _)| explains(message)) {
             kept.retain(|(message, _)| message.worded.is_none() || explains(message));
@@ -101,7 +104,10 @@ impl DiagnosisStream {
     fn read(&mut self, end: usize) {
         let kept = self.kept.get_or_insert_default();
         for (message, diagnosis) in diagnose_each(&self.window[..end], self.hints) {
-            match kept.iter().position(|(other, _)| is_same(other, &message)) {
+            let same = |(other, known): &(DecodedMessage, Diagnosis)| {
+                known.rung == diagnosis.rung && is_same(other, &message)
+            };
+            match kept.iter().position(same) {
                 Some(at) if trust(&message) < trust(&kept[at].0) => kept[at] = (message, diagnosis),
                 Some(_) => {}
                 None if kept.len() < MAX_KEPT => kept.push((message, diagnosis)),

@@ -2,6 +2,7 @@
 
 use mooring_codes::{Date, Os, Owner, Transient};
 
+use crate::cause::component::Component;
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;

@@ -8,3 +8,4 @@ mod fleet;
 mod known_by;
 mod messages;
 mod properties;
+mod sentences;

@@ -56,6 +56,7 @@ impl Known {
         let mut known = Self::default();
         known.pools.extend(facts.karpenter.pool_names().map(str::to_owned));
         known.causes.extend(cause_pages().iter().map(|page| page.reason.to_owned()));
+        known.causes.extend(mooring_catalog::rows().iter().map(|row| row.name.to_owned()));
         known.causes.extend(RegistrationCause::ALL.map(|cause| cause.as_str().to_owned()));
         for node in &facts.inventory.nodes {
             known.pools.extend(node.pool.as_deref().map(str::to_owned));

@@ -47,7 +47,8 @@ fn names(what: Names, cluster: ClusterArguments) -> BTreeSet<String> {
         Names::Codes => {
             let numbers = mooring_codes::all().map(|code| code.number.to_string());
             let names = mooring_codes::code_names().map(str::to_owned);
-            numbers.chain(names).chain(causes()).collect()
+            let listed = mooring_catalog::rows().iter().map(|row| row.name.to_owned());
+            numbers.chain(names).chain(causes()).chain(listed).collect()
         }
         Names::Schemas => schema::ids().map(str::to_owned).collect(),
         Names::Pools | Names::Nodes | Names::Images => {

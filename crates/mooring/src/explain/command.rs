@@ -15,7 +15,12 @@ use crate::output::show;
 
 /// Exits with 3 if the cluster was asked and could not be read.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, CommandFailure> {
-    let hints = Hints { os: arguments.os, image_date: arguments.image, ..Hints::default() };
+    let hints = Hints {
+        os: arguments.os,
+        image_date: arguments.image,
+        catalog: mooring_catalog::rows(),
+        ..Hints::default()
+    };
     let explanation = match arguments.what.as_deref() {
         None | Some("-") => {
             let stdin = io::stdin();

@@ -2,7 +2,7 @@
 
 use mooring_codes::Os;
 use mooring_diagnosis::{
-    BootstrapOutcome, CausePage, Confidence, Diagnosis, Effective, Reported, Stage, retry,
+    BootstrapOutcome, CausePage, Confidence, Diagnosis, Effective, Reported, Rung, Stage,
 };
 use mooring_nodes::{FleetRow, Listed};
 use mooring_workflow::published::Next;
@@ -32,6 +32,9 @@ struct DiagnosisEntry<'a> {
     effective: EffectiveEntry<'a>,
     cause: &'a str,
     confidence: &'static str,
+    /// `rule`, `code` or `sentence`.
+    rung: &'static str,
+    component: Option<&'static str>,
     owner: &'static str,
     stage: &'static str,
     retry: Option<&'static str>,
@@ -90,9 +93,11 @@ fn entry<'a>(diagnosis: &'a Diagnosis, file: Option<&'a str>) -> DiagnosisEntry<
         },
         cause: &diagnosis.reason,
         confidence: Confidence::as_str(diagnosis.confidence),
+        rung: diagnosis.rung.as_str(),
+        component: diagnosis.component,
         owner: diagnosis.owner.as_str(),
         stage: Stage::as_str(diagnosis.stage),
-        retry: retry(&diagnosis.reason).map(mooring_codes::Transient::as_str),
+        retry: pages::retry(&diagnosis.reason).map(mooring_codes::Transient::as_str),
         summary: &diagnosis.summary,
         evidence: diagnosis
             .evidence
@@ -114,6 +119,8 @@ pub(super) fn diagnose_cause(page: &CausePage) -> Diagnosis {
         reported: Reported::default(),
         effective: Effective::default(),
         confidence: Confidence::Low,
+        rung: Rung::Rule,
+        component: None,
         situation: None,
         rule: None,
         reason: page.reason.to_owned(),

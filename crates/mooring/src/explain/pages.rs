@@ -1,13 +1,18 @@
 //! Pages of causes, exit codes and diagnoses.
 
-use mooring_codes::{ExitCode, KnownImage, Section, sections, title};
-use mooring_diagnosis::{ANOTHER_IMAGE, BootstrapOutcome, CausePage, Diagnosis, Recognized, retry};
+use mooring_codes::{ExitCode, KnownImage, Section, Transient, sections, title};
+use mooring_diagnosis::{ANOTHER_IMAGE, BootstrapOutcome, CausePage, Diagnosis, Recognized};
 use mooring_nodes::Advice;
 use mooring_redact::Lines;
 use mooring_terminal::{Mark, Text};
 use mooring_workflow::published::Next;
 
 use crate::output::page::TextPage;
+
+/// Returns the expected result of a retry after a failure with this cause or error code.
+pub(super) fn retry(reason: &str) -> Option<Transient> {
+    mooring_diagnosis::retry(reason).or_else(|| Some(mooring_catalog::find(reason)?.retry))
+}
 
 /// Returns the page of a cause. The steps of the cluster replace the general ones.
 pub(crate) fn cause(cause: &CausePage, advice: &[Advice]) -> TextPage {
@@ -107,6 +112,9 @@ pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> TextPage {
     let mut page = TextPage::new(Text::new(&diagnosis.summary)).marked(mark);
     let cause = Text::default().bold(&diagnosis.reason);
     page.row("Cause", cause.plain(format!(" ({} confidence)", diagnosis.confidence)));
+    if let Some(component) = diagnosis.component {
+        page.row("Component", Text::new(component));
+    }
     page.row("Reported", Text::new(reported(diagnosis)));
     let effective = &diagnosis.effective;
     if effective.code != diagnosis.reported.code {

@@ -55,6 +55,10 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure>
         let diagnoses = vec![document::diagnose_cause(&page)];
         return Ok(Explanation { diagnoses, causes: vec![page], ..Explanation::default() });
     }
+    if let Some(page) = mooring_catalog::page(what) {
+        let diagnoses = vec![document::diagnose_cause(&page)];
+        return Ok(Explanation { diagnoses, causes: vec![page], ..Explanation::default() });
+    }
     let named = by_name(what);
     if !named.is_empty() {
         let codes = named.as_slice().to_vec();
@@ -90,7 +94,8 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure>
 /// Returns the error for a name of nothing, with similar names.
 fn unknown_name(what: &str) -> CommandFailure {
     let causes = mooring_diagnosis::cause_pages().into_iter().map(|page| page.reason);
-    let names = causes.chain(mooring_codes::code_names());
+    let listed = mooring_catalog::rows().iter().map(|row| row.name);
+    let names = causes.chain(mooring_codes::code_names()).chain(listed);
     let hint = suggest::hint(what, names, "mooring explain").unwrap_or_else(|| {
         "hint: `mooring codes search WORDS` finds codes and causes by their texts".to_owned()
     });

@@ -240,9 +240,11 @@ impl RegistrationCause {
     }
 
     /// Returns true if the image can be the cause. A restart of Karpenter, and a Node that Karpenter did not
-    /// match, are not caused by the image.
+    /// match, are not caused by the image; a failure of which only a line is known is no evidence.
     pub fn can_be_image(cause: &str) -> bool {
-        cause != Self::ExtensionNotCreated.as_str() && cause != Self::NodeNotMatched.as_str()
+        cause != Self::ExtensionNotCreated.as_str()
+            && cause != Self::NodeNotMatched.as_str()
+            && !mooring_diagnosis::is_unruled(cause)
     }
 
     fn clause(self, cse_succeeded: bool) -> &'static str {

@@ -1,0 +1,143 @@
+//! Diagnoses by an error code of Azure: a row of the catalog, otherwise what the code's HTTP status and name show.
+
+use mooring_codes::Owner;
+
+use crate::cause::catalog::{CatalogRow, find_row};
+use crate::cause::confidence::Confidence;
+use crate::cause::subject::TextSubject;
+use crate::decode::decoded::BootstrapOutcome;
+use crate::decode::decoded_message::DecodedMessage;
+use crate::diagnose::error_codes::{FoundCode, error_codes};
+use crate::diagnose::evidence::quote;
+use crate::diagnose::http_status::{Refusal, refusal};
+use crate::diagnose::tables::{OPERATION_FAILED, REQUEST_REJECTED};
+use crate::diagnose::wording_case::worded_message;
+use crate::diagnosis::{Diagnosis, Evidence, Reported, Rung};
+use crate::hints::Hints;
+use crate::text::phrases::{OTHER_SERVICES, WORKLOADS};
+use crate::text::scanned::ScannedText;
+
+/// Lines before a code that may name its subject.
+const LINES_BEFORE: usize = 2;
+/// Distance of the message from its code.
+const NEAR: usize = 400;
+/// A text without other words.
+const MAX_ALONE: usize = 160;
+
+/// Returns the failure that an error code names, if the text is about a node, its pool or its cluster.
+pub(crate) fn coded(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
+    let mut codes = error_codes(&text.bytes);
+    codes.retain(|code| !is_of_others(text, code.at));
+    let listed = codes.iter().find_map(|code| {
+        let row = find_row(hints.catalog, &code.name)?;
+        (row.about.holds(&text.phrases) || is_alone(text, code)).then_some((code, row))
+    });
+    let unlisted = || {
+        let is_node = TextSubject::Nodes.holds(&text.phrases);
+        codes.iter().find(|code| code.is_labeled && is_node)
+    };
+    let (code, diagnosis) = match listed {
+        Some((code, row)) => (code, by_row(text, code, row)),
+        None => unlisted().map(|code| (code, by_status(text, code)))?,
+    };
+    let message = worded_message(text, code.at, None);
+    let evidence = evidence(text, &message, code);
+    let reported = Reported { name: Some(code.name.clone()), ..Reported::default() };
+    let outcome = BootstrapOutcome::NoCode;
+    let rung = Rung::Code;
+    Some((message, Diagnosis { os: hints.os, outcome, reported, evidence, rung, ..diagnosis }))
+}
+
+/// Returns true if the code is that of a pod, a volume, a client or a service other than AKS.
+fn is_of_others(text: &ScannedText, at: usize) -> bool {
+    let mut start = at;
+    for _ in 0..=LINES_BEFORE {
+        start = memchr::memrchr(b'\n', &text.bytes[..start]).unwrap_or(0);
+    }
+    let end = memchr::memchr(b'\n', &text.bytes[at..]).map_or(text.bytes.len(), |end| at + end);
+    let is_near =
+        |phrase: &usize| text.phrases.places(*phrase).any(|at| (start..end).contains(&at));
+    let is_service =
+        OTHER_SERVICES.iter().any(is_near) && !TextSubject::Cluster.holds(&text.phrases);
+    WORKLOADS.iter().any(is_near) || is_service
+}
+
+fn is_alone(text: &ScannedText, code: &FoundCode) -> bool {
+    let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    let label: &[u8] = b"errorcode:=\"'() \n";
+    let before = &text.bytes[..code.at];
+    let after = &text.bytes[code.at + code.name.len()..];
+    text.bytes.len() <= MAX_ALONE
+        && before.to_ascii_lowercase().iter().all(|byte| label.contains(byte))
+        && !after.iter().any(|byte| is_word(&byte))
+}
+
+fn by_row(text: &ScannedText, code: &FoundCode, row: &CatalogRow) -> Diagnosis {
+    let is_sure = code.is_labeled && !is_alone(text, code);
+    Diagnosis {
+        confidence: if is_sure { Confidence::Medium } else { Confidence::Low },
+        reason: row.name.to_owned(),
+        owner: row.owner,
+        stage: row.stage,
+        summary: row.meaning.to_owned(),
+        actions: vec![row.next.to_owned()],
+        ..Diagnosis::from_cause(OPERATION_FAILED)
+    }
+}
+
+/// Returns what the status and the name of an unlisted code show.
+fn by_status(text: &ScannedText, code: &FoundCode) -> Diagnosis {
+    let (refusal, is_shown) = refusal(&text.bytes, code);
+    let name = &code.name;
+    let cause = match refusal {
+        Refusal::Content | Refusal::Permission => REQUEST_REJECTED,
+        Refusal::State | Refusal::Rate | Refusal::Fault | Refusal::Unknown => OPERATION_FAILED,
+    };
+    let (summary, owner) = match refusal {
+        Refusal::Content => (
+            format!("Azure rejected the request with {name}: something in it is not allowed."),
+            Owner::Operator,
+        ),
+        Refusal::Permission => (
+            format!("Azure rejected the request with {name}: the caller lacks a permission."),
+            Owner::Operator,
+        ),
+        Refusal::State => (
+            format!(
+                "The operation failed with {name}: another operation, or the state of a resource, blocks it."
+            ),
+            Owner::Operator,
+        ),
+        Refusal::Rate => (
+            format!("The operation failed with {name}: Azure throttles requests."),
+            Owner::Operator,
+        ),
+        Refusal::Fault => {
+            (format!("The operation failed with {name}: an error within Azure."), Owner::Platform)
+        }
+        Refusal::Unknown => (
+            format!("The operation failed with {name}, which Mooring does not list."),
+            Owner::Operator,
+        ),
+    };
+    let confidence = if is_shown { Confidence::Medium } else { Confidence::Low };
+    Diagnosis { confidence, owner, summary, ..Diagnosis::from_cause(cause) }
+}
+
+/// Quotes the line of the code, and that of its message if it is another one.
+fn evidence(text: &ScannedText, message: &DecodedMessage, code: &FoundCode) -> Vec<Evidence> {
+    let near = &text.bytes[code.at..text.bytes.len().min(code.at + NEAR)];
+    let labels: [&[u8]; 3] = [b"essage\"", b"essage:", b"essage="];
+    let at = labels.iter().filter_map(|label| memchr::memmem::find(near, label)).min();
+    let value = at.map(|at| at + b"essage\": ".len()).filter(|at| *at < near.len());
+    let lines = [Some(code.at), value.map(|at| code.at + at)].into_iter().flatten();
+    let mut evidence: Vec<Evidence> = Vec::new();
+    for at in lines {
+        let line = quote(&text.bytes, message, at);
+        let is_new = !evidence.iter().any(|other| other.line.contains(&line.line));
+        if !line.line.is_empty() && is_new {
+            evidence.push(line);
+        }
+    }
+    evidence
+}
