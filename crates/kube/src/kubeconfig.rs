@@ -19,7 +19,7 @@ use crate::error::{PLUGIN, redacted_message};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A server that sends nothing for this long has gone away: a watch has a bookmark every minute, and a forwarded port
 /// answers a ping every minute.
-const IDLE_LIMIT: Duration = Duration::from_secs(150);
+pub const IDLE_LIMIT: Duration = Duration::from_secs(150);
 
 /// Larger than a kubeconfig with certificates of a hundred clusters.
 const MAX_SIZE: u64 = 4 << 20;

@@ -5,14 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_kube::kubeconfig::IDLE_LIMIT;
 
 /// The loop reports every 5 s, the Lease every 2 s with a timeout of 4 s each.
 const STALL_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 /// The API server may restart during an upgrade.
 const API_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 const WATCH_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+/// A watch that was opened so long ago works, even without items: one that receives nothing has failed before.
+const WORKS_AFTER: Duration = IDLE_LIMIT.saturating_add(Duration::from_secs(30));
 const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(5);
 
 #[derive(Debug)]
@@ -32,7 +36,32 @@ struct Parts {
 #[derive(Debug, Default)]
 struct Watch {
     synced: bool,
+    /// The first failure since it last worked.
     failing_since: Option<Timestamp>,
+    /// The complete list after the last failure.
+    listed: Option<Timestamp>,
+    /// It failed again after such a list: lists show nothing of a watch that hangs.
+    failed_again: bool,
+}
+
+impl Watch {
+    fn works(&mut self) {
+        *self = Self { synced: self.synced, ..Self::default() };
+    }
+
+    fn fail(&mut self, now: Timestamp) {
+        match self.listed.take() {
+            Some(at) if now >= at + WORKS_AFTER => self.works(),
+            Some(_) => self.failed_again = true,
+            None => {}
+        }
+        self.failing_since.get_or_insert(now);
+    }
+
+    fn is_failing(&self, now: Timestamp) -> bool {
+        let is_listed = self.listed.is_some_and(|at| !self.failed_again || now >= at + WORKS_AFTER);
+        !is_listed && self.failing_since.is_some_and(|since| now > since + WATCH_TIMEOUT)
+    }
 }
 
 impl Health {
@@ -77,17 +106,24 @@ impl Health {
         self.parts().watches.insert(watch, Watch::default());
     }
 
-    /// Records an item of a watch; `synced` if its list is complete.
-    pub(crate) fn watched(&self, watch: &'static str, synced: bool) {
+    /// Records an item of a watch.
+    pub(crate) fn watched(&self, watch: &'static str) {
         if let Some(watch) = self.parts().watches.get_mut(watch) {
-            watch.synced |= synced;
-            watch.failing_since = None;
+            watch.works();
+        }
+    }
+
+    /// Records the complete list before a watch.
+    pub(crate) fn listed(&self, watch: &'static str, now: Timestamp) {
+        if let Some(watch) = self.parts().watches.get_mut(watch) {
+            watch.synced = true;
+            watch.listed = watch.failing_since.map(|_| now);
         }
     }
 
     pub(crate) fn failed(&self, watch: &'static str, now: Timestamp) {
         if let Some(watch) = self.parts().watches.get_mut(watch) {
-            watch.failing_since.get_or_insert(now);
+            watch.fail(now);
         }
     }
 
@@ -122,7 +158,7 @@ impl Health {
             if !watch.synced {
                 return Err(format!("waiting for cache sync: {name}"));
             }
-            if watch.failing_since.is_some_and(|since| now.duration_since(since) > WATCH_TIMEOUT) {
+            if watch.is_failing(now) {
                 return Err(format!("watch failing: {name}"));
             }
         }
@@ -147,7 +183,7 @@ mod tests {
         health.expect("NodeClaims");
         assert_eq!(health.healthz(at(1)), Ok(()));
         assert_eq!(health.readyz(at(1)).unwrap_err(), "waiting for cache sync: NodeClaims");
-        health.watched("NodeClaims", true);
+        health.listed("NodeClaims", at(1));
         assert_eq!(health.readyz(at(1)).unwrap_err(), "API server not responding");
         health.record_lease(at(1), true);
         assert_eq!(health.readyz(at(2)), Ok(()));
@@ -156,7 +192,7 @@ mod tests {
         assert!(health.record_loop(at(50)));
         assert_eq!(health.readyz(at(50)), Ok(()));
         assert_eq!(health.readyz(at(63)).unwrap_err(), "watch failing: NodeClaims");
-        health.watched("NodeClaims", false);
+        health.watched("NodeClaims");
         health.record_lease(at(100), true);
         assert!(health.record_loop(at(100)));
         assert_eq!(health.readyz(at(110)), Ok(()), "watch recovered");
@@ -169,7 +205,7 @@ mod tests {
     fn readyz_fails_after_the_time_of_each_part() {
         let health = Health::new(at(0));
         health.expect("NodeClaims");
-        health.watched("NodeClaims", true);
+        health.listed("NodeClaims", at(0));
         health.record_lease(at(0), true);
         assert_eq!(health.readyz(at(30)), Ok(()));
         assert_eq!(health.readyz(at(31)).unwrap_err(), "API server not responding");
@@ -179,6 +215,39 @@ mod tests {
         assert!(health.record_loop(at(60)) && !health.record_loop(at(64)));
         assert!(health.record_loop(at(65)), "five seconds later");
         assert_eq!(health.readyz(at(61)).unwrap_err(), "watch failing: NodeClaims");
+    }
+
+    #[test]
+    fn lists_do_not_show_that_a_watch_works_which_fails_again() {
+        let health = Health::new(at(0));
+        let readyz = |second| {
+            health.record_loop(at(second));
+            health.record_lease(at(second), true);
+            health.readyz(at(second)).err()
+        };
+        let failing = Some("watch failing: events".to_owned());
+        let limit = IDLE_LIMIT.as_secs().cast_signed();
+        health.expect("events");
+        health.listed("events", at(0));
+        // Nothing was received after the list, and again after the next.
+        health.failed("events", at(limit));
+        assert_eq!(readyz(limit + 61), failing);
+        health.listed("events", at(limit + 62));
+        assert_eq!(readyz(limit + 62), None, "one failure after which a list succeeds");
+        health.failed("events", at(2 * limit + 62));
+        assert_eq!(readyz(2 * limit + 62), failing);
+        health.listed("events", at(2 * limit + 63));
+        assert_eq!(readyz(3 * limit + 63), failing, "the next failure is due");
+        // Without items, time shows that it works: it has bookmarks.
+        assert_eq!(readyz(3 * limit + 93), None);
+        health.failed("events", at(3 * limit + 100));
+        health.listed("events", at(3 * limit + 170));
+        assert_eq!(readyz(3 * limit + 171), None, "it had worked before this failure");
+        health.failed("events", at(3 * limit + 180));
+        health.listed("events", at(3 * limit + 181));
+        assert_eq!(readyz(3 * limit + 181), failing);
+        health.watched("events");
+        assert_eq!(readyz(3 * limit + 181), None);
     }
 
     #[test]

@@ -83,7 +83,8 @@ struct WatchHandler {
 
 impl WatchHandler {
     /// Forwards the items of a watch. After an error it pauses and lists again: the library reports neither
-    /// bookmarks nor that a watch was opened, so a complete list is what shows that a watch without items works.
+    /// bookmarks nor that a watch was opened, so a complete list is what shows that a watch without items works, unless
+    /// it fails again after it. The client ends a watch that receives nothing, not even a bookmark.
     async fn watch<K, S>(
         self,
         open: impl Fn() -> S,
@@ -108,11 +109,13 @@ impl WatchHandler {
                     return;
                 }
                 // After the input: once a list is reported complete, it has been delivered.
-                if complete || is_item {
-                    health.watched(name, complete);
-                    if backoff.succeed(is_item) {
-                        tracing::info!(watch = name, "watch recovered");
-                    }
+                if complete {
+                    health.listed(name, clock());
+                } else if is_item {
+                    health.watched(name);
+                }
+                if (complete || is_item) && backoff.succeed(is_item) {
+                    tracing::info!(watch = name, "watch recovered");
                 }
             };
             let now = clock();

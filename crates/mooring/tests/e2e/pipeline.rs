@@ -2,9 +2,11 @@
 //!
 //! The identity of the step has exactly the roles of `packaging/roles`, or all but one permission of them.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use mooring_simulator::azure::AKS_SERVER;
 use mooring_simulator::scenario::Scenario;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -51,7 +53,8 @@ pub(crate) fn scenario_with(name: &str, assignments: &[Value], objects: &[Value]
     let mut scenario: Value = serde_saphyr::from_str(Scenario::text_of(name).unwrap()).unwrap();
     scenario["ownNetwork"] = json!(true);
     scenario["assignments"] = json!(assignments);
-    scenario["objects"] = json!(objects);
+    let own = scenario["objects"].as_array().into_iter().flatten();
+    scenario["objects"] = own.chain(objects).cloned().collect();
     scenario
 }
 
@@ -99,7 +102,7 @@ impl End {
 /// A simulator that loads one scenario after another.
 pub(crate) struct Sim {
     pub(crate) running: crate::common::Sim,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Sim {
@@ -107,12 +110,32 @@ impl Sim {
         let folder = tempfile::tempdir().unwrap();
         let words = ["--kube-port", "0", "--speed", "600"];
         let running = crate::common::Sim::start(&folder.path().join("sim"), &words);
-        Self { running, _folder: folder }
+        Self { running, folder }
     }
 
     pub(crate) fn load(&self, scenario: &Value) {
         let answer = self.running.admin("POST /admin/scenario", &scenario.to_string());
         assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+    }
+
+    /// Writes a kubeconfig of the identity.
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        let of = |name: &str| self.running.variable(name);
+        let form = format!(
+            "grant_type=client_credentials&client_id={}&client_secret={}&scope={AKS_SERVER}/.default",
+            of("AZURE_CLIENT_ID"),
+            of("AZURE_CLIENT_SECRET")
+        );
+        let head = format!("POST /{}/oauth2/v2.0/token", of("AZURE_TENANT_ID"));
+        let answer = self.running.admin(&head, &form);
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        let answer: Value = serde_json::from_str(body).unwrap();
+        let text = std::fs::read_to_string(of("KUBECONFIG")).unwrap();
+        let mut config: Value = serde_saphyr::from_str(&text).unwrap();
+        config["users"][0]["user"] = json!({"token": answer["access_token"]});
+        let path = self.folder.path().join("kubeconfig-of-identity");
+        std::fs::write(&path, config.to_string()).unwrap();
+        path
     }
 
     fn step(&self, words: &[&str], variables: &[(&str, &str)]) -> End {
@@ -306,6 +329,23 @@ fn wrong_settings_and_credentials_are_errors() {
         assert_eq!((end.code, end.warnings().len()), (1, 0), "{name}: {}", end.err);
         assert!(end.err.contains(part), "{name}: {}", end.err);
     }
+}
+
+#[test]
+fn certificate_signs_in_only_where_it_is_registered() {
+    let sim = Sim::start();
+    let file = root().join("crates/arm/tests/fixtures/client-certificate.pem");
+    let path = ("AZURE_CLIENT_CERTIFICATE_PATH", file.to_str().unwrap());
+    let mut registered = scenario("healthy");
+    registered["clientCertificate"] = json!(std::fs::read_to_string(&file).unwrap());
+    sim.load(&registered);
+    let end = sim.step(&[], &[("AZURE_CLIENT_SECRET", ""), path]);
+    assert_eq!((end.code, end.warnings().len()), (0, 0), "{}", end.err);
+    assert!(end.err.starts_with("✓ Pool system of demo is not wedged."), "{}", end.err);
+    sim.load(&scenario("healthy"));
+    let end = sim.step(&[], &[("AZURE_CLIENT_SECRET", ""), path]);
+    assert_eq!(end.code, 1, "{}", end.err);
+    assert!(end.err.contains("AADSTS700027"), "{}", end.err);
 }
 
 #[test]

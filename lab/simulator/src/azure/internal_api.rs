@@ -14,6 +14,11 @@ impl Azure {
         sign_in::principal(key, Some(header), self.model_time(now)).ok()
     }
 
+    /// Returns true if a principal may do everything in the cluster.
+    pub(crate) fn administers(&self, principal: &str) -> bool {
+        self.state.administers(principal)
+    }
+
     /// Adds a Machine for a VM to an AKS pool, which is created with its first Machine.
     pub(crate) fn put_machine(
         &mut self,

@@ -17,8 +17,12 @@ pub(super) fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<
     let name = azure.check_token(header, now)?;
     let user = match azure.options().rights {
         // Entra names an application by its object id.
-        Rights::Assigned => User { name, groups: vec!["system:authenticated".to_owned()] },
-        Rights::Owner | Rights::Shipped => User { name, ..User::administrator() },
+        Rights::Assigned if !azure.administers(&name) => {
+            User { name, groups: vec!["system:authenticated".to_owned()] }
+        }
+        Rights::Assigned | Rights::Owner | Rights::Shipped => {
+            User { name, ..User::administrator() }
+        }
     };
     let mut known = request.clone();
     known.extensions_mut().insert(user);

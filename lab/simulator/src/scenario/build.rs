@@ -28,6 +28,7 @@ impl Scenario {
         }
         options.vcpu_quota = self.vcpu_quota.or(options.vcpu_quota);
         options.own_network |= self.own_network;
+        options.client_certificate.clone_from(&self.client_certificate);
         if self.assignments.is_some() {
             options.rights = Rights::Assigned;
         }

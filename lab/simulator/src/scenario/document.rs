@@ -26,6 +26,8 @@ pub struct Scenario {
     pub vcpu_quota: Option<i64>,
     pub limits: Option<RateLimits>,
     pub faults: Vec<FaultRule>,
+    /// PEM of a certificate with which the application may sign in, besides its secret.
+    pub client_certificate: Option<String>,
     /// Roles of the application that signs in, which has no others, and is no administrator of the cluster. It owns the
     /// subscription by default.
     pub assignments: Option<Vec<Assignment>>,

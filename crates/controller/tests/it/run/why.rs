@@ -32,6 +32,7 @@ fn unattended(cse: Cse) -> Cluster {
             scope: format!("/subscriptions/{}", options.subscription),
             actions: COMMAND_ACTIONS.map(str::to_owned).to_vec(),
             not_actions: Vec::new(),
+            data_actions: Vec::new(),
         };
         world.azure_mut().assign(assignment);
     });

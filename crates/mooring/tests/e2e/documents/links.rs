@@ -1,5 +1,7 @@
 //! Links between documents.
 
+use std::path::{Path, PathBuf};
+
 use mooring_testbed::documents::{pages, root};
 
 /// Returns the anchors that GitHub creates from headings.
@@ -26,5 +28,36 @@ fn every_link_has_a_target() {
                 assert!(anchors(&text).iter().any(|is| is == anchor), "{}: {target}", page.name);
             }
         }
+    }
+}
+
+/// Words in quotes that are paths below a crate: `crates/` and `lab/` are left out.
+fn paths(text: &str) -> Vec<PathBuf> {
+    let places = ["crates", "lab"].map(|place| root().join(place));
+    let crate_of = |word: &str| {
+        let (name, _) = word.split_once('/')?;
+        places.iter().find(|place| place.join(name).join("Cargo.toml").exists())
+    };
+    let mut found: Vec<PathBuf> = Vec::new();
+    for word in text.split('`').skip(1).step_by(2) {
+        if let Some(place) = crate_of(word) {
+            found.push(place.join(word));
+        } else if Path::new(word).extension() == Some("rs".as_ref()) && !word.contains('/') {
+            // Beside the file before it.
+            let folder = found.last().and_then(|path| path.parent());
+            found.push(folder.unwrap_or(&places[0]).join(word));
+        }
+    }
+    found
+}
+
+#[test]
+fn tests_that_documents_name_exist() {
+    for (name, least) in [("docs/SECURITY.md", 25), ("docs/TESTING.md", 40)] {
+        let text = std::fs::read_to_string(root().join(name)).unwrap();
+        let paths = paths(&text);
+        assert!(paths.len() > least, "{name}: {}", paths.len());
+        let missing: Vec<&PathBuf> = paths.iter().filter(|path| !path.exists()).collect();
+        assert_eq!(missing, Vec::<&PathBuf>::new(), "{name}");
     }
 }

@@ -128,8 +128,8 @@ impl Check<'_> {
     }
 }
 
-/// Switches one source off in every way, in both clusters. Each way has other formats, and over all sources each format of
-/// a command is used in every way.
+/// Switches one source off in every way, in both clusters. Each way has other formats, and over all sources seven formats
+/// of a command are used in every way: all but two of `trace`, all of any other command.
 fn check_source(number: usize, fact: Fact, surface: &Surface, healthy: &Baseline) -> Vec<String> {
     let unhealthy_world = World::unhealthy(fact);
     let turns = number..number + Way::ALL.len();

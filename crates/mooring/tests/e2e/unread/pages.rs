@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::mem::discriminant;
 use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use mooring_page::{PageView, Route};
 
 use super::claims::Claims;
 use super::screens::Shown;
@@ -110,6 +113,44 @@ fn fetch(host: &str, path: &str, cookie: &str) -> String {
     text(&response)
 }
 
+/// A page of each kind; false for those that take no part. A new kind fails to compile here.
+fn routes() -> Vec<(Route, bool)> {
+    let name = String::new;
+    let all = [
+        Route::Overview,
+        Route::Failures,
+        Route::Joining,
+        Route::Pool(name()),
+        Route::Node(name()),
+        Route::Image(name()),
+        Route::Cause(name()),
+        Route::Code(0),
+        Route::Run(name()),
+    ];
+    let takes_part = |route: &Route| match route {
+        Route::Overview
+        | Route::Failures
+        | Route::Joining
+        | Route::Pool(_)
+        | Route::Node(_)
+        | Route::Image(_)
+        | Route::Cause(_)
+        | Route::Code(_) => true,
+        // It shows a journal, which is none of the sources.
+        Route::Run(_) => false,
+    };
+    all.into_iter().map(|route| (route.clone(), takes_part(&route))).collect()
+}
+
+/// Fails unless there is an address of each kind.
+fn check_routes(addresses: &BTreeSet<String>) {
+    let routes_of = addresses.iter().filter_map(|address| PageView::parse(address, None));
+    let found: Vec<_> = routes_of.map(|view| discriminant(&view.route)).collect();
+    for (route, _) in routes().iter().filter(|(_, takes_part)| *takes_part) {
+        assert!(found.contains(&discriminant(route)), "no page is {route:?}");
+    }
+}
+
 /// Follows links, to one page of each kind, and adds the documents.
 pub(super) fn find_addresses(worlds: &[&World]) -> BTreeSet<String> {
     let mut addresses = BTreeSet::new();
@@ -133,6 +174,7 @@ pub(super) fn find_addresses(worlds: &[&World]) -> BTreeSet<String> {
         addresses.extend(known.into_values());
         addresses.extend(documents(&page));
     }
+    check_routes(&addresses);
     addresses
 }
 

@@ -79,6 +79,9 @@ pub struct Assignment {
     pub actions: Vec<String>,
     #[serde(default)]
     pub not_actions: Vec<String>,
+    /// Allowed actions in the cluster's own API.
+    #[serde(default)]
+    pub data_actions: Vec<String>,
 }
 
 /// An action that is removed from the roles of one principal, or of all.
@@ -137,6 +140,7 @@ pub(crate) fn initial(options: &AzureOptions) -> Vec<Assignment> {
         scope,
         actions: vec!["*".to_owned()],
         not_actions: Vec::new(),
+        data_actions: Vec::new(),
     };
     let karpenter = &options.karpenter_principal;
     let mut assignments = vec![
@@ -170,6 +174,7 @@ fn shipped(options: &AzureOptions) -> Vec<Assignment> {
             },
             actions: words("Actions"),
             not_actions: words("NotActions"),
+            data_actions: words("DataActions"),
         }));
     }
     assignments

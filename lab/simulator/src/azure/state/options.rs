@@ -26,6 +26,8 @@ pub struct AzureOptions {
     pub client_id: String,
     /// See `client_id`.
     pub client_secret: Secret,
+    /// PEM of the certificate that is registered with that application.
+    pub client_certificate: Option<String>,
     pub token_key: Secret,
     /// Object id of that application.
     pub principal: String,
@@ -104,6 +106,7 @@ impl Default for AzureOptions {
             tenant: "00000000-0000-0000-0000-00000000000a".to_owned(),
             client_id: "00000000-0000-0000-0000-00000000000c".to_owned(),
             client_secret: Secret::from("simulated-secret"),
+            client_certificate: None,
             token_key: Secret::from("simulated-token-key"),
             principal: "00000000-0000-0000-0000-00000000000f".to_owned(),
             aks_principal: "00000000-0000-0000-0000-0000000000ab".to_owned(),

@@ -1,5 +1,6 @@
 //! Sign-in, throttling, role and deny assignments, linked resources, locks.
 
+mod assertion;
 mod authorize;
 mod deny_assignments;
 mod linked;

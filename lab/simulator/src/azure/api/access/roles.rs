@@ -56,6 +56,18 @@ impl AzureState {
         })
     }
 
+    /// Returns true if Azure RBAC for Kubernetes lets a principal do everything in the cluster. Single data actions are
+    /// not modelled: they allow nothing.
+    pub(crate) fn administers(&self, principal: &str) -> bool {
+        let cluster = self.options.cluster_id();
+        let everything = |action: &String| action == "Microsoft.ContainerService/managedClusters/*";
+        self.assignments.iter().any(|assignment| {
+            assignment.principal == principal
+                && is_at_or_below(&cluster, &assignment.scope)
+                && assignment.data_actions.iter().any(everything)
+        })
+    }
+
     /// `GET {scope}/providers/Microsoft.Authorization/permissions`: the caller's own and inherited ones.
     pub(crate) fn permissions(&self, call: &ArmCall, scope: &str) -> Reply {
         let list: Vec<Value> = self

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use mooring_contract::Secret;
 use serde_json::{Value, json};
 
+use super::assertion::Application;
 use crate::azure::api::request::{ArmError, Reply};
 use crate::azure::state::AzureOptions;
 use crate::exchange::uri::query;
@@ -113,14 +114,18 @@ fn token_endpoint(options: &AzureOptions, body: &[u8], base: &str, now: Timestam
             "AADSTS700016: the application was not found in the directory.",
         );
     }
-    if !get("client_assertion").is_empty() {
-        return refuse(
-            401,
-            "invalid_client",
-            "AADSTS70021: No matching federated identity record found for presented assertion.",
-        );
-    }
-    if !secrets::matches(&options.client_secret, get("client_secret")) {
+    let assertion = get("client_assertion");
+    if !assertion.is_empty() {
+        let authority = format!("{base}/{}", options.tenant);
+        let application = Application {
+            client_id: &options.client_id,
+            certificate: options.client_certificate.as_deref(),
+            audiences: [format!("{authority}/oauth2/v2.0/token"), format!("{authority}/v2.0")],
+        };
+        if let Err(refusal) = application.check(get("client_assertion_type"), assertion, now) {
+            return refuse(401, "invalid_client", &refusal.to_string());
+        }
+    } else if !secrets::matches(&options.client_secret, get("client_secret")) {
         return refuse(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.");
     }
     let scope = get("scope");
