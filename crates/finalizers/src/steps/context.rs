@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::retry::{Retry, RetryPolicy};
 use mooring_workflow::{Effect as _, Reading};
 
-use super::operator_stopped::operator_stopped;
 use crate::cluster::observation::{Crd, LiveObject, OperatorWorkload};
 use crate::cluster::unreadable::{NOT_SERVED, about, unreadable};
 use crate::cluster::view::{OperatorView, Query};
@@ -140,7 +139,7 @@ impl<'a> Context<'a> {
             match self.readiness(&effect) {
                 Readiness::Act => {
                     if !matches!(effect, Effect::ScaleDown { .. }) {
-                        operator_stopped(self)?;
+                        self.ensure_operator_stopped()?;
                     }
                     return Err(Decision::Apply(Box::new(effect)).into());
                 }

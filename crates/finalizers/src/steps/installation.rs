@@ -1,7 +1,6 @@
 //! The operator, its bindings, its release and its namespace.
 
 use super::context::{Context, Halt, Progress, Unknown, stop};
-use super::operator_stopped::operator_stopped;
 use crate::checks::foreign;
 use crate::cluster::contents::{Contents, Standing};
 use crate::cluster::helm::{ReleaseObject, Revision};
@@ -121,7 +120,7 @@ pub(super) fn release(cx: &Context<'_>) -> Progress {
 /// Ensures that the operator is gone, that the namespace has nothing but what the plan names, and that the journal has a copy
 /// of it.
 fn contents_planned(cx: &Context<'_>) -> Result<Result<(), String>, Halt> {
-    operator_stopped(cx)?;
+    cx.ensure_operator_stopped()?;
     let contents = match cx.read(cx.view.contents.as_ref(), Query::Contents)? {
         Ok(contents) => contents,
         Err(why) => return Ok(Err(why)),

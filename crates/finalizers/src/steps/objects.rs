@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::context::{Context, Halt, Objects, Progress, Unknown};
-use super::operator_stopped::operator_stopped;
 use crate::cluster::observation::LiveObject;
 use crate::cluster::unreadable::unreadable;
 use crate::cluster::view::Query;
@@ -59,7 +58,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
     if objects.known.is_empty() {
         return Ok(vec!["no object remains".to_owned()]);
     }
-    operator_stopped(cx)?;
+    cx.ensure_operator_stopped()?;
     let (mut later, mut stuck) = (None, BTreeSet::new());
     let mut attempt = |effects: Vec<Effect>| match cx.work(effects) {
         Err(halt @ Halt::Decision(Decision::Apply(_))) => Err(halt),

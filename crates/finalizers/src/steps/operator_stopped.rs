@@ -11,29 +11,31 @@ use crate::removal::workflow::Reason;
 /// Maximum clock skew between the cluster and this process.
 const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);
 
-/// Ensures that no workload of the operator runs and none of its Leases is renewed: a running controller removes its
-/// finalizers itself.
-pub(super) fn operator_stopped(cx: &Context<'_>) -> Result<(), Halt> {
-    match cx.controllers()? {
-        Ok(controllers) => {
-            let running = controllers.iter().filter(|controller| controller.runs());
-            let (planned, other): (Vec<&OperatorWorkload>, Vec<_>) =
-                running.partition(|controller| may_run(cx, controller));
-            if let Some(running) = other.first() {
-                let message = format!("the operator is running again ({})", running.target);
-                return Err(stop(Reason::OperatorRuns, message));
+impl Context<'_> {
+    /// Ensures that no workload of the operator runs and none of its Leases is renewed: a running controller removes its
+    /// finalizers itself.
+    pub(super) fn ensure_operator_stopped(&self) -> Result<(), Halt> {
+        match self.controllers()? {
+            Ok(controllers) => {
+                let running = controllers.iter().filter(|controller| controller.runs());
+                let (planned, other): (Vec<&OperatorWorkload>, Vec<_>) =
+                    running.partition(|controller| may_run(self, controller));
+                if let Some(running) = other.first() {
+                    let message = format!("the operator is running again ({})", running.target);
+                    return Err(stop(Reason::OperatorRuns, message));
+                }
+                // Its Leases are those of the planned workload.
+                if !planned.is_empty() {
+                    return Ok(());
+                }
             }
-            // Its Leases are those of the planned workload.
-            if !planned.is_empty() {
-                return Ok(());
+            Err(why) => {
+                let message = format!("cannot determine whether the operator is running: {why}");
+                return Err(stop(Reason::OperatorUnknown, message));
             }
         }
-        Err(why) => {
-            let message = format!("cannot determine whether the operator is running: {why}");
-            return Err(stop(Reason::OperatorUnknown, message));
-        }
+        no_lease_renewed(self)
     }
-    no_lease_renewed(cx)
 }
 
 /// Returns true for a workload that the plan scales to zero after its teardown: objects are deleted while it runs.

@@ -3,7 +3,6 @@
 use super::context::Context;
 use super::installation::next_backup;
 use super::objects::next_whole;
-use super::operator_stopped::operator_stopped;
 use crate::cluster::observation::OperatorWorkload;
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::profile::Profile;
@@ -62,13 +61,13 @@ fn finalizers(cx: &Context<'_>) -> Vec<Query> {
         return reads;
     }
     reads.extend(signs(cx));
-    if operator_stopped(cx).is_ok() {
+    if cx.ensure_operator_stopped().is_ok() {
         reads.extend(next_whole(cx, &objects));
     }
     reads
 }
 
-/// Returns the reads of [`operator_stopped`].
+/// Returns the reads of [`Context::ensure_operator_stopped`].
 fn signs(cx: &Context<'_>) -> Vec<Query> {
     let leases = (!cx.terms.ignores_operator()).then_some(Query::Leases);
     [Query::Controllers].into_iter().chain(leases).collect()
