@@ -6,8 +6,8 @@ use std::path::Path;
 
 use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image};
 use mooring_diagnosis::{
-    Diagnosis, Hints, Situation, StreamDiagnoses, cause_page, code_alone, diagnose, diagnose_code,
-    find_codes, recognize,
+    Diagnosis, Hints, Rung, Situation, StreamDiagnoses, cause_page, code_alone, diagnose,
+    diagnose_code, find_codes, recognize,
 };
 use mooring_redact::identifier;
 
@@ -55,10 +55,6 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure>
         let diagnoses = vec![document::diagnose_cause(&page)];
         return Ok(Explanation { diagnoses, causes: vec![page], ..Explanation::default() });
     }
-    if let Some(page) = mooring_catalog::page(what) {
-        let diagnoses = vec![document::diagnose_cause(&page)];
-        return Ok(Explanation { diagnoses, causes: vec![page], ..Explanation::default() });
-    }
     let named = by_name(what);
     if !named.is_empty() {
         let codes = named.as_slice().to_vec();
@@ -71,6 +67,13 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure>
     if is_name {
         // A misspelled name of a code is not a message that lost its code.
         diagnoses.retain(|one| one.situation != Some(Situation::CodeLost));
+    }
+    // What a rule knows is more than a row of the catalog.
+    if diagnoses.iter().all(|one| one.rung != Rung::Rule)
+        && let Some(page) = mooring_catalog::page(what)
+    {
+        let diagnoses = vec![document::diagnose_cause(&page)];
+        return Ok(Explanation { diagnoses, causes: vec![page], ..Explanation::default() });
     }
     let codes = find_codes(what);
     if diagnoses.is_empty() && codes.is_empty() {

@@ -34,6 +34,11 @@ pub(crate) fn mooring() -> Command {
     command
 }
 
+/// Removes the lines that say what is waited for: where the machine is slow, they are printed.
+pub(crate) fn without_progress(err: &str) -> String {
+    err.split_inclusive('\n').filter(|line| !line.starts_with("waiting for ")).collect()
+}
+
 /// A command on a separate terminal, killed at the end of the test.
 pub(crate) struct Terminal {
     child: Child,

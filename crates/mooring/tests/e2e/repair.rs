@@ -151,6 +151,7 @@ fn pipeline_treats_a_missing_cluster_as_a_greenfield_rollout() {
         let mut command = sim.command(&["--pipeline"]);
         let (code, out, err) = wait(command.env(variable, name).spawn().unwrap());
         assert_eq!(code, 0, "{out}{err}");
+        let err = crate::common::without_progress(&err);
         let said: Vec<&str> = err.lines().collect();
         assert_eq!(said.len(), 1, "one line: {err}");
         assert!(said[0].contains(name) && said[0].contains("greenfield rollout"), "{err}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{Sim, Terminal, mooring, result, wait};
+use crate::common::{Sim, Terminal, mooring, result, wait, without_progress};
 
 const TIMEOUT: Duration = Duration::from_mins(2);
 
@@ -165,7 +165,7 @@ fn node_pool_of_karpenter_is_named_as_one() {
         let (out, err) = fixture.run(2, &[command, "--pool", "default"]);
         assert_eq!(out, "", "{command}");
         let expected = "error: `default` is a NodePool of Karpenter, which replaces nodes itself; ";
-        assert!(err.starts_with(expected), "{command}: {err}");
+        assert!(without_progress(&err).starts_with(expected), "{command}: {err}");
         assert!(err.contains("`mooring why default`"), "{command}: {err}");
     }
 }

@@ -37,7 +37,7 @@ fn site_is_readable_and_searched_without_network() {
         }
     }
     tab.open(&address("index.html?search=ERR_ORAS_BINARY_NOT_FOUND")).unwrap();
-    tab.wait_for("document.querySelector('#searchresults a[href*=\"codes/232.html\"]') !== null")
+    tab.wait_for("document.querySelector('a[href*=\"codes/232.html?highlight\"]') !== null")
         .unwrap();
     let outside: Vec<String> =
         tab.requests().into_iter().filter(|url| !url.starts_with("file:")).collect();

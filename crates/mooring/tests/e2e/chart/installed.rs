@@ -38,7 +38,7 @@ fn assert_nothing_is_left(kubeconfig: &Path) {
         "mooring",
         ".",
         "--create-namespace",
-        "--set=azure.subscriptionId=s",
+        "--set=azure.subscriptionId=00000000-0000-0000-0000-000000000001",
         "--set=azure.nodeResourceGroup=MC_x",
     ]);
     assert_eq!(get(&["deployments", "-n", NAMESPACE]), ["deployment.apps/mooring"]);

@@ -157,8 +157,10 @@ pub(super) fn find_addresses(worlds: &[&World]) -> BTreeSet<String> {
     for world in worlds {
         let page = Page::open(world, Server::Local, "30s");
         page.wait_for_all();
-        let mut known: BTreeMap<String, String> = BTreeMap::from([(String::new(), "/".to_owned())]);
-        let mut next = vec!["/".to_owned()];
+        // The lists are linked only where the first page has too many rows.
+        let mut next = ["/", "/failures", "/joining"].map(str::to_owned).to_vec();
+        let mut known: BTreeMap<String, String> =
+            next.iter().map(|address| (address[1..].to_owned(), address.clone())).collect();
         while let Some(address) = next.pop() {
             let body = page.get(&address);
             for link in body.split("href=\"/").skip(1) {
