@@ -23,7 +23,7 @@ pub(super) const DEFAULT: &str = "repair";
 const ROW: Tested =
     Tested { name: "", files: &[], tests: &["--tests"], skipped: &[], never: &[], slow: &[] };
 
-pub(super) const TABLE: [Tested; 20] = [
+pub(super) const TABLE: [Tested; 21] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
@@ -42,6 +42,7 @@ pub(super) const TABLE: [Tested; 20] = [
         ..ROW
     },
     Tested { name: "arm", files: &["crates/arm/src/**"], skipped: &["schedules::"], ..ROW },
+    Tested { name: "catalog", files: &["crates/catalog/src/**"], ..ROW },
     Tested { name: "codes", files: &["crates/codes/src/**"], ..ROW },
     Tested { name: "contract", files: &["crates/contract/src/**"], ..ROW },
     Tested {
