@@ -1,9 +1,8 @@
-//! The chart installed, upgraded and removed by the real Helm, on the model and on a real server.
+//! The chart installed, upgraded and removed by the real Helm, on a real server: the model has no network policies.
 
 use std::path::Path;
 use std::process::Command;
 
-use mooring_testbed::simulation::Sim;
 use mooring_testbed::{RealCluster, Users, find_kubectl, require};
 
 use crate::chart::helm::{NAMESPACE, helm};
@@ -19,7 +18,7 @@ fn kubectl(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> Vec<String>
 }
 
 /// Installs, upgrades and removes the chart. Nothing is left but the namespace, and what Kubernetes puts into each.
-fn assert_nothing_is_left(kubeconfig: &Path, more: &[&str]) {
+fn assert_nothing_is_left(kubeconfig: &Path) {
     let Some(program) = require(find_kubectl(), "kubectl") else { return };
     let file = format!("--kubeconfig={}", kubeconfig.display());
     let run = |arguments: &[&str]| {
@@ -38,10 +37,10 @@ fn assert_nothing_is_left(kubeconfig: &Path, more: &[&str]) {
         "--set=azure.subscriptionId=00000000-0000-0000-0000-000000000001",
         "--set=azure.nodeResourceGroup=MC_x",
     ];
-    run(&[&["install", "mooring", "."], &values[..], more].concat());
+    run(&[&["install", "mooring", "."], &values[..]].concat());
     assert_eq!(get(&["deployments", "-n", NAMESPACE]), ["deployment.apps/mooring"]);
     assert!(!cluster().is_empty() && events() != before);
-    run(&[&["upgrade", "mooring", ".", "--reuse-values", "--set=replicas=3"], more].concat());
+    run(&["upgrade", "mooring", ".", "--reuse-values", "--set=replicas=3"]);
     let replicas =
         ["get", "deployment", "mooring", "-n", NAMESPACE, "-o", "jsonpath={.spec.replicas}"];
     assert_eq!(kubectl(&program, kubeconfig, &replicas), ["3"]);
@@ -52,18 +51,6 @@ fn assert_nothing_is_left(kubeconfig: &Path, more: &[&str]) {
         left.iter().filter(|name| !of_kubernetes.contains(&name.as_str())).collect();
     assert!(left.is_empty() && cluster().is_empty(), "{left:?} {:?}", cluster());
     assert_eq!(events(), before);
-}
-
-#[test]
-fn chart_comes_and_goes_on_the_model() {
-    if helm(&["version"]).is_none() {
-        return;
-    }
-    let state = tempfile::tempdir().unwrap();
-    let sim = Sim::start(state.path(), &["--kube-port", "0"]);
-    // Helm asks for OpenAPI v2 in protobuf, which the model does not have.
-    let more = ["--disable-openapi-validation"];
-    assert_nothing_is_left(Path::new(&sim.variable("KUBECONFIG")), &more);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,5 +66,5 @@ async fn chart_comes_and_goes_on_a_real_server() {
     }
     let file = real.folder().join("admin.kubeconfig");
     std::fs::write(&file, real.kubeconfig(Users::ADMIN)).unwrap();
-    tokio::task::block_in_place(|| assert_nothing_is_left(&file, &[]));
+    tokio::task::block_in_place(|| assert_nothing_is_left(&file));
 }

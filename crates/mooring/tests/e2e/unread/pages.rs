@@ -136,9 +136,8 @@ fn routes() -> Vec<(Route, bool)> {
         | Route::Cause(_)
         | Route::Code(_) => true,
         // It shows a journal, which is none of the sources.
-        Route::Run(_) => false,
-        // All of its rows are on the first page of these clusters; its times differ from one reading to the next.
-        Route::Joining => false,
+        // And all rows of the other are on the first page of these clusters.
+        Route::Run(_) | Route::Joining => false,
     };
     all.into_iter().map(|route| (route.clone(), takes_part(&route))).collect()
 }
