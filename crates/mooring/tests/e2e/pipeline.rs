@@ -156,6 +156,16 @@ impl Sim {
         End { code, out, err, seconds: start.elapsed().as_secs_f64() }
     }
 
+    /// Returns what `doctor` says to the identity of the place for journals.
+    fn doctor_of_journals(&self) -> String {
+        let mut command = crate::common::mooring();
+        command.arg("doctor").env_clear().envs(self.running.environment());
+        let output = command.env("KUBECONFIG", self.kubeconfig()).output().unwrap();
+        let out = crate::common::text(&output.stdout);
+        let line = out.lines().find(|line| line.contains("journals can"));
+        line.unwrap_or(&out).trim().to_owned()
+    }
+
     /// Returns the changes that Azure accepted since the scenario was loaded.
     fn changes(&self) -> Vec<String> {
         let trace = self.running.admin("GET /admin/trace", "");
@@ -380,8 +390,13 @@ fn run_needs_a_place_for_its_journal_before_the_first_change() {
         assert!(end.err.contains(hint), "{}", end.err);
         assert_eq!(sim.changes(), Vec::<String>::new());
     }
+    let doctor = sim.doctor_of_journals();
+    assert!(doctor.starts_with("! journals cannot be written in mooring-system: "), "{doctor}");
     // A dry run creates nothing; a step with nothing to do does.
     load("healthy", true);
+    // With permissions in all namespaces, but none to read this one, which does not exist.
+    let doctor = sim.doctor_of_journals();
+    assert!(doctor.starts_with("! journals cannot be written in mooring-system: "), "{doctor}");
     let exists = || sim.running.admin("GET /admin/cluster", "").contains("\"rollout\"");
     let place = ["--namespace", "rollout"];
     let end = sim.step(&[&place[..], &["--dry-run"]].concat(), &[]);
