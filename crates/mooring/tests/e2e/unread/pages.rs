@@ -130,14 +130,14 @@ fn routes() -> Vec<(Route, bool)> {
     let takes_part = |route: &Route| match route {
         Route::Overview
         | Route::Failures
+        | Route::Joining
         | Route::Pool(_)
         | Route::Node(_)
         | Route::Image(_)
         | Route::Cause(_)
         | Route::Code(_) => true,
         // It shows a journal, which is none of the sources.
-        // And all rows of the other are on the first page of these clusters.
-        Route::Run(_) | Route::Joining => false,
+        Route::Run(_) => false,
     };
     all.into_iter().map(|route| (route.clone(), takes_part(&route))).collect()
 }
@@ -157,8 +157,8 @@ pub(super) fn find_addresses(worlds: &[&World]) -> BTreeSet<String> {
     for world in worlds {
         let page = Page::open(world, Server::Local, "30s");
         page.wait_for_all();
-        // The list is linked only where the first page has too many rows.
-        let mut next = ["/", "/failures"].map(str::to_owned).to_vec();
+        // The lists are linked only where the first page has too many rows.
+        let mut next = ["/", "/failures", "/joining"].map(str::to_owned).to_vec();
         let mut known: BTreeMap<String, String> =
             next.iter().map(|address| (address[1..].to_owned(), address.clone())).collect();
         while let Some(address) = next.pop() {
