@@ -118,6 +118,14 @@ mod tests {
     }
 
     #[test]
+    fn names_of_exit_codes_are_in_the_tables_of_exit_codes_only() {
+        let twice = rows().iter().map(|row| row.name);
+        let twice: Vec<&str> =
+            twice.filter(|name| !mooring_codes::by_name(name).is_empty()).collect();
+        assert_eq!(twice, Vec::<&str>::new());
+    }
+
+    #[test]
     fn every_class_has_codes() {
         let used: BTreeSet<&str> = lines().filter_map(|line| line.split(" | ").nth(1)).collect();
         let all: BTreeSet<&str> = CLASSES.iter().map(|class| class.name).collect();
