@@ -22,6 +22,8 @@ mod workflows;
 
 use std::process::ExitCode;
 
+pub use process::{build_server_runtime, stop_signal};
+
 /// Runs the command of this process.
 #[must_use]
 pub fn main() -> ExitCode {

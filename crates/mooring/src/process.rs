@@ -16,12 +16,12 @@ pub(crate) fn build_runtime() -> Result<Runtime, CommandFailure> {
 }
 
 /// Returns the runtime of a command that serves.
-pub(crate) fn build_server_runtime() -> Result<Runtime, CommandFailure> {
-    Ok(Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+pub fn build_server_runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }
 
 /// Returns the end of a command that serves: Ctrl-C or SIGTERM, which are received from now on.
-pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     Ok(async move {

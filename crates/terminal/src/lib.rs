@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `suggest` | names that are similar to one that does not exist |
 //! | `style` | [`Style`]: width, color, Unicode and links of an output |
 //! | `text` | [`Text`]: words with colors and links; text of other systems is made safe here |
 //! | `screen` | [`Screen`]: sentences, labels, commands and tables, rendered for a style |
@@ -15,6 +16,7 @@
 mod message;
 mod screen;
 mod style;
+pub mod suggest;
 mod table;
 mod text;
 mod wrap;

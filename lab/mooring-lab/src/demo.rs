@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use mooring_demo::{DemoOptions, DemoStyle, Output, Scenario, ScenarioError};
 
-use crate::failure::{LabFailure, print};
-use crate::process::{build_runtime, parse_speed, stop_signal};
+use crate::failure::{LabFailure, print, style_of};
 use crate::scenarios::{self, print_scenarios};
+use crate::sim::parse_speed;
 
 pub(crate) const DEMO_HELP: &str = "\
 Examples:
@@ -72,11 +72,13 @@ pub(crate) fn demo(arguments: DemoArguments) -> Result<(), LabFailure> {
         keep: arguments.keep,
         out: arguments.out,
     };
-    build_runtime()?.block_on(run(&options))
+    mooring::build_server_runtime()?.block_on(run(&options))
 }
 
 async fn run(options: &DemoOptions) -> Result<(), LabFailure> {
-    let stop = stop_signal()?;
-    let mut output = Output::new(Box::new(std::io::stdout()), DemoStyle::of_stdout());
+    let stop = mooring::stop_signal()?;
+    let style = style_of(&std::io::stdout());
+    let style = DemoStyle::new(style.width, style.color);
+    let mut output = Output::new(Box::new(std::io::stdout()), style);
     Ok(Box::pin(mooring_demo::run(options, &mut output, stop)).await?)
 }

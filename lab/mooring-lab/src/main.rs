@@ -5,7 +5,6 @@
 
 mod demo;
 mod failure;
-mod process;
 mod scenarios;
 mod sim;
 

@@ -1,28 +1,19 @@
 //! Names of scenarios.
 
-use mooring_terminal::{Column, Screen, Table, Text};
+use mooring_terminal::{Column, Screen, Table, Text, suggest};
 
 use crate::failure::{LabFailure, print, style_of};
 
-/// A longer distance is another name, not a typo.
-const MAX_TYPOS: usize = 2;
-
-/// Returns the error of a name of no scenario, with the nearest one.
+/// Returns the error of a name of no scenario, with similar ones.
 pub(crate) fn unknown<'a>(
     name: &str,
     known: impl Iterator<Item = &'a str>,
     command: &str,
     error: &impl std::fmt::Display,
 ) -> LabFailure {
-    let typos = |known: &&str| {
-        let is_part = known.contains(name) && name.len() > MAX_TYPOS;
-        if is_part { MAX_TYPOS } else { strsim::osa_distance(name, known) }
-    };
-    let nearest = known.min_by_key(typos).filter(|known| typos(known) <= MAX_TYPOS);
-    let hint = nearest.map(|known| {
-        format!("\nhint: did you mean `{known}`?   mooring-lab {command} --scenario {known}")
-    });
-    LabFailure::usage(&format!("{error}{}", hint.unwrap_or_default()))
+    let hint = suggest::hint(name, known, &format!("mooring-lab {command} --scenario"));
+    let hint = hint.map_or_else(String::new, |hint| format!("\n{hint}"));
+    LabFailure::usage(&format!("{error}{hint}"))
 }
 
 /// Prints names with their descriptions.

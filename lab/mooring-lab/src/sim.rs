@@ -10,7 +10,6 @@ use mooring_simulator::sim::{self, Simulation, SimulationSettings};
 use rustix::process::{Pid, test_kill_process};
 
 use crate::failure::{LabFailure, print};
-use crate::process::{build_runtime, parse_speed, stop_signal};
 use crate::scenarios::{self, print_scenarios};
 
 pub(crate) const SIM_EXAMPLES: &str = "\
@@ -86,7 +85,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<(), LabFailure> {
         kube_port: arguments.kube_port,
         karpenter: arguments.karpenter.then(karpenter::KarpenterOptions::default),
     };
-    build_runtime()?.block_on(serve(settings))
+    mooring::build_server_runtime()?.block_on(serve(settings))
 }
 
 fn list() -> Result<(), LabFailure> {
@@ -126,7 +125,7 @@ fn load_scenario(wanted: &str) -> Result<Scenario, LabFailure> {
 
 async fn serve(settings: SimulationSettings) -> Result<(), LabFailure> {
     let state = settings.state.clone();
-    let stop = stop_signal()?;
+    let stop = mooring::stop_signal()?;
     let simulation: Simulation =
         sim::start(settings).await.map_err(|error| LabFailure::io(&error))?;
     print(&format!("ready {}\n", simulation.url()))?;
@@ -134,4 +133,24 @@ async fn serve(settings: SimulationSettings) -> Result<(), LabFailure> {
     sim::remove_environment(&state);
     simulation.stop().await;
     Ok(())
+}
+
+pub(crate) fn parse_speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(speed),
+        _ => Err("must be a number above 0, such as 1 or 60".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_speed;
+
+    #[test]
+    fn speed_is_a_finite_number_above_zero() {
+        assert_eq!([parse_speed("60"), parse_speed("0.5")], [Ok(60.0), Ok(0.5)]);
+        for text in ["0", "-1", "nan", "inf", "fast", ""] {
+            assert!(parse_speed(text).is_err_and(|error| error.contains("above 0")), "{text}");
+        }
+    }
 }

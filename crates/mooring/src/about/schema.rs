@@ -1,8 +1,8 @@
 //! `mooring schema`: JSON Schemas of the documents that commands print, and that readers of the live page receive.
 
-use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
+use mooring_terminal::suggest;
 
 /// Published shapes. A new one is a file in `schemas/` and a line here.
 const SCHEMAS: &[(&str, &str)] = &[

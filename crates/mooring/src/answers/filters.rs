@@ -12,8 +12,8 @@ use mooring_workflow::published::SourceName;
 
 use super::common::not_found;
 use crate::answers::arguments::ReadArguments;
-use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
+use mooring_terminal::suggest;
 
 /// Ensures that the pool, the image and the cause of the flags exist. `command` is that of the hint.
 pub(super) fn ensure_known(

@@ -4,7 +4,6 @@ mod cluster;
 mod duration;
 mod kind;
 mod namespace;
-pub(crate) mod suggest;
 
 pub(crate) use cluster::{
     AzureMode, CLUSTER_HEADING, ClusterArguments, ClusterName, KubeArguments, SourceArguments,

@@ -10,11 +10,11 @@ use mooring_kube::kubeconfig::Connection;
 use mooring_nodes::Scope;
 use mooring_redact::{identifier, shell_word};
 
-use crate::arguments::suggest;
 use crate::arguments::{ClusterArguments, ClusterName, KubeArguments};
 use crate::cluster::config::{self, ContextEntry};
 use crate::cluster::discovery::NamedCluster;
 use crate::output::failure::CommandFailure;
+use mooring_terminal::suggest;
 
 /// Variables that name a cluster, the first one first.
 pub(crate) const SUBSCRIPTION: [&str; 3] =

@@ -15,10 +15,10 @@ use super::codes::{likely_meanings, parse_code, unknown_code};
 use super::explanation::Explanation;
 use super::input::unreadable;
 use super::{document, input};
-use crate::arguments::suggest;
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
+use mooring_terminal::suggest;
 
 pub(super) fn explain_argument(
     what: &str,

@@ -1,6 +1,6 @@
 //! Terminal output: permanent lines, and on a terminal one line that changes.
 
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use super::wrap::{hanging, wrapped};
@@ -10,25 +10,21 @@ pub struct DemoStyle {
     /// Standard output is a terminal: a line may be replaced.
     pub terminal: bool,
     /// Colors are allowed. They are never the only sign.
-    pub colour: bool,
+    pub color: bool,
     /// Maximum width of a line.
     pub width: usize,
 }
 
 impl DemoStyle {
-    /// Detects the style from standard output and `NO_COLOR`.
-    pub fn of_stdout() -> Self {
-        let terminal = std::io::stdout().is_terminal();
-        let asked = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        let columns = terminal_size::terminal_size_of(std::io::stdout());
-        let width = columns.map_or(PIPE_WIDTH, |(width, _)| usize::from(width.0));
-        let width = width.clamp(MIN_WIDTH, MAX_WIDTH);
-        Self { terminal: terminal && !dumb, colour: terminal && !asked && !dumb, width }
+    /// Returns the style for an output with this many columns, or a pipe.
+    pub fn new(columns: Option<usize>, color: bool) -> Self {
+        let width = columns.unwrap_or(PIPE_WIDTH).clamp(MIN_WIDTH, MAX_WIDTH);
+        let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        Self { terminal: columns.is_some() && !is_dumb, color, width }
     }
 
     fn paint(self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
 
@@ -140,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    const PIPE: DemoStyle = DemoStyle { terminal: false, colour: false, width: PIPE_WIDTH };
+    const PIPE: DemoStyle = DemoStyle { terminal: false, color: false, width: PIPE_WIDTH };
 
     #[derive(Clone, Default)]
     struct TestOutput(Arc<Mutex<Vec<u8>>>);

@@ -5,9 +5,9 @@ use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
 use crate::answers::common::not_found;
-use crate::arguments::suggest;
 use crate::cluster::Reports;
 use crate::output::failure::CommandFailure;
+use mooring_terminal::suggest;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WhySubject {

@@ -4,8 +4,8 @@ use mooring_codes::{Date, ExitCode, Os, by_name, code_names, lookup};
 use mooring_diagnosis::find_codes;
 use mooring_redact::identifier;
 
-use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
+use mooring_terminal::suggest;
 
 /// Returns the codes with this number or name, or an error with similar names.
 pub(super) fn find(

@@ -9,10 +9,10 @@ use mooring_terminal::{Mark, Text};
 
 use super::lookup::parse_code;
 use super::{document, table};
-use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
+use mooring_terminal::suggest;
 
 /// Shorter words are in too many others.
 const MIN_PART: usize = 3;

@@ -6,9 +6,9 @@ use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Record;
 use mooring_repair::workflow::Run;
 
-use crate::arguments::suggest;
 use crate::output::failure::CommandFailure;
 use crate::workflows::runs::unfinished_result;
+use mooring_terminal::suggest;
 
 /// Finds an unfinished run before checks: a pool that was deleted and not recreated looks like a missing pool.
 pub(crate) async fn find_unfinished_run(

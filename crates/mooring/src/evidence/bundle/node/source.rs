@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use super::reason;
 use crate::answers::why_document;
-use crate::arguments::suggest;
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::cluster::{AzureLimit, ConnectedCluster, VmRequest, read_cluster};
 use crate::output::failure::CommandFailure;
+use mooring_terminal::suggest;
 
 /// Reads of Azure, confined to the node resource group.
 pub(super) struct Azure {

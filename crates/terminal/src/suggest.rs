@@ -8,7 +8,7 @@ const MAX_DISTANCE: usize = 2;
 const MIN_LENGTH: usize = 4;
 
 /// Returns up to three known names that are similar to a name, the most similar first. Case, `_` and `-` do not matter.
-pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = letters(name);
     let mut found: Vec<(usize, &str)> = known
         .into_iter()
@@ -20,18 +20,18 @@ pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// Returns true if at most two letters are wrong.
-pub(crate) fn is_similar(name: &str, known: &str) -> bool {
+pub fn is_similar(name: &str, known: &str) -> bool {
     typos(&letters(name), &letters(known), MIN_LENGTH).is_some()
 }
 
 /// Returns true if a word of a text may be a typo of another: one wrong letter, or two in a long word.
-pub(crate) fn is_typo(word: &str, known: &str) -> bool {
+pub fn is_typo(word: &str, known: &str) -> bool {
     const LONG: usize = 8;
     typos(&letters(word), &letters(known), LONG).is_some()
 }
 
 /// Returns a hint with suggestions, and with the command if there is only one.
-pub(crate) fn hint<'a>(
+pub fn hint<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
     command: &str,
@@ -59,7 +59,7 @@ fn typos(one: &str, other: &str, long: usize) -> Option<usize> {
     is_near.then(|| strsim::osa_distance(one, other)).filter(|distance| *distance <= allowed)
 }
 
-pub(crate) fn letters(name: &str) -> String {
+pub fn letters(name: &str) -> String {
     let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-'));
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
