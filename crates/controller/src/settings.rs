@@ -1,4 +1,5 @@
 use jiff::SignedDuration;
+use mooring_nodes::DocsUrl;
 use mooring_nodes::claim::scope::Scope;
 use mooring_nodes::verdict::registration::REGISTRATION_TIMEOUT;
 
@@ -16,6 +17,8 @@ pub struct Settings {
     pub sweep_above: usize,
     /// Time from a successful bootstrap after which an unregistered node is reported.
     pub registration_timeout: SignedDuration,
+    /// Site that conditions of failures link to.
+    pub docs: DocsUrl,
 }
 
 impl Default for Settings {
@@ -27,6 +30,7 @@ impl Default for Settings {
             failures_kept: 50,
             sweep_above: 200,
             registration_timeout: REGISTRATION_TIMEOUT,
+            docs: DocsUrl::default(),
         }
     }
 }

@@ -21,8 +21,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::arguments::ClusterArguments;
-use crate::cluster::connect;
 use crate::cluster::{NodesCluster, by_group_name, find_cluster};
+use crate::cluster::{config, connect};
 use crate::output::failure::CommandFailure;
 use crate::process::{build_server_runtime, stop_signal};
 use crate::ui::feed::{self, Feed};
@@ -109,6 +109,7 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), CommandF
 
 async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
     let stop = stop_signal()?;
+    let docs = config::docs_url()?;
     let connection = connect::connect_cluster(&arguments.cluster).await?;
     let kube = connection.client.clone();
     let arm = connect::azure_client(
@@ -136,7 +137,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
         kube,
         arm,
         clock,
-        settings: Settings { instance: instance(), scope, ..Settings::default() },
+        settings: Settings { instance: instance(), scope, docs, ..Settings::default() },
         namespace: connect::named_namespace(&arguments.cluster, None)
             .unwrap_or_else(|| crate::cluster::NAMESPACE.to_owned()),
         times: Times::default(),
@@ -204,6 +205,7 @@ fn feed(
         namespace: controller.namespace.clone(),
         instance: controller.settings.instance.clone(),
         identity,
+        docs: controller.settings.docs.clone(),
     }
 }
 

@@ -18,6 +18,7 @@
 //! | `fleet` | [`Fleet`]: images and causes with 95 % intervals |
 //! | `pool` | [`Pool`]: counts by pool |
 //! | `karpenter` | [`Karpenter`]: NodePools and AKSNodeClasses, and the mitigations that are in effect |
+//! | `docs` | [`DocsUrl`]: links to the published documents |
 //! | `advice` | [`Adviser`]: next steps that this cluster can follow |
 //! | `count` | [`Count`], [`Listed`]: a number or a list that may be incomplete |
 //! | `usual` | [`JoinTimes`]: usual times to join, and nodes that are late |
@@ -32,6 +33,7 @@ mod advice;
 mod aks_pool;
 pub mod claim;
 mod count;
+mod docs;
 mod facts;
 mod failure;
 mod fleet;
@@ -58,6 +60,7 @@ pub use aks_pool::AksPool;
 pub use claim::Claim;
 pub use claim::scope::Scope;
 pub use count::{Count, Listed};
+pub use docs::DocsUrl;
 pub use facts::{ClusterFacts, ControllerState};
 pub use failure::{Code, Evidence, NodeFailure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_nodes::status::ClusterStatus;
 use mooring_nodes::{
-    Adviser, ClusterFacts, Code, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,
+    Adviser, ClusterFacts, Code, Count, DocsUrl, FailureGroup, Filter, Fleet, FleetRow, Inventory,
     JoinState, JoinTimes, Node, Usual, groups, median,
 };
 use serde::Serialize;
@@ -28,6 +28,8 @@ pub struct Snapshot {
     pub mode: PageMode,
     /// None if the page is not served by the controller.
     pub details: Option<ControllerDetails>,
+    /// Site of the documents.
+    pub docs: DocsUrl,
 }
 
 /// Figures that only the controller has.

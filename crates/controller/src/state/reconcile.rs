@@ -91,10 +91,17 @@ impl State {
     pub(super) fn hold_verdict(
         &mut self,
         uid: &Arc<str>,
-        verdict: Verdict,
+        mut verdict: Verdict,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        let url = verdict.failure.as_ref().and_then(|failure| {
+            let effective = failure.effective.as_ref().map(|(code, _)| *code);
+            self.settings.docs.failure(&failure.cause, effective.or(failure.code))
+        });
+        if let Some(url) = url {
+            verdict.message = format!("{} {url}", verdict.message);
+        }
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         if tracked.held.as_ref().is_some_and(|held| !outranks(&verdict, held)) {
             return;

@@ -26,6 +26,7 @@ MOORING_SUBSCRIPTION             subscription, if --subscription is not set
 MOORING_NODE_RESOURCE_GROUP      if --node-resource-group is not set
 MOORING_SIGNS                    signs of a wedge that `repair` accepts
 MOORING_SIGNATURES               error signatures of `repair`
+MOORING_DOCS_URL                 site of the documents that screens link to
 MOORING_LOG                      log level of `controller`
 MOORING_SIM_TOKEN                token of the admin API of `sim`
 AZURE_TENANT_ID, AZURE_CLIENT_ID and the other variables of Azure identities

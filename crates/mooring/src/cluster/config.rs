@@ -1,6 +1,7 @@
 //! `~/.config/mooring/config.yaml`: settings of contexts.
 //!
 //! ```yaml
+//! docs: https://docs.example/mooring   # site that screens link to
 //! contexts:
 //!   prod-weu-admin:
 //!     cluster: prod-weu        # name or resource id
@@ -12,14 +13,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use mooring_arm::ResourceId;
+use mooring_nodes::DocsUrl;
 use serde::Deserialize;
 
 use crate::output::failure::CommandFailure;
+use crate::process::env_var;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) contexts: BTreeMap<String, ContextEntry>,
+    /// Address of the site of the documents.
+    pub(crate) docs: Option<String>,
 }
 
 /// Settings of one context.
@@ -68,6 +73,17 @@ pub(crate) fn context(name: Option<&str>) -> Result<ContextEntry, CommandFailure
     let Some(name) = name else { return Ok(ContextEntry::default()) };
     Ok(read()?.contexts.remove(name).unwrap_or_default())
 }
+
+/// Reads the address of the documents from the environment or the file.
+pub(crate) fn docs_url() -> Result<DocsUrl, CommandFailure> {
+    let (place, url) = match env_var(DOCS_VARIABLE) {
+        Some(url) => (DOCS_VARIABLE, url),
+        None => ("docs in config.yaml", read()?.docs.unwrap_or_default()),
+    };
+    DocsUrl::parse(&url).map_err(|why| CommandFailure::usage(format!("{place} {why}")))
+}
+
+const DOCS_VARIABLE: &str = "MOORING_DOCS_URL";
 
 /// Reads the file; empty without one.
 pub(crate) fn read() -> Result<Config, CommandFailure> {

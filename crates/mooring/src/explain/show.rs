@@ -2,6 +2,7 @@
 
 use mooring_codes::{known_image_page, page};
 use mooring_diagnosis::ANOTHER_IMAGE;
+use mooring_nodes::DocsUrl;
 use mooring_redact::identifier;
 use mooring_terminal::{Screen, Text};
 
@@ -9,6 +10,7 @@ use super::arguments::ExplainArguments;
 use super::explanation::Explanation;
 use super::occurrences::Occurrences;
 use super::{document, pages};
+use crate::cluster::config;
 use crate::output::failure::CommandFailure;
 use crate::output::page::{TextPage, markdown, screen};
 use crate::output::published;
@@ -34,18 +36,27 @@ pub(super) fn print(
         AnswerFormat::Name => {
             show::print_names(explanation.diagnoses.iter().map(|one| one.reason.as_str()))
         }
-        AnswerFormat::Table | AnswerFormat::Wide => print_pages(what, explanation),
-        AnswerFormat::Markdown => show::print(in_markdown(explanation).as_bytes()),
+        AnswerFormat::Table | AnswerFormat::Wide => {
+            print_pages(what, explanation, &config::docs_url()?)
+        }
+        AnswerFormat::Markdown => {
+            show::print(in_markdown(explanation, &config::docs_url()?).as_bytes())
+        }
     }
 }
 
-fn print_pages(what: &str, explanation: &Explanation) -> Result<(), CommandFailure> {
+fn print_pages(
+    what: &str,
+    explanation: &Explanation,
+    docs: &DocsUrl,
+) -> Result<(), CommandFailure> {
     let mut all: Vec<TextPage> =
         explanation.known_image.map(pages::known_image).into_iter().collect();
-    all.extend(cause_pages(explanation));
-    all.extend(explanation.codes.iter().map(|code| pages::code(code)));
+    all.extend(cause_pages(explanation, docs));
+    let codes = explanation.codes.iter();
+    all.extend(codes.map(|code| linked(pages::code(code), docs.code(code.number))));
     if explanation.causes.is_empty() && explanation.codes.is_empty() {
-        all.extend(explanation.diagnoses.iter().map(pages::diagnosis));
+        all.extend(diagnosis_pages(explanation, docs));
     }
     if all.is_empty() {
         return show::print(pages::no_failure(&explanation.recognized).as_bytes());
@@ -69,7 +80,7 @@ fn print_pages(what: &str, explanation: &Explanation) -> Result<(), CommandFailu
 }
 
 /// Returns the pages of causes, with their failures in the cluster.
-fn cause_pages(explanation: &Explanation) -> impl Iterator<Item = TextPage> {
+fn cause_pages(explanation: &Explanation, docs: &DocsUrl) -> impl Iterator<Item = TextPage> {
     explanation.causes.iter().map(|cause| {
         let advice = explanation.occurrences.as_ref().map_or(&[][..], Occurrences::advice);
         let mut page = pages::cause(cause, advice);
@@ -80,18 +91,32 @@ fn cause_pages(explanation: &Explanation) -> impl Iterator<Item = TextPage> {
                 page.literal("Undo", mitigation.undo);
             }
         }
-        page
+        linked(page, docs.cause(cause.reason))
     })
 }
 
-fn in_markdown(explanation: &Explanation) -> String {
+fn diagnosis_pages(explanation: &Explanation, docs: &DocsUrl) -> impl Iterator<Item = TextPage> {
+    let diagnoses = explanation.diagnoses.iter();
+    diagnoses
+        .map(|one| linked(pages::diagnosis(one), docs.failure(&one.reason, one.effective.code)))
+}
+
+/// Adds the address of the published page, if there is one.
+fn linked(mut page: TextPage, url: Option<String>) -> TextPage {
+    if let Some(url) = url {
+        page.literal("More", url);
+    }
+    page
+}
+
+fn in_markdown(explanation: &Explanation, docs: &DocsUrl) -> String {
     let Explanation { diagnoses, causes, codes, .. } = explanation;
     let known = explanation.known_image.map(|image| known_image_page(image, ANOTHER_IMAGE));
     let codes: Vec<String> = codes.iter().map(|code| page(code)).collect();
     match (causes.as_slice(), codes.as_slice()) {
         ([], []) if diagnoses.is_empty() => pages::no_failure(&explanation.recognized),
-        ([], []) => markdown(&diagnoses.iter().map(pages::diagnosis).collect::<Vec<_>>()),
-        (_, []) => markdown(&cause_pages(explanation).collect::<Vec<_>>()),
+        ([], []) => markdown(&diagnosis_pages(explanation, docs).collect::<Vec<_>>()),
+        (_, []) => markdown(&cause_pages(explanation, docs).collect::<Vec<_>>()),
         (_, codes) => known.unwrap_or_default() + &codes.join("\n"),
     }
 }

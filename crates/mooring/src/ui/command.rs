@@ -44,7 +44,7 @@ async fn run(arguments: UiArguments) -> Result<(), CommandFailure> {
     } else {
         let live = Arc::new(Live::default());
         let page = mooring_page::serve(listener, Arc::clone(&live), access);
-        let follow = local::follow(live, connection, arguments.sources);
+        let follow = local::follow(live, connection, arguments.sources, config::docs_url()?);
         Box::pin(async move {
             tokio::join!(page, follow);
         })

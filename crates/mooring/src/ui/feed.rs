@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
 use mooring_nodes::record::{self, counts};
 use mooring_nodes::{
-    ClaimItem, ClusterFacts, ControllerState, Inventory, Karpenter, NodeItem, Reads,
+    ClaimItem, ClusterFacts, ControllerState, DocsUrl, Inventory, Karpenter, NodeItem, Reads,
 };
 use mooring_page::{ControllerDetails, Live, PageMode, Snapshot};
 use mooring_workflow::Reading;
@@ -39,6 +39,7 @@ pub(crate) struct Feed {
     pub(crate) namespace: String,
     pub(crate) instance: String,
     pub(crate) identity: ClusterIdentity,
+    pub(crate) docs: DocsUrl,
 }
 
 /// Objects that were read, and when.
@@ -180,7 +181,7 @@ impl Feed {
         let mode = if view.leads { PageMode::Leader } else { PageMode::Follower };
         let details = Some(self.details(view, now));
         facts.set_runs(known.runs.0.clone(), known.runs.1.clone());
-        Some(Snapshot { facts, mode, details })
+        Some(Snapshot { facts, mode, details, docs: self.docs.clone() })
     }
 
     fn controller(&self, known: &Known, now: Timestamp) -> ControllerState {
@@ -276,6 +277,7 @@ mod tests {
             namespace: "ops".to_owned(),
             instance: "p-1".to_owned(),
             identity: ClusterIdentity::default(),
+            docs: DocsUrl::default(),
         };
         (feed, requests)
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mooring_kube::kubeconfig::Connection;
+use mooring_nodes::DocsUrl;
 use mooring_page::{Live, PageMode, Snapshot};
 use mooring_workflow::Reading;
 use mooring_workflow::status::RunStatus;
@@ -27,12 +28,18 @@ struct Reader {
     azure: AzureResults,
     runs: (Vec<RunStatus>, Reading<()>),
     runs_at: Option<Instant>,
+    docs: DocsUrl,
 }
 
 /// Publishes snapshots while a page is open. Never ends.
-pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: SourceArguments) {
+pub(super) async fn follow(
+    live: Arc<Live>,
+    connection: Connection,
+    arguments: SourceArguments,
+    docs: DocsUrl,
+) {
     let lists = Lists::follow(&connection.client);
-    let mut reader = Reader::new(connection, lists, arguments);
+    let mut reader = Reader { docs, ..Reader::new(connection, lists, arguments) };
     loop {
         let started = Instant::now();
         match reader.read().await {
@@ -47,7 +54,9 @@ pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: S
 impl Reader {
     fn new(connection: Connection, lists: Lists, arguments: SourceArguments) -> Self {
         let azure = AzureResults::default();
-        Self { connection, lists, arguments, azure, runs: Default::default(), runs_at: None }
+        let docs = DocsUrl::default();
+        let (runs, runs_at) = (Default::default(), None);
+        Self { connection, lists, arguments, azure, runs, runs_at, docs }
     }
 
     async fn read(&mut self) -> Result<Snapshot, CommandFailure> {
@@ -67,7 +76,8 @@ impl Reader {
             ))
         })??;
         self.read_runs(&mut cluster).await;
-        Ok(Snapshot { facts: cluster.facts, mode: PageMode::Local, details: None })
+        let docs = self.docs.clone();
+        Ok(Snapshot { facts: cluster.facts, mode: PageMode::Local, details: None, docs })
     }
 
     async fn read_runs(&mut self, cluster: &mut ConnectedCluster) {

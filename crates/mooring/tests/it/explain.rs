@@ -51,6 +51,38 @@ fn exit_code_is_explained_in_every_notation() {
 }
 
 #[test]
+fn explanations_link_to_the_published_documents_that_a_setting_names() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("mooring")).unwrap();
+    let file = home.path().join("mooring/config.yaml");
+    std::fs::write(&file, "docs: https://docs.example/file/\n").unwrap();
+    let explain = |what: &str, variable: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+        command.args(["explain", what, "--os", "linux"]).env("KUBECONFIG", "/nonexistent");
+        command.env("XDG_CONFIG_HOME", home.path());
+        command.envs(variable.map(|url| ("MOORING_DOCS_URL", url))).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let [out, err] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), out + &err)
+    };
+    for (what, variable, url) in [
+        ("OrasBinaryMissing", None, "https://docs.example/file/causes/OrasBinaryMissing.html"),
+        ("50", Some("https://docs.example"), "https://docs.example/codes/50.html"),
+        (MISSING_ORAS, None, "https://docs.example/file/causes/OrasBinaryMissing.html"),
+    ] {
+        let (code, text) = explain(what, variable);
+        let line = format!("More        {url}\n");
+        assert!(code == Some(0) && text.contains(&line), "{what}: {text}");
+    }
+    let (code, text) = explain("50", Some(""));
+    assert!(code == Some(0) && !text.contains("More"), "{text}");
+    let (code, text) = explain("50", Some("docs.example"));
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.starts_with("error: MOORING_DOCS_URL must be an address"), "{text}");
+}
+
+#[test]
 fn code_with_one_current_meaning_is_not_ambiguous() {
     assert!(
         text(&["explain", "211", "--os", "linux"])

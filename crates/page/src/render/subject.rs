@@ -167,7 +167,14 @@ fn cause_card(model: &PageModel<'_>, name: &str) -> Option<String> {
     let codes = page.codes.iter().map(|code| code_and_name(model.view, code.number, code.name));
     facts.add("Codes", &codes.collect::<Vec<_>>().join(", "));
     facts.add("More", &explain_command(page.reason));
+    facts.add("Docs", &docs_link(model.snapshot.docs.cause(page.reason)));
     Some(card("h-subject", &format!("Cause {}", page.reason), "", &facts.finish()))
+}
+
+/// Renders a link to a published page, if there is one.
+fn docs_link(url: Option<String>) -> String {
+    let link = |url: String| format!("<a href=\"{0}\" rel=\"noreferrer\">{0}</a>", escape(&url));
+    url.map_or_else(String::new, link)
 }
 
 fn code_card(model: &PageModel<'_>, code: i32) -> Option<String> {
@@ -185,5 +192,6 @@ fn code_card(model: &PageModel<'_>, code: i32) -> Option<String> {
         facts.text("Owner", Some(row.owner.as_str()));
     }
     facts.add("More", &command(&format!("mooring explain {code}")));
+    facts.add("Docs", &docs_link(model.snapshot.docs.code(code)));
     Some(card("h-subject", &format!("Exit code {code}"), "", &facts.finish()))
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use mooring_nodes::{AksPool, Reads};
+use mooring_nodes::{AksPool, DocsUrl, Reads};
 use mooring_workflow::Reading;
 use mooring_workflow::status::{CurrentStep, RunStatus, Subject};
 
@@ -215,6 +215,20 @@ fn titles_name_what_a_page_is_about() {
         ("/joining", "✗ Nodes joining – prod-weu – Mooring"),
     ] {
         assert!(page(&morning, address).contains(&format!("<title>{title}</title>")), "{address}");
+    }
+}
+
+#[test]
+fn causes_and_codes_link_to_the_published_documents_if_a_setting_names_them() {
+    let docs = DocsUrl::parse("https://docs.example/m").unwrap();
+    let published = Snapshot { docs, ..morning() };
+    for (address, page_name) in
+        [("/causes/OrasBinaryMissing", "causes/OrasBinaryMissing"), ("/codes/232", "codes/232")]
+    {
+        let link =
+            format!("<a href=\"https://docs.example/m/{page_name}.html\" rel=\"noreferrer\">");
+        assert!(page(&published, address).contains(&link), "{address}");
+        assert!(!page(&morning(), address).contains("noreferrer"), "{address}");
     }
 }
 

@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_nodes::record;
 use mooring_nodes::record::counts;
 use mooring_nodes::{
-    AksPool, ClusterFacts, Code, ControllerState, Evidence, Inventory, JoinState, Karpenter, Node,
-    NodeFailure, PoolKind, Reads,
+    AksPool, ClusterFacts, Code, ControllerState, DocsUrl, Evidence, Inventory, JoinState,
+    Karpenter, Node, NodeFailure, PoolKind, Reads,
 };
 use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
@@ -144,7 +144,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         warnings: Vec::new(),
         now: now(),
     };
-    Snapshot { facts, mode: PageMode::Leader, details: None }
+    Snapshot { facts, mode: PageMode::Leader, details: None, docs: DocsUrl::default() }
 }
 
 /// 84 nodes joined, then 37 failed on a new image, and 4 are joining.

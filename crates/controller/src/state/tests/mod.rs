@@ -18,6 +18,7 @@ use crate::observation::karpenter::ProvisioningError;
 use crate::observation::{Observation, VmObservation};
 use crate::schedule::QueuePriority;
 use crate::settings::Settings;
+use mooring_nodes::DocsUrl;
 use mooring_nodes::claim::Claim;
 use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::claim::scope::Scope;
@@ -214,6 +215,27 @@ fn registration_refutes_what_the_clock_or_an_event_reported() {
                 assert_eq!(after, before);
             }
         }
+    }
+}
+
+#[test]
+fn condition_and_record_of_a_failure_link_to_the_page_of_its_cause() {
+    let docs = DocsUrl::parse("https://docs.example/mooring").unwrap();
+    for (docs, end) in [
+        (docs, "details. https://docs.example/mooring/codes/50.html"),
+        (DocsUrl::default(), "See VM extension logs for details."),
+    ] {
+        let mut state = leader();
+        state.settings.docs = docs;
+        add(&mut state, claim("a", |_| ()), 10);
+        let actions = state.handle(observed("a", failed_vm()), at(20));
+        let mut written = actions.iter().filter_map(|action| match action {
+            Action::Patch { body, .. } => Some(body.to_string()),
+            Action::Record(entry) => Some(format!("{}\"", entry.message)),
+            _ => None,
+        });
+        assert!(written.all(|text| text.contains(&format!("{end}\""))), "{actions:?}");
+        assert!(actions.iter().any(|action| matches!(action, Action::Patch { .. })), "{actions:?}");
     }
 }
 

@@ -51,7 +51,7 @@ fn invalid_values_are_rejected_by_name() {
         ),
         ("image.digest=latest", "image.digest: Does not match pattern"),
         ("image.repository=", "image.repository: String length must be greater than or equal to 1"),
-        ("prometheusRule.enabled=true", "prometheusRule.runbookUrl: String length must be"),
+        ("docsUrl=docs.example", "docsUrl: Does not match pattern"),
         ("networkPolicy.egressPorts={70000}", "egressPorts.0: Must be less than or equal to 65535"),
     ] {
         let Some(result) = template(None, &["--set", value]) else { return };
@@ -154,6 +154,7 @@ fn environment_sources() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let files = [
         "mooring/src/controller.rs",
+        "mooring/src/cluster/config.rs",
         "mooring/src/cluster/connect.rs",
         "arm/src/cloud.rs",
         "arm/src/identity/selection.rs",
