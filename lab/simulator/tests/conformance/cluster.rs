@@ -22,7 +22,6 @@ pub(crate) enum Patch {
     Json,
     Merge,
     Strategic,
-    Apply,
 }
 
 impl Patch {
@@ -31,7 +30,6 @@ impl Patch {
             Self::Json => "application/json-patch+json",
             Self::Merge => "application/merge-patch+json",
             Self::Strategic => "application/strategic-merge-patch+json",
-            Self::Apply => "application/apply-patch+yaml",
         }
     }
 }
@@ -126,18 +124,6 @@ impl Cluster {
 
     pub(crate) async fn patch(&self, patch: Patch, path: &str, body: &Value) -> Answer {
         self.call("PATCH", path, Some(patch.content_type()), Some(body)).await
-    }
-
-    /// Server-side apply of the status or the whole object, as this manager.
-    pub(crate) async fn apply(
-        &self,
-        path: &str,
-        manager: &str,
-        force: bool,
-        body: &Value,
-    ) -> Answer {
-        let path = format!("{path}?fieldManager={manager}&force={force}");
-        self.patch(Patch::Apply, &path, body).await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Answer {

@@ -108,9 +108,15 @@ async fn event_about_a_missing_pool_is_not_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn server_before_1_23_gets_events_with_a_namespace() {
-    let mut options = failing();
-    options.kubernetes.old_server = true;
-    let cluster = Cluster::of(options);
+    let cluster = Cluster::of(failing());
+    // Such a server refuses an event about an object without a namespace in these words.
+    let why = "Event \"e\" is invalid: involvedObject.namespace: Invalid value: \"\": does not match event.namespace";
+    let fault = json!({
+        "when": {"method": "POST", "path": "*/events"}, "times": 1,
+        "then": {"status": {"status": 422, "code": why}},
+    });
+    let rule = serde_json::from_value(fault).unwrap();
+    cluster.shell.with(|world, _| world.kubernetes_mut().add_fault(rule));
     failed(&cluster, 3).await;
     let events = stored(&cluster);
     assert_eq!(events.len(), 6, "{events:?}");

@@ -25,7 +25,6 @@ impl ApiServer {
         let user = self.who(request)?;
         let path = request.uri().path();
         let Some(target) = ResourceTarget::parse(&self.catalog, path)? else {
-            self.authorize_path(&user, request.method(), path)?;
             let accept = header(request, http::header::ACCEPT);
             return openapi::answer(self, path)
                 .or_else(|| discovery::answer(self, accept, path))
@@ -57,7 +56,6 @@ impl ApiServer {
             Some("eviction") => return self.evict(call),
             Some("scale") => return self.serve_scale(call),
             Some("finalize") => return self.finalize_namespace(call),
-            Some("binding") => return self.bind(call),
             Some(_) => return Err(StatusError::no_such_resource()),
         }
         match (call.verb(), target.name.is_some()) {
@@ -68,7 +66,6 @@ impl ApiServer {
             ("update", true) => self.serve_update(call),
             ("patch", true) => self.serve_patch(call),
             ("delete", true) if target.subresource.is_none() => self.serve_delete(call),
-            ("deletecollection", false) => self.serve_delete_collection(call),
             _ => Err(StatusError::method_not_allowed()),
         }
     }

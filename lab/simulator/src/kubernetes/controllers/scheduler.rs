@@ -36,11 +36,18 @@ pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Ti
         match open.map(objects::name).min_by_key(|name| (load.get(name), *name)) {
             Some(name) => {
                 *load.entry(name).or_default() += 1;
-                api.place(&pod, name, now);
+                place(api, &pod, name, now);
             }
             None => leave_unplaced(api, &pod, nodes.len(), now),
         }
     }
+}
+
+fn place(api: &mut ApiServer, pod: &Value, node: &str, now: Timestamp) {
+    api.amend("pods", pod, now, |pod| {
+        objects::set(pod, &["spec", "nodeName"], node);
+        objects::set_condition(pod, "PodScheduled", "True", "", "", now);
+    });
 }
 
 fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, now: Timestamp) {

@@ -9,8 +9,7 @@ use serde_json::json;
 use crate::clock::{Clock, Model, Shared};
 use crate::exchange::{Request, ServerReply};
 use crate::kubernetes::api::state::{ApiServer, KubernetesOptions};
-use crate::kubernetes::controllers::pod_times::PodTimes;
-use crate::kubernetes::controllers::settle;
+use crate::kubernetes::controllers::{self, PodTimes};
 use crate::replay::trace::Trace;
 
 pub type Shell = Shared<Kubernetes>;
@@ -71,12 +70,12 @@ impl Kubernetes {
 
     /// Runs the controllers on everything that is due.
     pub fn settle(&mut self, now: Timestamp) {
-        settle::settle(&mut self.api, &mut self.pods, now);
+        controllers::settle(&mut self.api, &mut self.pods, now);
     }
 
     /// Returns the time of the next change without a request.
     pub fn next_change(&self) -> Option<Timestamp> {
-        settle::next_change(&self.api, &self.pods)
+        controllers::next_change(&self.api, &self.pods)
     }
 
     pub fn trace(&self) -> String {

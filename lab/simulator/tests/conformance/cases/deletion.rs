@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{causes, names, text, version};
+use crate::answer::{causes, text, version};
 use crate::case::cases;
 use crate::cluster::{Cluster, Patch};
 
@@ -23,9 +23,6 @@ cases!("deletion":
     an_orphaning_deletion_waits_for_the_collector,
     a_background_deletion_is_immediate,
     an_unknown_propagation_is_refused,
-    a_collection_is_deleted_by_selector,
-    a_collection_with_finalizers_stays,
-    a_collection_cannot_be_deleted_across_namespaces,
     an_empty_body_is_no_option,
 );
 
@@ -190,38 +187,6 @@ async fn an_unknown_propagation_is_refused(c: Cluster) {
     let answer = c.delete_with(&path, &json!({"propagationPolicy": "Sideways"})).await;
     answer.fails(422, "Invalid");
     c.get(&path).await.is(200);
-}
-
-async fn labelled_maps(c: &Cluster) -> String {
-    let maps = format!("{}/configmaps", c.namespace().await);
-    for (name, label) in [("a", "x"), ("b", "x"), ("c", "y")] {
-        c.post(&maps, &json!({"metadata": {"name": name, "labels": {"l": label}}})).await.is(201);
-    }
-    maps
-}
-
-async fn a_collection_is_deleted_by_selector(c: Cluster) {
-    let maps = labelled_maps(&c).await;
-    let list = c.delete(&format!("{maps}?labelSelector=l%3Dx")).await.is(200);
-    assert_eq!(list["kind"], "ConfigMapList");
-    assert_eq!(names(&list), ["a", "b"]);
-    assert_eq!(names(&c.get(&maps).await.is(200)), ["c"]);
-    c.delete(&maps).await.is(200);
-    assert!(names(&c.get(&maps).await.is(200)).is_empty());
-}
-
-async fn a_collection_with_finalizers_stays(c: Cluster) {
-    let (path, _) = finalized(&c, &["a.example/a"]).await;
-    let label = json!({"metadata": {"labels": {"case": c.name("x")}}});
-    c.patch(Patch::Merge, &path, &label).await.is(200);
-    let selector = format!("labelSelector=case%3D{}", c.name("x"));
-    c.delete(&format!("{}?{selector}", c.claims())).await.is(200);
-    let deleting = c.get(&path).await.is(200);
-    text(&deleting, "/metadata/deletionTimestamp");
-}
-
-async fn a_collection_cannot_be_deleted_across_namespaces(c: Cluster) {
-    c.delete("/api/v1/configmaps").await.fails(405, "MethodNotAllowed");
 }
 
 async fn an_empty_body_is_no_option(c: Cluster) {

@@ -1,5 +1,4 @@
 mod access;
-mod apply;
 mod cluster_objects;
 mod deletion;
 mod json_patch;
@@ -21,7 +20,6 @@ pub(crate) fn all() -> Vec<Case> {
         watches::cases(),
         json_patch::cases(),
         merge_patch::cases(),
-        apply::cases(),
         schema::cases(),
         deletion::cases(),
         pods::cases(),

@@ -15,7 +15,6 @@ cases!("pods":
     a_grace_of_zero_removes_a_pod,
     a_grace_can_be_shortened_not_lengthened,
     a_pod_cannot_move,
-    a_pod_is_bound_once,
     an_eviction_without_budget_deletes,
     an_eviction_without_api_version_is_taken,
     an_eviction_of_v1beta1_is_taken,
@@ -128,21 +127,6 @@ async fn a_pod_cannot_move(c: Cluster) {
     let status = c.patch(Patch::Strategic, &path, &patch).await.fails(422, "Invalid");
     assert_eq!(causes(&status), [("FieldValueForbidden", "spec")]);
     assert!(text(&status, "/message").contains("pod updates may not change fields other than"));
-}
-
-async fn a_pod_is_bound_once(c: Cluster) {
-    let pods = format!("{}/pods", c.namespace().await);
-    c.post(&pods, &pod("p")).await.is(201);
-    let binding = json!({
-        "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p"},
-        "target": {"apiVersion": "v1", "kind": "Node", "name": c.name("node")},
-    });
-    let path = format!("{pods}/p/binding");
-    c.post(&path, &binding).await.is(201);
-    let read = c.get(&format!("{pods}/p")).await.is(200);
-    assert_eq!(read["spec"]["nodeName"], c.name("node"));
-    assert_eq!(read["status"]["conditions"][0]["type"], "PodScheduled");
-    c.post(&path, &binding).await.fails_saying(409, "Conflict", "is already assigned to node");
 }
 
 async fn an_eviction_without_budget_deletes(c: Cluster) {

@@ -1,6 +1,5 @@
-//! The model of the Kubernetes API, verified by independent clients: `kubectl` and the official
-//! Python client, over TLS on loopback. The same scripts run against a real kube-apiserver if
-//! available, so that they cannot require something that no server does.
+//! The model of the Kubernetes API, verified by `kubectl` over TLS on loopback. The same script runs against a real
+//! kube-apiserver, so that it cannot require something that no server does.
 
 mod server;
 
@@ -10,20 +9,16 @@ use std::time::Duration;
 use self::server::ModelServer;
 use mooring_testbed::{RealCluster, Users, require};
 
-/// Names the Python environment with the clients; `cargo xtask test` sets it.
+/// Names the Python environment with `kubectl`; `cargo xtask test` sets it.
 const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 
 /// A script takes seconds; the first call of a new kubectl on a busy host may take many.
 const SCRIPT_TIMEOUT: Duration = Duration::from_mins(5);
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/clients")
-}
-
-/// Runs a script with the clients on its path and one server; prints its output if it fails.
-async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
+/// Runs the script with one server; prints its output if it fails.
+async fn run(kubeconfig: &str, cluster: &str) {
     let environment = std::env::var_os(ENVIRONMENT);
-    let Some(environment) = require(environment, "Kubernetes' Python client") else { return };
+    let Some(environment) = require(environment, "kubectl") else { return };
     let bin = PathBuf::from(environment).join("bin");
     let path = std::env::join_paths(
         std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
@@ -31,8 +26,8 @@ async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("kubeconfig");
     std::fs::write(&file, kubeconfig).unwrap();
-    let child = tokio::process::Command::new(program)
-        .arg(folder().join(script))
+    let child = tokio::process::Command::new("bash")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/clients/kubectl.sh"))
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds"))
         .env("PATH", path.unwrap())
         .env("KUBECONFIG", &file)
@@ -45,40 +40,22 @@ async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
         .unwrap();
     assert!(
         output.status.success(),
-        "{script} against the {cluster}: {}\n{}{}",
+        "against the {cluster}: {}\n{}{}",
         output.status,
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
 }
 
-async fn on_the_model(program: &str, script: &str) {
-    let server = ModelServer::start().await;
-    run(program, script, server.kubeconfig(), "model").await;
-}
-
-async fn on_a_real_server(program: &str, script: &str) {
-    if let Some(real) = require(RealCluster::start().await.unwrap(), "kube-apiserver") {
-        run(program, script, &real.kubeconfig(Users::ADMIN), "apiserver").await;
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn kubectl_finds_the_model_as_it_should_be() {
-    on_the_model("bash", "kubectl.sh").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_python_client_finds_the_model_as_it_should_be() {
-    on_the_model("python", "client.py").await;
+    let server = ModelServer::start().await;
+    run(server.kubeconfig(), "model").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kubectl_finds_a_real_server_as_it_should_be() {
-    on_a_real_server("bash", "kubectl.sh").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_python_client_finds_a_real_server_as_it_should_be() {
-    on_a_real_server("python", "client.py").await;
+    if let Some(real) = require(RealCluster::start().await.unwrap(), "kube-apiserver") {
+        run(&real.kubeconfig(Users::ADMIN), "apiserver").await;
+    }
 }

@@ -1,6 +1,5 @@
 //! Authentication and RBAC authorization.
 
-use http::Method;
 use serde_json::Value;
 
 use crate::exchange::Request;
@@ -19,8 +18,6 @@ pub(crate) struct RequestAttributes<'a> {
     pub(crate) resource: &'a str,
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
-    /// For non-resource requests.
-    pub(crate) path: Option<&'a str>,
 }
 
 impl ApiServer {
@@ -63,7 +60,6 @@ impl ApiServer {
             resource: &with_part,
             namespace,
             name,
-            path: None,
         };
         if self.allows(&call.user, attempt) {
             return Ok(());
@@ -78,16 +74,6 @@ impl ApiServer {
             call.user.name, attempt.verb, resource.group
         );
         Err(StatusError::forbidden(resource, name, &why))
-    }
-
-    pub(crate) fn authorize_path(&self, user: &User, method: &Method, path: &str) -> ApiResult<()> {
-        let verb = method.as_str().to_ascii_lowercase();
-        let attempt = RequestAttributes { verb: &verb, path: Some(path), ..Default::default() };
-        if is_public(path) || self.allows(user, attempt) {
-            return Ok(());
-        }
-        let message = format!("forbidden: User {:?} cannot {verb} path {path:?}", user.name);
-        Err(StatusError::new(403, "Forbidden", message).with_details(serde_json::json!({})))
     }
 
     pub(crate) fn allows(&self, user: &User, attempt: RequestAttributes<'_>) -> bool {
@@ -158,12 +144,6 @@ impl ApiServer {
     }
 }
 
-fn is_public(path: &str) -> bool {
-    ["/healthz", "/livez", "/readyz", "/version", "/api", "/apis", "/openapi"].iter().any(|open| {
-        path == *open || path.strip_prefix(open).is_some_and(|rest| rest.starts_with('/'))
-    })
-}
-
 fn binds(binding: &Value, user: &User) -> bool {
     list(binding, &["subjects"]).iter().any(|subject| {
         let name = text(subject, &["name"]);
@@ -186,12 +166,6 @@ fn fits(rule: &Value, attempt: RequestAttributes<'_>) -> bool {
     };
     if !has("verbs", attempt.verb) {
         return false;
-    }
-    if let Some(path) = attempt.path {
-        return texts(rule, &["nonResourceURLs"]).any(|pattern| match pattern.strip_suffix('*') {
-            Some(start) => path.starts_with(start),
-            None => path == pattern,
-        });
     }
     let names = list(rule, &["resourceNames"]);
     let part = attempt.resource.split_once('/').map(|(_, part)| format!("*/{part}"));

@@ -3,14 +3,13 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::default;
-use super::prune::prune;
+use super::{prune, set_defaults};
 use crate::kubernetes::api::state::{FieldError, ListType, Schema};
 
 /// Prunes and defaults an object, and returns its errors.
 pub(crate) fn check(schema: &Schema, object: &mut Value) -> Vec<FieldError> {
     prune(schema, object);
-    default::apply(schema, object);
+    set_defaults(schema, object);
     let mut errors = Vec::new();
     validate(schema, object, "", &mut errors);
     lists(schema, object, "", &mut errors);

@@ -73,33 +73,6 @@ const SECRET: Fields = &[
     (4, "stringData", Kind::Map(&Kind::Text)),
     (5, "immutable", Kind::Truth),
 ];
-const ATTRIBUTES: Fields = &[
-    (1, "namespace", Kind::Text),
-    (2, "verb", Kind::Text),
-    (3, "group", Kind::Text),
-    (4, "version", Kind::Text),
-    (5, "resource", Kind::Text),
-    (6, "subresource", Kind::Text),
-    (7, "name", Kind::Text),
-];
-const PATH_ATTRIBUTES: Fields = &[(1, "path", Kind::Text), (2, "verb", Kind::Text)];
-const ACCESS_REVIEW: Fields = &[
-    (1, "metadata", Kind::Message(METADATA)),
-    (
-        2,
-        "spec",
-        Kind::Message(&[
-            (1, "resourceAttributes", Kind::Message(ATTRIBUTES)),
-            (2, "nonResourceAttributes", Kind::Message(PATH_ATTRIBUTES)),
-        ]),
-    ),
-    (3, "status", Kind::Ignored),
-];
-const RULES_REVIEW: Fields = &[
-    (1, "metadata", Kind::Message(METADATA)),
-    (2, "spec", Kind::Message(&[(1, "namespace", Kind::Text)])),
-    (3, "status", Kind::Ignored),
-];
 const DELETE_OPTIONS: Fields = &[
     (1, "gracePeriodSeconds", Kind::Number),
     (
@@ -111,20 +84,12 @@ const DELETE_OPTIONS: Fields = &[
     (4, "propagationPolicy", Kind::Text),
     (5, "dryRun", Kind::Texts),
 ];
-const EVICTION: Fields = &[
-    (1, "metadata", Kind::Message(METADATA)),
-    (2, "deleteOptions", Kind::Message(DELETE_OPTIONS)),
-];
-
 fn fields_of(kind: &str) -> Option<Fields> {
     Some(match kind {
         "Namespace" => NAMESPACE,
         "ConfigMap" => CONFIG_MAP,
         "Secret" => SECRET,
-        "SelfSubjectAccessReview" => ACCESS_REVIEW,
-        "SelfSubjectRulesReview" => RULES_REVIEW,
         "DeleteOptions" => DELETE_OPTIONS,
-        "Eviction" => EVICTION,
         _ => return None,
     })
 }

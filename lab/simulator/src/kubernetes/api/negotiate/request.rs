@@ -188,12 +188,11 @@ impl ResourceRequest<'_> {
             verb,
             subresource,
             dry_run: self.query.get("dryRun") == "All",
-            applies: false,
             now: self.now,
         }
     }
 
-    /// Parses the body as JSON, YAML or protobuf.
+    /// Parses the body as JSON or protobuf.
     pub(crate) fn body(&self) -> ApiResult<Value> {
         let body = self.request.body();
         let kind = self.content_type();
@@ -202,15 +201,13 @@ impl ResourceRequest<'_> {
                 StatusError::bad_request(format!("couldn't read the request's protobuf: {why}"))
             });
         }
-        if !kind.is_empty() && !kind.contains("json") && !kind.contains("yaml") {
+        if !kind.is_empty() && !kind.contains("json") {
             return Err(StatusError::unsupported_media_type(&[
                 "application/json",
                 "application/yaml",
             ]));
         }
-        let value =
-            if kind.contains("yaml") { json_or_yaml(body) } else { serde_json::from_slice(body) };
-        value.map_err(|error| {
+        serde_json::from_slice(body).map_err(|error| {
             StatusError::bad_request(format!("couldn't parse the request's body: {error}"))
         })
     }
@@ -247,16 +244,7 @@ impl ResourceRequest<'_> {
             Method::PUT => "update",
             Method::PATCH => "patch",
             Method::DELETE if one => "delete",
-            Method::DELETE => "deletecollection",
             _ => "",
         }
     }
-}
-
-/// Parses JSON or YAML; the error is that of JSON.
-pub(crate) fn json_or_yaml(body: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(body).or_else(|error| {
-        let yaml = std::str::from_utf8(body).ok();
-        yaml.and_then(|yaml| serde_saphyr::from_str(yaml).ok()).ok_or(error)
-    })
 }

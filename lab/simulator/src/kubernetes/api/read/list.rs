@@ -1,4 +1,4 @@
-//! Reads: one object, or a list page by page from one consistent state.
+//! Reads: one object, or a list page by page from one consistent state; stale reads, for fault rules.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::{BufMut, Bytes, BytesMut};
 use http::StatusCode;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::selectors::selector;
-use crate::exchange::Response;
+use super::selector;
+use crate::exchange::{Request, Response};
 use crate::kubernetes::api::negotiate::{
-    ResourceRequest, bytes_answer, converted, is_stored_form, json_answer, object_answer, shown,
-    table,
+    RequestQuery, ResourceRequest, ResourceTarget, bytes_answer, converted, error_answer,
+    is_stored_form, json_answer, object_answer, shown, table,
 };
 use crate::kubernetes::api::state::{ApiResult, ApiServer, ObjectForm, Resource, StatusError};
 use crate::kubernetes::store::objects::Key;
@@ -200,4 +201,36 @@ fn continue_too_old() -> StatusError {
         "The provided continue parameter is too old to display a consistent list result. You can start a \
          new list without the continue parameter.",
     )
+}
+
+impl ApiServer {
+    /// Returns the response to a read from the state at `then`; none for other requests.
+    pub(crate) fn read_at(
+        &self,
+        request: &Request,
+        then: Timestamp,
+        now: Timestamp,
+    ) -> Option<Response> {
+        let target = ResourceTarget::parse(&self.catalog, request.uri().path()).ok()??;
+        let query = RequestQuery::parse(request.uri().query());
+        let call = ResourceRequest { request, query, user: self.who(request).ok()?, target, now };
+        self.authorize(&call).ok()?;
+        let revision = self.store.revision_at(&call.resource().table, then);
+        let answer = match call.verb() {
+            _ if *request.method() != http::Method::GET => return None,
+            "list" => self.list_as_of(&call, revision),
+            "get" => self.get_as_of(&call, revision),
+            _ => return None,
+        };
+        Some(answer.unwrap_or_else(|error| error_answer(&error)))
+    }
+
+    fn get_as_of(&self, call: &ResourceRequest<'_>, revision: u64) -> ApiResult<Response> {
+        let resource = call.resource();
+        let then = self.store.list_at(&resource.table, call.namespace(), revision);
+        let then = then.unwrap_or_default();
+        let object =
+            then.get(&call.key()).ok_or_else(|| StatusError::not_found(resource, call.name()))?;
+        Ok(bytes_answer(StatusCode::OK, shown(resource, object)))
+    }
 }

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::list::too_old;
-use super::selectors::selector;
+use super::selector;
 use crate::exchange::{Body, Response};
 use crate::faults::{Fault, MatchedCall, ServiceName};
 use crate::kubernetes::api::negotiate::{ResourceRequest, converted, shown, table, with_type};

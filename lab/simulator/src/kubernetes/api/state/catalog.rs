@@ -87,7 +87,7 @@ impl Resource {
         if self.is_review() {
             return &["create"];
         }
-        &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+        &["create", "delete", "get", "list", "patch", "update", "watch"]
     }
 }
 
@@ -118,7 +118,6 @@ type Row = (
 
 const APPS: &str = "apps";
 const RBAC: &str = "rbac.authorization.k8s.io";
-const REVIEWS: &str = "authorization.k8s.io";
 
 #[rustfmt::skip]
 const BUILT_IN: &[Row] = &[
@@ -129,7 +128,7 @@ const BUILT_IN: &[Row] = &[
     ("", "v1", "nodes", "Node", "no", "s", &[]),
     ("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", "pvc", "ns", &[]),
     ("", "v1", "persistentvolumes", "PersistentVolume", "pv", "s", &[]),
-    ("", "v1", "pods", "Pod", "po", "nsa", &["binding", "eviction"]),
+    ("", "v1", "pods", "Pod", "po", "nsa", &["eviction"]),
     ("", "v1", "secrets", "Secret", "", "n", &[]),
     ("", "v1", "serviceaccounts", "ServiceAccount", "sa", "n", &[]),
     ("", "v1", "services", "Service", "svc", "nsa", &[]),
@@ -140,7 +139,6 @@ const BUILT_IN: &[Row] = &[
     (APPS, "v1", "statefulsets", "StatefulSet", "sts", "ngsa", &["scale"]),
     ("batch", "v1", "jobs", "Job", "", "ngsa", &[]),
     ("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
-    ("policy", "v1beta1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
     ("coordination.k8s.io", "v1", "leases", "Lease", "", "n", &[]),
     ("certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", "csr", "s", &["approval"]),
     ("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", "", "n", &[]),
@@ -156,18 +154,14 @@ const BUILT_IN: &[Row] = &[
     ("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", "", "g", &[]),
     ("apiregistration.k8s.io", "v1", "apiservices", "APIService", "", "s", &[]),
     ("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "gs", &[]),
-    (REVIEWS, "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", "", "r", &[]),
-    (REVIEWS, "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", "", "r", &[]),
-    (REVIEWS, "v1", "subjectaccessreviews", "SubjectAccessReview", "", "r", &[]),
-    (REVIEWS, "v1", "localsubjectaccessreviews", "LocalSubjectAccessReview", "", "rn", &[]),
+    ("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", "", "r", &[]),
 ];
 
 fn built_in(&(group, version, plural, kind, short, marks, subresources): &Row) -> Resource {
     let marked = |mark| marks.contains(mark);
-    // Events have two forms and one table; PDBs two versions and one table.
+    // Events have two forms and one table.
     let (table, stored_as) = match (group, plural) {
         ("events.k8s.io", "events") => ("events".to_owned(), "v1".to_owned()),
-        ("policy", _) => (dotted(plural, group), "policy/v1".to_owned()),
         _ => (dotted(plural, group), api_version(group, version)),
     };
     Resource {
@@ -196,14 +190,8 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Returns the built-in resources; a server has either `policy/v1` or, if it is old, `policy/v1beta1`.
-    pub(crate) fn built_in(old_server: bool) -> Self {
-        let resources = BUILT_IN
-            .iter()
-            .filter(|row| row.0 != "policy" || (row.1 == "v1beta1") == old_server)
-            .map(|row| Arc::new(built_in(row)))
-            .collect();
-        Self { resources }
+    pub(crate) fn built_in() -> Self {
+        Self { resources: BUILT_IN.iter().map(|row| Arc::new(built_in(row))).collect() }
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Resource> {

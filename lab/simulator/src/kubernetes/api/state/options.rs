@@ -1,3 +1,5 @@
+//! Options of the model; users, as tokens name them, and webhooks that deny their writes.
+
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -5,7 +7,6 @@ use jiff::Timestamp;
 use crate::faults::FaultRule;
 
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "options are separate switches")]
 pub struct KubernetesOptions {
     /// Random seed of uids, generated names and faults.
     pub seed: u64,
@@ -13,14 +14,10 @@ pub struct KubernetesOptions {
     /// Runs a cluster with the API: scheduler, kubelets, workloads, garbage collector, namespace
     /// deletion. Without it the model is only an API server.
     pub controllers: bool,
-    /// A server of version 1.20: no `policy/v1`, and the event rules from before 1.23.
-    pub old_server: bool,
     /// AKS Automatic: writes in `kube-system` and the other namespaces of AKS are rejected.
     pub managed_namespaces: bool,
     /// Accepts requests without a token, as an administrator.
     pub open: bool,
-    /// Records field managers. Server-side apply needs it.
-    pub managed_fields: bool,
     /// Changes kept of each resource, for watches that resume and lists that continue.
     pub history: usize,
     pub delays: Delays,
@@ -54,14 +51,52 @@ impl Default for KubernetesOptions {
             seed: 1,
             start: Timestamp::UNIX_EPOCH,
             controllers: false,
-            old_server: false,
             managed_namespaces: false,
             open: true,
-            managed_fields: true,
             history: 20_000,
             delays: Delays::default(),
             faults: Vec::new(),
             trace: 10_000,
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    pub name: String,
+    /// `system:masters` may do everything.
+    pub groups: Vec<String>,
+}
+
+impl User {
+    pub fn administrator() -> Self {
+        Self {
+            name: "kubernetes-admin".to_owned(),
+            groups: vec!["system:masters".to_owned(), "system:authenticated".to_owned()],
+        }
+    }
+
+    /// Returns the user of a service account's token.
+    pub fn service_account(namespace: &str, name: &str) -> Self {
+        Self {
+            name: format!("system:serviceaccount:{namespace}:{name}"),
+            groups: vec![
+                "system:serviceaccounts".to_owned(),
+                format!("system:serviceaccounts:{namespace}"),
+                "system:authenticated".to_owned(),
+            ],
+        }
+    }
+}
+
+/// Denies some writes, as an admission webhook would.
+#[derive(Debug, Clone)]
+pub struct WebhookDenial {
+    pub webhook: String,
+    /// For example `nodeclaims.karpenter.sh`.
+    pub resource: String,
+    pub operations: Vec<String>,
+    /// Only this object; none for all.
+    pub name: Option<String>,
+    pub message: String,
 }

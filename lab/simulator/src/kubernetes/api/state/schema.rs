@@ -35,7 +35,6 @@ pub(crate) struct Schema {
     /// It or a part of it has rules in CEL. They are not evaluated.
     pub(crate) has_rules: bool,
     pub(crate) list_type: ListType,
-    pub(crate) atomic_map: bool,
     pub(crate) any_of: Vec<Schema>,
     pub(crate) one_of: Vec<Schema>,
     pub(crate) all_of: Vec<Schema>,
@@ -120,7 +119,6 @@ impl Schema {
                 "map" => ListType::Map(owned("x-kubernetes-list-map-keys")),
                 _ => ListType::Atomic,
             },
-            atomic_map: text(value, &["x-kubernetes-map-type"]) == "atomic",
             any_of: many("anyOf"),
             one_of: many("oneOf"),
             all_of: many("allOf"),

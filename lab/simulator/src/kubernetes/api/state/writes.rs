@@ -41,8 +41,6 @@ pub(crate) struct WriteContext {
     pub(crate) verb: &'static str,
     pub(crate) subresource: &'static str,
     pub(crate) dry_run: bool,
-    /// Server-side apply records managed fields itself.
-    pub(crate) applies: bool,
     pub(crate) now: Timestamp,
 }
 
@@ -66,7 +64,6 @@ impl WriteContext {
             verb: CLUSTER,
             subresource: "",
             dry_run: false,
-            applies: false,
             now,
         }
     }

@@ -2,7 +2,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::pipeline::{decode, validate};
-use super::{apply, defaults};
+use super::{defaults, managers};
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{ResourceRequest, object_answer};
 use crate::kubernetes::api::state::{
@@ -62,13 +62,11 @@ impl ApiServer {
         if resource.custom().is_some() && resource.status {
             objects::remove(&mut value, &["status"]);
         }
-        validate(resource, None, &mut value, self.options.old_server)?;
+        validate(resource, None, &mut value)?;
         if self.store.get(&resource.table, &key).is_some() {
             return Err(StatusError::already_exists(resource, &key.name));
         }
-        if self.options.managed_fields && !writer.applies {
-            apply::record_update(resource, None, &mut value, writer);
-        }
+        managers::record(resource, None, &mut value, writer);
         Ok(self.finish(&resource.table, value, writer))
     }
 

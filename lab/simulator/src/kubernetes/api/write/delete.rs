@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{ResourceRequest, converted, json_answer};
-use crate::kubernetes::api::read::selectors::selector;
 use crate::kubernetes::api::state::{
     ApiResult, ApiServer, FieldError, Resource, StatusError, WriteContext,
 };
@@ -148,41 +147,6 @@ impl ApiServer {
                 Ok(json_answer(StatusCode::OK, &converted(resource, &object)))
             }
         }
-    }
-
-    pub(crate) fn serve_delete_collection(
-        &mut self,
-        call: &ResourceRequest<'_>,
-    ) -> ApiResult<Response> {
-        let resource = call.resource();
-        if resource.namespaced && call.namespace().is_none() {
-            return Err(StatusError::method_not_allowed());
-        }
-        let selector = selector(call)?;
-        let options = DeleteOptions::of(call)?;
-        let mut writer = call.writer("deletecollection");
-        writer.dry_run |= options.dry_run;
-        let keys: Vec<Key> = self
-            .store
-            .list(&resource.table, call.namespace())
-            .filter(|(_, object)| selector.fits(&object.value))
-            .map(|(key, _)| key.clone())
-            .collect();
-        let mut items = Vec::new();
-        for key in keys {
-            match self.delete_object(resource, &key, &options, &writer) {
-                Ok(Deleted::Gone(object) | Deleted::Going(object)) => {
-                    items.push(converted(resource, &object));
-                }
-                Err(error) if error.code == 404 => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let list = json!({
-            "kind": resource.list_kind, "apiVersion": resource.api_version(),
-            "metadata": {"resourceVersion": self.store.revision().to_string()}, "items": items,
-        });
-        Ok(json_answer(StatusCode::OK, &list))
     }
 
     /// Deletes the objects of a resource, or of one of its namespaces, that are not being deleted

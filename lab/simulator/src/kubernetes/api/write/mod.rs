@@ -1,10 +1,10 @@
 //! Writes: one pipeline, and the verbs and subresources that use it.
 
-mod apply;
 pub(crate) mod create;
 pub(crate) mod defaults;
 mod definitions;
 pub(crate) mod delete;
+mod managers;
 mod metadata;
 pub(crate) mod patch;
 pub(crate) mod pipeline;

@@ -55,12 +55,11 @@ pub(crate) fn validate(
     resource: &Resource,
     old: Option<&Value>,
     value: &mut Value,
-    old_server: bool,
 ) -> ApiResult<()> {
     let mut errors = metadata::check(value);
     errors.extend(match resource.custom() {
         Some(custom) => crd::check(&custom.schema, value),
-        None => rules::check(resource, old, value, old_server),
+        None => rules::check(resource, old, value),
     });
     let name = objects::name(value);
     if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }

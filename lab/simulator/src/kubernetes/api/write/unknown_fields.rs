@@ -8,10 +8,10 @@ use crate::kubernetes::api::negotiate::ResourceRequest;
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 
 impl ApiServer {
-    /// Rejects unknown fields if the client requires it. Servers of 1.20 ignore the option.
+    /// Rejects unknown fields if the client requires it.
     pub(crate) fn check_unknown(&self, call: &ResourceRequest<'_>, value: &Value) -> ApiResult<()> {
         let resource = call.resource();
-        if self.options.old_server || call.query.get("fieldValidation") != "Strict" {
+        if call.query.get("fieldValidation") != "Strict" {
             return Ok(());
         }
         let mut kept = value.clone();

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::{Map, Value};
 
+use super::defaults;
+use super::managers::{self, MANAGED_FIELDS};
 use super::pipeline::{decode, validate};
-use super::{apply, defaults};
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{ResourceRequest, converted, object_answer};
 use crate::kubernetes::api::state::{
     ApiResult, ApiServer, FieldError, ObjectPart, Resource, StatusError, WriteContext,
 };
 use crate::kubernetes::store::objects::{self, Key};
-
-const MANAGED_FIELDS: [&str; 2] = ["metadata", "managedFields"];
 
 impl ApiServer {
     pub(crate) fn serve_update(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
@@ -61,15 +60,12 @@ impl ApiServer {
         keep_other_part(resource, &mut value, old, part);
         check_finalizers(resource, key, old, &value)?;
         defaults::prepare_changed(resource, &mut value, old, part);
-        validate(resource, Some(old), &mut value, self.options.old_server)?;
-        count_generation(resource, &mut value, old, part);
-        if self.options.managed_fields && !writer.applies {
-            apply::record_update(resource, Some(old), &mut value, writer);
-        }
-        let unchanged = without_managed(&value) == without_managed(old);
-        if unchanged && (!writer.applies || value == *old) {
+        validate(resource, Some(old), &mut value)?;
+        if without_managed(&value) == without_managed(old) {
             return Ok(old.clone());
         }
+        managers::record(resource, Some(old), &mut value, writer);
+        count_generation(resource, &mut value, old, part);
         Ok(self.finish(&resource.table, value, writer))
     }
 }

@@ -16,7 +16,6 @@ fn ask(model: &mut Kubernetes, path: &str) -> Response {
 async fn fifty_thousand_objects_are_listed_and_fanned_out() {
     let mut model = Kubernetes::new(KubernetesOptions {
         start: start(),
-        managed_fields: false,
         ..KubernetesOptions::default()
     });
     for n in 0..50_000 {

@@ -7,7 +7,7 @@ use crate::kubernetes::store::objects::members;
 
 /// Returns the type of a list in built-in objects by its name; the same names have the same type in all
 /// supported kinds but services.
-pub(crate) fn list_type(plural: &str, name: &str) -> ListType {
+fn list_type(plural: &str, name: &str) -> ListType {
     let key = match name {
         "containers"
         | "initContainers"
@@ -140,47 +140,4 @@ fn merge_list(plural: &str, list: &ListType, value: &mut Value, patch: &[Value])
 fn reorder(list: &ListType, items: &mut [Value], order: &[Value]) {
     let place = |item: &Value| order.iter().position(|one| list.key_of(one) == list.key_of(item));
     items.sort_by_key(|item| place(item).unwrap_or(usize::MAX));
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::kubernetes::api::state::Catalog;
-
-    fn patched(resource: &str, mut value: Value, patch: &Value) -> Value {
-        let resource = Catalog::built_in(false).named(resource).unwrap();
-        apply(&resource, &mut value, patch).unwrap();
-        value
-    }
-
-    #[test]
-    fn conditions_merge_by_type_and_taints_are_replaced() {
-        let node = json!({
-            "spec": {"taints": [{"key": "a"}, {"key": "b"}]},
-            "status": {"conditions": [{"type": "Ready", "status": "True", "reason": "r"}, {"type": "Disk", "status": "False"}]},
-        });
-        let patch = json!({
-            "spec": {"taints": [{"key": "c"}]},
-            "status": {"conditions": [{"type": "Ready", "status": "False"}]},
-        });
-        let expected = json!({
-            "spec": {"taints": [{"key": "c"}]},
-            "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "r"}, {"type": "Disk", "status": "False"}]},
-        });
-        assert_eq!(patched("nodes", node, &patch), expected);
-    }
-
-    #[test]
-    fn directives_remove_and_reorder() {
-        let pod = json!({"metadata": {"finalizers": ["a", "b"]}, "spec": {"containers": [{"name": "x"}, {"name": "y"}]}});
-        let patch = json!({
-            "metadata": {"$deleteFromPrimitiveList/finalizers": ["a"]},
-            "spec": {"$setElementOrder/containers": [{"name": "z"}, {"name": "y"}],
-                "containers": [{"name": "x", "$patch": "delete"}, {"name": "z", "image": "i"}]},
-        });
-        let expected = json!({"metadata": {"finalizers": ["b"]}, "spec": {"containers": [{"name": "z", "image": "i"}, {"name": "y"}]}});
-        assert_eq!(patched("pods", pod, &patch), expected);
-    }
 }

@@ -30,18 +30,17 @@ const FIXED: [(&str, &str); 13] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Api {
-    pub(super) new: bool,
-    /// A server before 1.23.
-    pub(super) old_server: bool,
+pub(super) enum Api {
+    Core,
+    New,
 }
 
 pub(super) fn check(api: Api, old: Option<&Value>, event: &Value) -> Vec<FieldError> {
-    let mut errors = check_namespace(api, event);
+    let mut errors = check_namespace(event);
     if has_time(event) {
         errors.extend(check_members(api, event));
     }
-    if api.new {
+    if api == Api::New {
         errors.extend(match old {
             Some(old) => check_change(old, event),
             None => check_new(event),
@@ -54,13 +53,13 @@ fn has_time(event: &Value) -> bool {
     !text(event, &["eventTime"]).is_empty()
 }
 
-fn check_namespace(api: Api, event: &Value) -> Vec<FieldError> {
+fn check_namespace(event: &Value) -> Vec<FieldError> {
     let own = objects::namespace(event);
     let about = text(event, &["involvedObject", "namespace"]);
     let fits = match (has_time(event), about.is_empty()) {
         (false, true) => own == "default",
         (false, false) => own == about,
-        (true, true) => own == "kube-system" || (own == "default" && !api.old_server),
+        (true, true) => own == "kube-system" || own == "default",
         (true, false) => true,
     };
     if fits {
@@ -72,8 +71,7 @@ fn check_namespace(api: Api, event: &Value) -> Vec<FieldError> {
 
 /// Checks the requirements of both APIs on an event with an `eventTime`.
 fn check_members(api: Api, event: &Value) -> Vec<FieldError> {
-    let reporter =
-        if api.new || api.old_server { "reportingController" } else { "reportingComponent" };
+    let reporter = if api == Api::New { "reportingController" } else { "reportingComponent" };
     let mut errors = Vec::new();
     for (stored, named) in [
         ("reportingComponent", reporter),
@@ -141,139 +139,4 @@ fn too_long(field: &str, most: usize) -> FieldError {
 fn is_qualified_name(text: &str) -> bool {
     let (prefix, name) = text.split_once('/').map_or((None, text), |(a, b)| (Some(a), b));
     is_name(name) && prefix.is_none_or(|prefix| is_word(prefix, 253, b"-."))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    const NOW: Api = Api { new: true, old_server: false };
-    const CORE: Api = Api { new: false, old_server: false };
-    const OLD: Api = Api { new: true, old_server: true };
-    const OLD_CORE: Api = Api { new: false, old_server: true };
-    const REFUSAL: &str =
-        "involvedObject.namespace: Invalid value: \"ABOUT\": does not match event.namespace";
-
-    fn event(timed: bool, own: &str, about: &str) -> Value {
-        let mut event = json!({
-            "metadata": {"name": "e", "namespace": own},
-            "involvedObject": {"kind": "NodeClaim", "name": "default-x1", "uid": "u"},
-            "type": "Warning", "reason": "CSEFailed", "message": "m",
-        });
-        if !about.is_empty() {
-            event["involvedObject"]["namespace"] = json!(about);
-        }
-        if timed {
-            event["eventTime"] = json!("2026-11-15T08:00:00.000000Z");
-            event["action"] = json!("Bootstrap");
-            event["reportingComponent"] = json!("mooring");
-            event["reportingInstance"] = json!("mooring-0");
-        }
-        event
-    }
-
-    fn messages(api: Api, event: &Value) -> Vec<String> {
-        let errors = check(api, None, event);
-        errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect()
-    }
-
-    #[test]
-    fn event_namespaces_follow_the_servers_table() {
-        // The API, true if the event has a time, its namespace, its object's namespace, true if it is accepted.
-        let table = [
-            (NOW, true, "default", "", true),
-            (NOW, true, "kube-system", "", true),
-            (NOW, true, "other", "", false),
-            (NOW, true, "default", "default", true),
-            (NOW, true, "other", "default", true),
-            (NOW, true, "default", "kube-system", true),
-            (CORE, true, "default", "", true),
-            (CORE, true, "other", "", false),
-            (CORE, true, "other", "default", true),
-            (CORE, false, "default", "", true),
-            (CORE, false, "kube-system", "", false),
-            (CORE, false, "default", "default", true),
-            (CORE, false, "other", "default", false),
-            (OLD, true, "default", "", false),
-            (OLD, true, "kube-system", "", true),
-            (OLD, true, "other", "", false),
-            (OLD, true, "default", "default", true),
-            (OLD, true, "other", "default", true),
-            (OLD_CORE, true, "default", "", false),
-            (OLD_CORE, false, "default", "", true),
-            (OLD_CORE, false, "kube-system", "", false),
-            (OLD_CORE, false, "other", "default", false),
-        ];
-        for (api, timed, own, about, accepted) in table {
-            let said = messages(api, &event(timed, own, about));
-            let expected =
-                if accepted { Vec::new() } else { vec![REFUSAL.replace("ABOUT", about)] };
-            assert_eq!(said, expected, "{api:?}, timed {timed}, {own:?} about {about:?}");
-        }
-    }
-
-    #[test]
-    fn a_new_event_keeps_the_limits() {
-        let cases = [
-            (
-                "message",
-                json!("x".repeat(1025)),
-                "message: Invalid value: \"\": can have at most 1024 characters",
-            ),
-            (
-                "reason",
-                json!("x".repeat(129)),
-                "reason: Invalid value: \"\": can have at most 128 characters",
-            ),
-            (
-                "action",
-                json!("x".repeat(129)),
-                "action: Invalid value: \"\": can have at most 128 characters",
-            ),
-            (
-                "reportingInstance",
-                json!("x".repeat(129)),
-                "reportingInstance: Invalid value: \"\": can have at most 128 characters",
-            ),
-            ("reportingInstance", json!(""), "reportingInstance: Required value"),
-            ("reportingComponent", json!(""), "reportingController: Required value"),
-            ("type", json!("Error"), "type: Invalid value: \"\": has invalid value: Error"),
-            ("count", json!(1), "count: Invalid value: \"\": needs to be unset"),
-            ("source", json!({"component": "c"}), "source: Invalid value: \"\": needs to be unset"),
-            (
-                "lastTimestamp",
-                json!("2026-11-15T08:00:00Z"),
-                "lastTimestamp: Invalid value: \"\": needs to be unset",
-            ),
-            ("eventTime", Value::Null, "eventTime: Required value"),
-        ];
-        for (member, value, expected) in cases {
-            let mut event = event(true, "default", "");
-            event[member] = value;
-            assert_eq!(messages(NOW, &event), [expected], "{member}");
-        }
-        let mut event = event(true, "default", "");
-        event["reportingComponent"] = json!("not a name");
-        assert!(
-            messages(NOW, &event)[0]
-                .starts_with("reportingController: Invalid value: \"not a name\"")
-        );
-    }
-
-    #[test]
-    fn event_allows_changes_of_series_only() {
-        let old = event(true, "default", "");
-        let mut counted = old.clone();
-        counted["series"] = json!({"count": 2});
-        assert!(check(NOW, Some(&old), &counted).is_empty());
-        let mut reworded = old.clone();
-        reworded["message"] = json!("other");
-        assert_eq!(check(NOW, Some(&old), &reworded).len(), 1);
-        assert!(
-            check(CORE, Some(&old), &reworded).is_empty(),
-            "the core API lets everything change"
-        );
-    }
 }

@@ -13,15 +13,14 @@ pub(crate) fn check(
     resource: &Resource,
     old: Option<&Value>,
     value: &mut Value,
-    old_server: bool,
 ) -> Vec<FieldError> {
     match resource.qualified().as_str() {
         CRDS => crd::check_definition(value),
         "configmaps" | "secrets" => of_map(old, value),
         "pods" => of_pod(old, value),
         "nodes" => of_node(old, value),
-        "events" => events::check(Api { new: false, old_server }, old, value),
-        "events.events.k8s.io" => events::check(Api { new: true, old_server }, old, value),
+        "events" => events::check(Api::Core, old, value),
+        "events.events.k8s.io" => events::check(Api::New, old, value),
         "leases.coordination.k8s.io" => match number(value, &["spec", "leaseDurationSeconds"]) {
             Some(seconds) if seconds <= 0 => vec![FieldError::invalid(
                 "spec.leaseDurationSeconds",

@@ -18,12 +18,7 @@ impl ApiServer {
         let body = call.body()?;
         let version = objects::text(&body, &["apiVersion"]);
         // The type outlives the version that is no longer served.
-        let is_known = match version {
-            "" | "policy/v1beta1" => true,
-            "policy/v1" => !self.options.old_server,
-            _ => false,
-        };
-        if !is_known {
+        if !matches!(version, "" | "policy/v1" | "policy/v1beta1") {
             return Err(StatusError::bad_request(format!(
                 "no kind \"Eviction\" is registered for version {version:?} in scheme"
             )));

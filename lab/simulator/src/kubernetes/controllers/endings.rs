@@ -1,12 +1,13 @@
-//! Namespace deletion: contents first.
+//! Deletion of namespaces and CRDs: their contents first.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, WriteContext};
-use crate::kubernetes::store::objects;
+use crate::kubernetes::api::crd::definition::CLEANUP;
+use crate::kubernetes::api::state::{ApiServer, CRDS, WriteContext};
+use crate::kubernetes::store::objects::{self, Key};
 
 /// Empties terminating namespaces, reports what remains, and finalizes empty ones.
 pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
@@ -90,4 +91,24 @@ fn say_what_is_left(
     ] {
         objects::set_condition(namespace, kind, status, reason, message, now);
     }
+}
+
+/// Deletes the objects of deleted CRDs, and then the CRDs.
+pub(crate) fn settle_definitions(api: &mut ApiServer, now: Timestamp) -> bool {
+    let mut changed = false;
+    for table in api.removed_definitions.clone() {
+        let key = Key::new(None, &table);
+        let Some(resource) = api.catalog.named(&table) else { continue };
+        changed |= api.delete_all(&resource, None, now);
+        let Some(definition) = api.get(CRDS, &key) else { continue };
+        if api.store.count(&table) > 0 || objects::finalizers(definition).all(|one| one != CLEANUP)
+        {
+            continue;
+        }
+        let mut value = definition.clone();
+        objects::remove_finalizer(&mut value, CLEANUP);
+        api.finish(CRDS, value, &WriteContext::controller(now));
+        changed = true;
+    }
+    changed
 }
