@@ -9,9 +9,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
 
-use crate::certificates::Certificates;
-use crate::error::ServerStartError;
 use crate::process::ServerProcess;
 
 /// Startup timeout; a start takes five seconds on an idle host.
@@ -282,4 +284,53 @@ fn free_ports() -> std::io::Result<[u16; 3]> {
 #[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
 fn place(folder: &Path, name: &str, content: &str) -> std::io::Result<()> {
     std::fs::write(folder.join(name), content)
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServerStartError {
+    /// `KUBEBUILDER_ASSETS` is a directory without it.
+    #[error("KUBEBUILDER_ASSETS is set, but there is no {0}")]
+    NotThere(PathBuf),
+    /// No etcd for this platform.
+    #[error("there is no etcd for this platform: {0}")]
+    Etcd(String),
+    #[error("cannot prepare the server: {0}")]
+    Io(#[from] std::io::Error),
+    #[error("cannot make certificates: {0}")]
+    Certificates(#[from] rcgen::Error),
+    #[error("cannot make a client: {0}")]
+    Client(String),
+    /// Exited, or did not become ready in time.
+    #[error("the server did not become ready; its last words:\n{0}")]
+    NotReady(String),
+}
+
+/// Certificates of one server, in PEM.
+pub(crate) struct Certificates {
+    pub(crate) authority: String,
+    pub(crate) server: String,
+    pub(crate) server_key: String,
+}
+
+impl Certificates {
+    /// Generates certificates for a server on loopback.
+    pub(crate) fn new() -> Result<Self, rcgen::Error> {
+        let authority_key = KeyPair::generate()?;
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.distinguished_name.push(DnType::CommonName, "mooring testbed CA");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let authority = params.self_signed(&authority_key)?.pem();
+        let issuer = Issuer::new(params, authority_key);
+
+        let key = KeyPair::generate()?;
+        let names = ["127.0.0.1", "localhost"].map(str::to_owned).to_vec();
+        let mut params = CertificateParams::new(names)?;
+        params.distinguished_name.push(DnType::CommonName, "kube-apiserver");
+        params.use_authority_key_identifier_extension = true;
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let server = params.signed_by(&key, &issuer)?.pem();
+        Ok(Self { authority, server, server_key: key.serialize_pem() })
+    }
 }
