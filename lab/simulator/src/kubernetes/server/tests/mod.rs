@@ -1,12 +1,9 @@
 //! Behavior of the model that its conformance with a real API server does not show: controllers, faults, history.
 
+mod clients;
 mod cluster;
 mod deletion;
 mod faults;
-mod objects;
-mod rights;
-mod slow;
-mod watching;
 
 #[expect(clippy::needless_pass_by_value, reason = "`json!` returns owned values")]
 mod builders {
