@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exchange::{Response, ServerReply};
 use crate::pattern::is_match;
-use crate::replay::random::Random;
+use crate::random::Random;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -18,12 +18,11 @@
 //! | `state` | resources as raw JSON, event queue, operations, activity log, assignments and locks, options |
 //! | `behavior` | changes over time: operations, VMs, extensions, nodes, the wedge; scripts of run commands in a restricted shell |
 //! | `api` | `request`, `access` (sign-in, buckets, roles, locks), `request_pipeline`, `route`, and the resources: `aks`, `compute`, `graph`, `tags`, `activity`, `operations` |
-//! | `model`, `admin`, `bootstraps`, `foreign`, `internal_api` | clock and changes outside requests, by tests, other models and other products |
+//! | `model`, `admin`, `foreign`, `internal_api` | clock and changes outside requests, by tests, other models and other products |
 
 mod admin;
 mod api;
 mod behavior;
-mod bootstraps;
 mod foreign;
 mod internal_api;
 mod model;

@@ -1,10 +1,10 @@
-//! Time, trace and tokens of simulated Azure.
+//! Time, trace and tokens of simulated Azure; bootstraps that a real agent runs outside the model.
 
 use jiff::Timestamp;
 
 use crate::azure::api::access::sign_in;
-use crate::azure::state::{Azure, AzureChange, AzureOptions};
-use crate::replay::trace::Trace;
+use crate::azure::state::{Azure, AzureChange, AzureOptions, Cse, Vm, text};
+use crate::trace::Trace;
 
 impl Azure {
     /// Applies every event that is due by `now`.
@@ -45,5 +45,35 @@ impl Azure {
 
     pub(crate) fn model_time(&self, now: Timestamp) -> Timestamp {
         now.saturating_add(self.clock).unwrap_or(now)
+    }
+}
+
+impl Azure {
+    /// Returns Karpenter's running VMs whose bootstrap ends only by [`Azure::end_bootstrap`].
+    pub fn waiting_bootstraps(&self) -> Vec<Vm> {
+        let endless = self.state.scripts.iter().filter(|(_, script)| script.seconds.is_none());
+        let machines = endless.filter_map(|(extension, _)| extension.split("/extensions/").next());
+        machines
+            .filter(|id| self.is_running(id))
+            .filter_map(|id| self.state.karpenter_vm(id))
+            .collect()
+    }
+
+    fn is_running(&self, machine: &str) -> bool {
+        let state = self.state.store.get(machine);
+        state.is_some_and(|body| {
+            text(body, "/properties/instanceView/statuses/1/code") == "PowerState/running"
+        })
+    }
+
+    /// Ends the bootstrap of a VM. Returns false if none is in progress.
+    pub fn end_bootstrap(&mut self, vm: &str, cse: Cse, now: Timestamp) -> bool {
+        let id = format!("{}/{vm}", self.state.options.compute("virtualMachines")).to_lowercase();
+        let under = format!("{id}/extensions/");
+        let extension = self.state.scripts.keys().find(|extension| extension.starts_with(&under));
+        let Some(extension) = extension.cloned() else { return false };
+        self.state.scripts.insert(extension.clone(), cse);
+        self.state.end_extension(&extension, self.model_time(now), true);
+        true
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::options::ClusterOptions;
-use super::{access, claims, workloads};
+use super::ClusterOptions;
+use super::{claims, service, workloads};
 use crate::azure::{Azure, earlier, later};
 use crate::exchange::{Request, ServerReply};
 use crate::faults::{FaultRule, ServiceName};
@@ -107,7 +107,7 @@ impl SimulatedCluster {
     ) -> ServerReply {
         self.settle(now);
         let outcome = match service {
-            ServiceName::Kubernetes => match access::known(&self.azure, request, now) {
+            ServiceName::Kubernetes => match service::known(&self.azure, request, now) {
                 Some(request) => self.kubernetes.handle(&request, now),
                 None => self.kubernetes.handle(request, now),
             },

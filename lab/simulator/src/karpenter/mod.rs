@@ -7,7 +7,6 @@
 //!
 //! It is a regular client of the two APIs: the API's record has its writes, under the name `karpenter`.
 
-mod agenda;
 mod cache;
 mod claim;
 mod client;

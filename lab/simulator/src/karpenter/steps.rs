@@ -5,13 +5,13 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::agenda::{FINALIZE_POLL, LAUNCH, POLL, REGISTRATION};
 use super::claim::conditions::Conditions;
 use super::claim::disruption;
 use super::claim::objects::{self, FINALIZER};
 use super::client::{Client, path_of, went_well};
 use super::event;
 use super::state::{ClaimStep, Karpenter, KarpenterClaim};
+use super::state::{FINALIZE_POLL, LAUNCH, POLL, REGISTRATION};
 use crate::azure::{Azure, later};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{finalizers, is_being_deleted, text, time_at, uid};

@@ -73,7 +73,7 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
 }
 
 fn try_answer(shell: &Shell, request: &Request, now: Timestamp) -> Result<Response, String> {
-    let query = crate::exchange::uri::query(request.uri().query());
+    let query = crate::exchange::query(request.uri().query());
     let name = query.get("name").map_or("", String::as_str);
     let body = request.body();
     match (request.method().as_str(), request.uri().path()) {

@@ -7,7 +7,7 @@ use super::shell::{Shell, now};
 use crate::azure::LOGS;
 use crate::exchange::{Request, ServerReply, header};
 use crate::faults::ServiceName;
-use crate::node::live_patching;
+use crate::live_patching;
 use crate::secrets;
 use crate::serve::Service;
 

@@ -8,9 +8,9 @@ use mooring_contract::Secret;
 
 use crate::azure::{self, Azure};
 use crate::cluster::{self, SimulatedCluster};
-use crate::node::imds::Imds;
-use crate::node::live_patching::LivePatching;
-use crate::node::registry::Registry;
+use crate::imds::Imds;
+use crate::live_patching::LivePatching;
+use crate::registry::Registry;
 use crate::scenario::Scenario;
 
 pub struct Shell {

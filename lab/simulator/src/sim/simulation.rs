@@ -9,7 +9,7 @@ use super::shell::Shell;
 use crate::azure::{self, KubernetesAccess};
 use crate::cluster::{ClusterOptions, KubernetesApi};
 use crate::karpenter;
-use crate::node::live_patching;
+use crate::live_patching;
 use crate::scenario::Scenario;
 use crate::secrets::{self, NoRandomness};
 use crate::serve::{self, AuthorityError, CertificateAuthority, HostCheck};

@@ -40,7 +40,7 @@ impl Azure {
     pub(crate) fn serial_log(&self, request: &Request) -> Response {
         let path = request.uri().path().strip_prefix(LOGS).unwrap_or_default();
         let (wanted, file) = path.split_once('/').unwrap_or_default();
-        let query = crate::exchange::uri::query(request.uri().query());
+        let query = crate::exchange::query(request.uri().query());
         let signature = query.get("sig").map_or("", String::as_str);
         let machine = self.state.store.all().find(|body| {
             let (id, own) = signed(body);

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::azure::api::access::sign_in;
 use crate::azure::api::request::{ArmCall, ArmError, ArmPath, Reply, versions};
 use crate::azure::state::Azure;
-use crate::exchange::uri::query;
+use crate::exchange::query;
 use crate::exchange::{Request, Response, ServerReply, header, json, plain};
 use crate::faults::{Fault, MatchedCall, ServiceName};
 

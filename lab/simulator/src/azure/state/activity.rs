@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::replay::random::Random;
+use crate::random::Random;
 
 /// Number of entries kept: a wedge at full speed writes about 100 a minute, so hours of them.
 const KEPT: usize = 20_000;

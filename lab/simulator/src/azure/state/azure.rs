@@ -5,8 +5,8 @@ use super::history::StateHistory;
 use super::limits::Buckets;
 use super::options::AzureOptions;
 use crate::faults::Faults;
-use crate::replay::random::Random;
-use crate::replay::trace::Trace;
+use crate::random::Random;
+use crate::trace::Trace;
 
 #[derive(Debug, Clone)]
 pub struct Azure {

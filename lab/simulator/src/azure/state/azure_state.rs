@@ -14,7 +14,7 @@ use super::operations::SimulatedOperation;
 use super::options::AzureOptions;
 use super::store::ResourceStore;
 use super::time::later;
-use crate::replay::random::Random;
+use crate::random::Random;
 
 /// Maximum changes that wait for a reader: a cluster of 5,000 nodes, created and deleted.
 const MAX_CHANGES: usize = 20_000;

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 
 use super::objects;
 use crate::azure::{Azure, AzureChange};
-use crate::karpenter::agenda::POLL;
 use crate::karpenter::client::Client;
 use crate::karpenter::event;
+use crate::karpenter::state::POLL;
 use crate::karpenter::state::{ClaimStep, Karpenter};
 use crate::kubernetes::Kubernetes;
 

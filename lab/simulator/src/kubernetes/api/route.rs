@@ -1,8 +1,7 @@
-use bytes::Bytes;
 use http::{HeaderValue, Method};
 use jiff::Timestamp;
 
-use crate::exchange::{Body, Request, Response};
+use crate::exchange::{Request, Response};
 use crate::kubernetes::api::negotiate::{
     RequestQuery, ResourceRequest, ResourceTarget, discovery, error_answer, header, openapi,
 };
@@ -13,9 +12,6 @@ impl ApiServer {
     /// Returns the response without faults.
     pub(crate) fn answer(&mut self, request: &Request, now: Timestamp) -> Response {
         match self.route(request, now) {
-            Ok(response) if *request.method() == Method::HEAD => {
-                response.map(|_| Body::Full(Bytes::new()))
-            }
             Ok(response) => response,
             Err(error) => error_answer(&error),
         }

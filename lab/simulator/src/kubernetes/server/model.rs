@@ -10,7 +10,7 @@ use crate::clock::{Clock, Model, Shared};
 use crate::exchange::{Request, ServerReply};
 use crate::kubernetes::api::state::{ApiServer, KubernetesOptions};
 use crate::kubernetes::controllers::{self, PodTimes};
-use crate::replay::trace::Trace;
+use crate::trace::Trace;
 
 pub type Shell = Shared<Kubernetes>;
 

@@ -21,7 +21,6 @@ cases!("access":
     stars_grant_everything,
     a_removed_binding_grants_no_more,
     users_may_review_their_own_access,
-    users_grant_only_permissions_they_have,
 );
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
@@ -242,24 +241,4 @@ async fn users_may_review_their_own_access(c: Cluster) {
     assert_eq!(answer["status"]["allowed"], true);
     let answer = review(&c.as_user("hal"), &attributes).await;
     assert_eq!(answer["status"]["allowed"], false);
-}
-
-async fn users_grant_only_permissions_they_have(c: Cluster) {
-    let rules = json!([{
-        "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["create", "get"],
-    }]);
-    grant(&c, "gus", &rules).await;
-    let gus = c.as_user("gus");
-    until_granted(&gus, &format!("{RBAC}/clusterroles/absent")).await;
-    let role = json!({
-        "metadata": {"name": c.name("more")},
-        "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}],
-    });
-    let answer = gus.post(&format!("{RBAC}/clusterroles"), &role).await;
-    answer.fails_saying(
-        403,
-        "Forbidden",
-        "is attempting to grant RBAC permissions not currently held",
-    );
-    revoke(&c).await;
 }

@@ -20,7 +20,6 @@ cases!("protocol":
     resources_are_discovered,
     a_custom_resource_is_discovered,
     version_is_served,
-    health_is_served,
     an_openapi_document_is_there,
     an_unknown_path_is_not_found,
     an_unknown_resource_is_not_found,
@@ -257,19 +256,11 @@ async fn version_is_served(c: Cluster) {
     assert!(text(&version, "/gitVersion").starts_with("v1."));
 }
 
-async fn health_is_served(c: Cluster) {
-    for path in ["/healthz", "/readyz", "/livez"] {
-        // A busy server may be unhealthy for a moment.
-        let well = c.eventually(path, |answer| answer.status == 200).await;
-        assert_eq!(well.body, "ok", "{path}");
-    }
-}
-
 async fn an_openapi_document_is_there(c: Cluster) {
-    let document = c.get("/openapi/v2").await.is(200);
-    assert_eq!(document["swagger"], "2.0");
-    let definitions = document["definitions"].as_object().unwrap();
-    assert!(definitions.contains_key("io.k8s.api.core.v1.Pod"));
+    let index = c.get("/openapi/v3").await.is(200);
+    let document = c.get(text(&index, "/paths/api~1v1/serverRelativeURL")).await.is(200);
+    let pods = &document["paths"]["/api/v1/namespaces/{namespace}/pods"]["post"];
+    assert!(pods["parameters"].to_string().contains("fieldValidation"), "{pods}");
 }
 
 async fn an_unknown_path_is_not_found(c: Cluster) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::assertion::Application;
 use crate::azure::api::request::{ArmError, Reply};
 use crate::azure::state::AzureOptions;
-use crate::exchange::uri::query;
+use crate::exchange::query;
 use crate::secrets::{self, decode_claims, encode_claims, token_head};
 
 /// Seconds until a token expires.

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::error::ArmError;
+use super::error::Reply;
 use super::path::ArmPath;
-use super::reply::Reply;
-use crate::exchange::uri::encode;
+use crate::exchange::encode;
 use crate::faults::OperationFault;
 
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! The path of a request, split and decoded.
 
-use crate::exchange::uri::decode;
+use crate::exchange::decode;
 
 /// A path of Azure Resource Manager. It is case-insensitive, but names keep their case.
 #[derive(Debug, Clone, Default)]

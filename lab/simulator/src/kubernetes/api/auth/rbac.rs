@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::exchange::Request;
 use crate::kubernetes::api::negotiate::{ResourceRequest, header};
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, User};
-use crate::kubernetes::store::objects::{self, Key, list, text, texts};
+use crate::kubernetes::store::objects::{self, Key, list, text};
 
 const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
 const ROLES: &str = "roles.rbac.authorization.k8s.io";
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestAttributes<'a> {
     pub(crate) verb: &'a str,
     pub(crate) group: &'a str,
@@ -101,37 +101,6 @@ impl ApiServer {
             .filter(move |binding| binds(binding, user))
             .filter_map(|binding| self.role_of(binding))
             .flat_map(|role| list(role, &["rules"]))
-    }
-
-    /// Rejects grants of permissions that the user does not have.
-    pub(crate) fn check_grant(&self, call: &ResourceRequest<'_>, body: &Value) -> ApiResult<()> {
-        let resource = call.resource();
-        if !matches!(resource.qualified().as_str(), CLUSTER_ROLES | ROLES) {
-            return Ok(());
-        }
-        let namespace = objects::namespace(body);
-        let may = |verb: &str, group: &str, what: &str| {
-            let attempt =
-                RequestAttributes { verb, group, resource: what, namespace, ..Default::default() };
-            self.allows(&call.user, attempt)
-        };
-        if may("escalate", &resource.group, &resource.plural) {
-            return Ok(());
-        }
-        let holds = |rule: &&Value| {
-            texts(rule, &["apiGroups"]).all(|group| {
-                texts(rule, &["resources"])
-                    .all(|what| texts(rule, &["verbs"]).all(|verb| may(verb, group, what)))
-            })
-        };
-        let Some(rule) = list(body, &["rules"]).iter().find(|rule| !holds(rule)) else {
-            return Ok(());
-        };
-        let why = format!(
-            "user {:?} (groups={:?}) is attempting to grant RBAC permissions not currently held:\n{rule}",
-            call.user.name, call.user.groups
-        );
-        Err(StatusError::forbidden(resource, objects::name(body), &why))
     }
 
     fn role_of(&self, binding: &Value) -> Option<&Value> {

@@ -67,36 +67,26 @@ pub(crate) fn resources(definition: &Value) -> Vec<Resource> {
     let names = |member: &str| texts(spec, &["names", member]).map(str::to_owned).collect();
     let served = versions.iter().filter(|version| flag(version, &["served"]));
     served
-        .map(|version| {
-            let scale = objects::at(version, &["subresources", "scale"]);
-            Resource {
-                group: group.to_owned(),
-                version: text(version, &["name"]).to_owned(),
-                plural: text(spec, &["names", "plural"]).to_owned(),
-                singular: text(spec, &["names", "singular"]).to_owned(),
-                kind: text(spec, &["names", "kind"]).to_owned(),
-                list_kind: text(spec, &["names", "listKind"]).to_owned(),
-                namespaced: text(spec, &["scope"]) == "Namespaced",
-                short_names: names("shortNames"),
-                categories: names("categories"),
-                table: objects::name(definition).to_owned(),
-                stored_as: stored_as.clone(),
-                generation: true,
-                status: objects::at(version, &["subresources", "status"]).is_some(),
-                subresources: if scale.is_some() { vec!["scale"] } else { Vec::new() },
-                origin: ResourceOrigin::Custom(Arc::new(Custom {
-                    warning: flag(version, &["deprecated"]).then(|| warning(spec, version)),
-                    schema: Schema::read(&version["schema"]["openAPIV3Schema"]),
-                    columns: list(version, &["additionalPrinterColumns"])
-                        .iter()
-                        .map(column)
-                        .collect(),
-                    scale: scale.map(|scale| {
-                        ["specReplicasPath", "statusReplicasPath", "labelSelectorPath"]
-                            .map(|name| text(scale, &[name]).to_owned())
-                    }),
-                })),
-            }
+        .map(|version| Resource {
+            group: group.to_owned(),
+            version: text(version, &["name"]).to_owned(),
+            plural: text(spec, &["names", "plural"]).to_owned(),
+            singular: text(spec, &["names", "singular"]).to_owned(),
+            kind: text(spec, &["names", "kind"]).to_owned(),
+            list_kind: text(spec, &["names", "listKind"]).to_owned(),
+            namespaced: text(spec, &["scope"]) == "Namespaced",
+            short_names: names("shortNames"),
+            categories: names("categories"),
+            table: objects::name(definition).to_owned(),
+            stored_as: stored_as.clone(),
+            generation: true,
+            status: objects::at(version, &["subresources", "status"]).is_some(),
+            subresources: Vec::new(),
+            origin: ResourceOrigin::Custom(Arc::new(Custom {
+                warning: flag(version, &["deprecated"]).then(|| warning(spec, version)),
+                schema: Schema::read(&version["schema"]["openAPIV3Schema"]),
+                columns: list(version, &["additionalPrinterColumns"]).iter().map(column).collect(),
+            })),
         })
         .collect()
 }

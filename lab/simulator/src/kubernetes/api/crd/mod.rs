@@ -16,11 +16,10 @@ fn set_defaults(schema: &Schema, value: &mut Value) {
         Value::Object(members) => {
             for (name, schema) in &schema.properties {
                 let Some(default) = &schema.default else { continue };
-                // A null that is not allowed counts as missing if the member has a default.
+                // A null counts as missing if the member has a default.
                 let missing = match members.get(name) {
                     None => true,
-                    Some(Value::Null) => !schema.nullable,
-                    Some(_) => false,
+                    Some(value) => value.is_null(),
                 };
                 if missing {
                     members.insert(name.clone(), default.clone());
@@ -45,12 +44,7 @@ fn set_defaults(schema: &Schema, value: &mut Value) {
 
 /// Prunes a whole object, except for its type and metadata.
 pub(crate) fn prune(schema: &Schema, object: &mut Value) {
-    if let Some(members) = object.as_object_mut() {
-        prune_object(schema, members);
-    }
-}
-
-fn prune_object(schema: &Schema, members: &mut Map<String, Value>) {
+    let Some(members) = object.as_object_mut() else { return };
     let own: Vec<(String, Value)> = ["apiVersion", "kind", "metadata"]
         .iter()
         .filter_map(|name| members.remove_entry(*name))
@@ -61,7 +55,6 @@ fn prune_object(schema: &Schema, members: &mut Map<String, Value>) {
 
 fn prune_value(schema: &Schema, value: &mut Value) {
     match value {
-        Value::Object(members) if schema.embedded => prune_object(schema, members),
         Value::Object(members) => prune_members(schema, members),
         Value::Array(items) => {
             if let Some(schema) = &schema.items {

@@ -20,9 +20,6 @@ pub(crate) fn check(schema: &Schema, object: &mut Value) -> Vec<FieldError> {
 }
 
 fn validate(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    if value.is_null() && schema.nullable {
-        return;
-    }
     if !has_type(schema, value) {
         let wanted = if schema.int_or_string { "integer,string" } else { &schema.kind };
         errors.push(FieldError::wrong_type(path, value, wanted));
@@ -38,11 +35,19 @@ fn validate(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldEr
                 of_number(schema, value, number, path, errors);
             }
         }
-        Value::Array(items) => of_list(schema, value, items, path, errors),
+        Value::Array(items) => of_list(schema, items, path, errors),
         Value::Object(members) => of_object(schema, members, path, errors),
         _ => {}
     }
-    of_branches(schema, value, path, errors);
+    let fits = |one: &Schema| {
+        let mut errors = Vec::new();
+        validate(one, value, path, &mut errors);
+        errors.is_empty()
+    };
+    if !schema.any_of.is_empty() && !schema.any_of.iter().any(fits) {
+        let detail = body(path, "must validate at least one schema (anyOf)");
+        errors.push(FieldError::invalid(path, value, &detail));
+    }
 }
 
 fn has_type(schema: &Schema, value: &Value) -> bool {
@@ -97,34 +102,16 @@ fn of_number(
 ) {
     let mut wrong =
         |rest: String| errors.push(FieldError::invalid(path, value, &body(path, &rest)));
-    match schema.minimum {
-        Some((least, true)) if number <= least => wrong(format!("should be greater than {least}")),
-        Some((least, false)) if number < least => {
-            wrong(format!("should be greater than or equal to {least}"));
-        }
-        _ => {}
+    if let Some(least) = schema.minimum.filter(|least| number < *least) {
+        wrong(format!("should be greater than or equal to {least}"));
     }
-    match schema.maximum {
-        Some((most, true)) if number >= most => wrong(format!("should be less than {most}")),
-        Some((most, false)) if number > most => {
-            wrong(format!("should be less than or equal to {most}"));
-        }
-        _ => {}
+    if let Some(most) = schema.maximum.filter(|most| number > *most) {
+        wrong(format!("should be less than or equal to {most}"));
     }
 }
 
-fn of_list(
-    schema: &Schema,
-    value: &Value,
-    items: &[Value],
-    path: &str,
-    errors: &mut Vec<FieldError>,
-) {
+fn of_list(schema: &Schema, items: &[Value], path: &str, errors: &mut Vec<FieldError>) {
     let length = items.len() as u64;
-    if let Some(least) = schema.min_items.filter(|least| length < *least) {
-        let detail = body(path, &format!("should have at least {least} items"));
-        errors.push(FieldError::invalid(path, value, &detail));
-    }
     if let Some(most) = schema.max_items.filter(|most| length > *most) {
         errors.push(FieldError::too_many(path, length, most));
     }
@@ -145,11 +132,6 @@ fn of_object(
         errors.push(FieldError::required(&below(path, name), ""));
     }
     let count = members.len() as u64;
-    let whole = || Value::Object(members.clone());
-    if let Some(least) = schema.min_properties.filter(|least| count < *least) {
-        let detail = body(path, &format!("should have at least {least} properties"));
-        errors.push(FieldError::invalid(path, &whole(), &detail));
-    }
     if let Some(most) = schema.max_properties.filter(|most| count > *most) {
         errors.push(FieldError::too_many(path, count, most));
     }
@@ -160,27 +142,6 @@ fn of_object(
         if let Some(schema) = schema.member(name) {
             validate(schema, value, &below(path, name), errors);
         }
-    }
-}
-
-fn of_branches(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    let fits = |one: &Schema| {
-        let mut errors = Vec::new();
-        validate(one, value, path, &mut errors);
-        errors.is_empty()
-    };
-    let mut wrong = |rest: &str| errors.push(FieldError::invalid(path, value, &body(path, rest)));
-    if !schema.any_of.is_empty() && !schema.any_of.iter().any(fits) {
-        wrong("must validate at least one schema (anyOf)");
-    }
-    if !schema.one_of.is_empty() && schema.one_of.iter().filter(|one| fits(one)).count() != 1 {
-        wrong("must validate one and only one schema (oneOf)");
-    }
-    if schema.not.as_deref().is_some_and(fits) {
-        wrong("must not validate the schema (not)");
-    }
-    for one in &schema.all_of {
-        validate(one, value, path, errors);
     }
 }
 

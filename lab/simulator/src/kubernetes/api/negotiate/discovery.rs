@@ -1,4 +1,4 @@
-//! Discovery: versions, groups, resources, health.
+//! Discovery: versions, groups, resources.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -12,22 +12,16 @@ use crate::kubernetes::api::state::{ApiServer, Resource, api_version};
 pub(crate) fn answer(model: &ApiServer, accept: &str, path: &str) -> Option<Response> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
-    let aggregated = accept
-        .split(',')
-        .find(|one| one.contains("as=APIGroupDiscoveryList"))
-        .map(|one| if one.contains("v=v2beta1") { "v2beta1" } else { "v2" });
+    let aggregated = accept.contains("v=v2;as=APIGroupDiscoveryList");
     match (parts.as_slice(), aggregated) {
-        (["healthz" | "livez" | "readyz", ..], _) => {
-            Some(with_type(StatusCode::OK, "text/plain; charset=utf-8", Body::Full("ok".into())))
-        }
         (["version"], _) => ok(version()),
-        (["api"], Some(version)) => Some(all_groups(model, true, version)),
-        (["apis"], Some(version)) => Some(all_groups(model, false, version)),
-        (["api"], None) => ok(json!({
+        (["api"], true) => Some(all_groups(model, true)),
+        (["apis"], true) => Some(all_groups(model, false)),
+        (["api"], false) => ok(json!({
             "kind": "APIVersions", "versions": ["v1"],
             "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1"}],
         })),
-        (["apis"], None) => {
+        (["apis"], false) => {
             let groups: Vec<Value> =
                 named_groups(model).map(|(group, versions)| group_of(&group, &versions)).collect();
             ok(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
@@ -116,7 +110,7 @@ fn parts(resource: &Resource) -> Vec<(&'static str, Kind<'_>, &'static [&'static
 }
 
 /// Returns all groups with their resources in one response.
-fn all_groups(model: &ApiServer, core: bool, format: &str) -> Response {
+fn all_groups(model: &ApiServer, core: bool) -> Response {
     let groups = model.catalog.groups().into_iter().filter(|(group, _)| group.is_empty() == core);
     let items: Vec<Value> = groups
         .map(|(group, versions)| {
@@ -133,14 +127,10 @@ fn all_groups(model: &ApiServer, core: bool, format: &str) -> Response {
         })
         .collect();
     let list = json!({
-        "kind": "APIGroupDiscoveryList", "apiVersion": format!("apidiscovery.k8s.io/{format}"),
+        "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {}, "items": items,
     });
-    let kind = if format == "v2" {
-        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-    } else {
-        "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
-    };
+    let kind = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     with_type(StatusCode::OK, kind, Body::Full(Bytes::from(list.to_string())))
 }
 

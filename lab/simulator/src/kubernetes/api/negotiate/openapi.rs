@@ -1,25 +1,16 @@
-//! The part of the `OpenAPI` description that `kubectl` needs to see that the server validates, and
-//! to explain custom kinds: paths with their parameters, and the schemas of CRDs.
+//! The part of the `OpenAPI` description that `kubectl apply` needs to see that the server validates: paths with their
+//! parameters.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::response::json_answer;
 use crate::exchange::Response;
-use crate::kubernetes::api::state::{ApiServer, CRDS, Resource, api_path};
-use crate::kubernetes::store::objects::{self, Key};
+use crate::kubernetes::api::state::{ApiServer, Resource, api_path};
 
 pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
-    let rest = path.strip_prefix("/openapi/")?;
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
-    if rest == "v2" {
-        let everything: Vec<&Resource> = model.catalog.all().collect();
-        return ok(json!({
-            "swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.33.5"},
-            "paths": paths(&everything, true), "definitions": definitions(model, &everything),
-        }));
-    }
-    let rest = rest.strip_prefix("v3")?.trim_matches('/');
+    let rest = path.strip_prefix("/openapi/v3")?.trim_matches('/');
     if rest.is_empty() {
         let paths: Map<String, Value> = model
             .catalog
@@ -42,11 +33,11 @@ pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
     }
     ok(json!({
         "openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.33.5"},
-        "paths": paths(&found, false), "components": {"schemas": definitions(model, &found)},
+        "paths": paths(&found), "components": {"schemas": {}},
     }))
 }
 
-fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
+fn paths(resources: &[&Resource]) -> Map<String, Value> {
     let mut paths = Map::new();
     for resource in resources {
         let scope = if resource.namespaced { "/namespaces/{namespace}" } else { "" };
@@ -55,13 +46,8 @@ fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
         let kind = json!({
             "group": resource.group, "version": resource.version, "kind": resource.kind,
         });
-        let parameter = |name: &str| {
-            if old_form {
-                json!({"name": name, "in": "query", "type": "string", "uniqueItems": true})
-            } else {
-                json!({"name": name, "in": "query", "schema": {"type": "string"}})
-            }
-        };
+        let parameter =
+            |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
         let operation = |action: &str| {
             json!({
                 "x-kubernetes-action": action, "x-kubernetes-group-version-kind": kind,
@@ -77,28 +63,4 @@ fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
         );
     }
     paths
-}
-
-/// Returns custom kinds as their CRDs describe them; every built-in kind as an object without members.
-fn definitions(model: &ApiServer, resources: &[&Resource]) -> Map<String, Value> {
-    let definition = |resource: &&Resource| {
-        let group = if resource.group.is_empty() { "core" } else { &resource.group };
-        let name = format!("io.k8s.api.{group}.{}.{}", resource.version, resource.kind);
-        let mut value = custom_schema(model, resource).unwrap_or_else(
-            || json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
-        );
-        value["x-kubernetes-group-version-kind"] = json!([
-            {"group": resource.group, "version": resource.version, "kind": resource.kind},
-        ]);
-        (name, value)
-    };
-    resources.iter().map(definition).collect()
-}
-
-fn custom_schema(model: &ApiServer, resource: &Resource) -> Option<Value> {
-    let definition = model.get(CRDS, &Key::new(None, &resource.table))?;
-    let version = objects::list(definition, &["spec", "versions"])
-        .iter()
-        .find(|version| objects::text(version, &["name"]) == resource.version)?;
-    objects::at(version, &["schema", "openAPIV3Schema"]).cloned()
 }

@@ -84,6 +84,7 @@ const DELETE_OPTIONS: Fields = &[
     (4, "propagationPolicy", Kind::Text),
     (5, "dryRun", Kind::Texts),
 ];
+
 fn fields_of(kind: &str) -> Option<Fields> {
     Some(match kind {
         "Namespace" => NAMESPACE,

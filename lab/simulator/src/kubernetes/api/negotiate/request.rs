@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::protobuf;
 use crate::exchange::Request;
-use crate::exchange::uri::decode;
+use crate::exchange::decode;
 use crate::kubernetes::api::state::{
     ApiResult, Catalog, FieldError, ObjectForm, ObjectPart, Resource, StatusError, TableRows, User,
     WriteContext,
@@ -151,7 +151,6 @@ impl ResourceRequest<'_> {
         let mut first = accept.split(',').next().unwrap_or_default().split(';').map(str::trim);
         match first.find_map(|part| part.strip_prefix("as=")) {
             Some("Table") => ObjectForm::Table(match self.query.get("includeObject") {
-                "None" => TableRows::Rows,
                 "Object" => TableRows::WithObjects,
                 _ => TableRows::WithMetadata,
             }),
@@ -237,9 +236,9 @@ impl ResourceRequest<'_> {
     pub(crate) fn verb(&self) -> &'static str {
         let one = self.target.name.is_some();
         match *self.request.method() {
-            Method::GET | Method::HEAD if self.query.flag("watch") => "watch",
-            Method::GET | Method::HEAD if one => "get",
-            Method::GET | Method::HEAD => "list",
+            Method::GET if self.query.flag("watch") => "watch",
+            Method::GET if one => "get",
+            Method::GET => "list",
             Method::POST => "create",
             Method::PUT => "update",
             Method::PATCH => "patch",

@@ -79,8 +79,7 @@ impl ApiServer {
         self.check_not_ahead(asked)?;
         let token = call.query.get("continue");
         let (revision, after) = if token.is_empty() {
-            let exact = call.query.get("resourceVersionMatch") == "Exact";
-            (asked.filter(|asked| exact && *asked > 0).unwrap_or(revision), None)
+            (revision, None)
         } else {
             if asked.is_some_and(|asked| asked > 0) {
                 return Err(StatusError::bad_request(

@@ -43,7 +43,6 @@ pub(crate) struct Custom {
     pub(crate) warning: Option<String>,
     pub(crate) schema: Schema,
     pub(crate) columns: Vec<CustomColumn>,
-    pub(crate) scale: Option<[String; 3]>,
 }
 
 #[derive(Debug)]
@@ -142,6 +141,7 @@ const BUILT_IN: &[Row] = &[
     ("coordination.k8s.io", "v1", "leases", "Lease", "", "n", &[]),
     ("certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", "csr", "s", &["approval"]),
     ("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", "", "n", &[]),
+    ("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", "netpol", "ng", &[]),
     ("events.k8s.io", "v1", "events", "Event", "ev", "n", &[]),
     ("storage.k8s.io", "v1", "storageclasses", "StorageClass", "sc", "", &[]),
     ("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", "", "s", &[]),

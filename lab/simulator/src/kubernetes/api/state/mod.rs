@@ -24,7 +24,7 @@ use jiff::Timestamp;
 
 use crate::faults::Faults;
 use crate::kubernetes::store::ObjectStore;
-use crate::replay::random::Random;
+use crate::random::Random;
 
 /// An API server: its objects, resources and clients.
 pub struct ApiServer {

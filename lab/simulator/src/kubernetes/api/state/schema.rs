@@ -1,4 +1,4 @@
-//! A parsed structural schema.
+//! A parsed structural schema, as far as the CRDs of Karpenter go.
 
 use std::collections::BTreeMap;
 
@@ -22,23 +22,16 @@ pub(crate) struct Schema {
     pub(crate) format: String,
     pub(crate) min_length: Option<u64>,
     pub(crate) max_length: Option<u64>,
-    pub(crate) min_items: Option<u64>,
     pub(crate) max_items: Option<u64>,
-    pub(crate) min_properties: Option<u64>,
     pub(crate) max_properties: Option<u64>,
-    pub(crate) minimum: Option<(f64, bool)>,
-    pub(crate) maximum: Option<(f64, bool)>,
-    pub(crate) nullable: bool,
+    pub(crate) minimum: Option<f64>,
+    pub(crate) maximum: Option<f64>,
     pub(crate) int_or_string: bool,
     pub(crate) keeps_unknown: bool,
-    pub(crate) embedded: bool,
     /// It or a part of it has rules in CEL. They are not evaluated.
     pub(crate) has_rules: bool,
     pub(crate) list_type: ListType,
     pub(crate) any_of: Vec<Schema>,
-    pub(crate) one_of: Vec<Schema>,
-    pub(crate) all_of: Vec<Schema>,
-    pub(crate) not: Option<Box<Schema>>,
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -67,14 +60,10 @@ impl Schema {
     /// Parses an `openAPIV3Schema`. An invalid pattern matches everything.
     pub(crate) fn read(value: &Value) -> Self {
         let number = |name: &str| value.get(name).and_then(Value::as_u64);
-        let bound = |name: &str, exclusive: &str| {
-            let bound = value.get(name).and_then(Value::as_f64)?;
-            Some((bound, flag(value, &[exclusive])))
-        };
+        let bound = |name: &str| value.get(name).and_then(Value::as_f64);
         let boxed = |name: &str| {
             value.get(name).filter(|one| one.is_object()).map(|one| Box::new(Self::read(one)))
         };
-        let many = |name: &str| list(value, &[name]).iter().map(Self::read).collect();
         let owned = |name: &str| texts(value, &[name]).map(str::to_owned).collect();
         let properties = value.get("properties").and_then(Value::as_object).into_iter().flatten();
         let properties: BTreeMap<String, Self> =
@@ -104,25 +93,18 @@ impl Schema {
             format: text(value, &["format"]).to_owned(),
             min_length: number("minLength"),
             max_length: number("maxLength"),
-            min_items: number("minItems"),
             max_items: number("maxItems"),
-            min_properties: number("minProperties"),
             max_properties: number("maxProperties"),
-            minimum: bound("minimum", "exclusiveMinimum"),
-            maximum: bound("maximum", "exclusiveMaximum"),
-            nullable: flag(value, &["nullable"]),
+            minimum: bound("minimum"),
+            maximum: bound("maximum"),
             int_or_string: flag(value, &["x-kubernetes-int-or-string"]),
             keeps_unknown: flag(value, &["x-kubernetes-preserve-unknown-fields"]),
-            embedded: flag(value, &["x-kubernetes-embedded-resource"]),
             list_type: match text(value, &["x-kubernetes-list-type"]) {
                 "set" => ListType::Set,
                 "map" => ListType::Map(owned("x-kubernetes-list-map-keys")),
                 _ => ListType::Atomic,
             },
-            any_of: many("anyOf"),
-            one_of: many("oneOf"),
-            all_of: many("allOf"),
-            not: boxed("not"),
+            any_of: list(value, &["anyOf"]).iter().map(Self::read).collect(),
         }
     }
 }

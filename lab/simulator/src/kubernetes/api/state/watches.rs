@@ -11,7 +11,6 @@ use crate::kubernetes::store::{ChangeKind, ObjectChange, Selector, StoredObject}
 /// Part of each object in a table's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TableRows {
-    Rows,
     WithMetadata,
     WithObjects,
 }

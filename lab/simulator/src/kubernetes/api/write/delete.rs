@@ -28,20 +28,9 @@ pub(crate) enum Deleted {
 }
 
 impl DeleteOptions {
-    /// Parses body and query; the query counts if the body is empty.
     pub(crate) fn of(call: &ResourceRequest<'_>) -> ApiResult<Self> {
         let body = if call.request.body().is_empty() { Value::Null } else { call.body()? };
-        let mut options = Self::from_body(&body);
-        let query = &call.query;
-        options.grace = options.grace.or_else(|| query.get("gracePeriodSeconds").parse().ok());
-        if !query.get("propagationPolicy").is_empty() && options.propagation.is_none() {
-            options.propagation = Some(query.get("propagationPolicy").to_owned());
-        }
-        match query.get("orphanDependents") {
-            "true" => options.propagation = Some("Orphan".to_owned()),
-            "false" => options.propagation = Some("Background".to_owned()),
-            _ => {}
-        }
+        let options = Self::from_body(&body);
         if let Some(policy) = &options.propagation
             && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
         {

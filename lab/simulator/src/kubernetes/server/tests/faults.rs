@@ -112,7 +112,7 @@ fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
         faults: every_fault(),
         ..KubernetesOptions::default()
     });
-    let mut random = crate::replay::random::Random::new(seed);
+    let mut random = crate::random::Random::new(seed);
     let (mut watch, mut received) = (None, Vec::new());
     let base = "/api/v1/namespaces/default";
     for n in 0..600 {

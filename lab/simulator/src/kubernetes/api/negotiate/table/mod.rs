@@ -24,7 +24,6 @@ pub(crate) fn of(
         .map(|value| {
             let mut row = json!({"cells": row(resource, value, now)});
             match format {
-                TableRows::Rows => {}
                 TableRows::WithMetadata => row["object"] = metadata_of(value),
                 TableRows::WithObjects => row["object"] = value.clone(),
             }

@@ -28,8 +28,8 @@ impl Registry {
     }
 
     pub fn handle(&self, request: &Request, now: Timestamp) -> ServerReply {
-        let form = crate::exchange::uri::query(std::str::from_utf8(request.body()).ok());
-        let query = crate::exchange::uri::query(request.uri().query());
+        let form = crate::exchange::query(std::str::from_utf8(request.body()).ok());
+        let query = crate::exchange::query(request.uri().query());
         let field = |name: &str| form.get(name).or(query.get(name)).map_or("", String::as_str);
         match (request.method().as_str(), request.uri().path()) {
             ("POST", "/oauth2/exchange") => {

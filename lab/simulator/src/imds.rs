@@ -40,7 +40,7 @@ impl Imds {
     }
 
     pub fn handle(&self, request: &Request, now: Timestamp) -> ServerReply {
-        let query = crate::exchange::uri::query(request.uri().query());
+        let query = crate::exchange::query(request.uri().query());
         let get = |name: &str| query.get(name).map_or("", String::as_str);
         if request
             .headers()
