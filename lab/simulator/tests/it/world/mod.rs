@@ -4,6 +4,7 @@ mod endpoints;
 mod karpenter;
 mod patience;
 mod recorded;
+mod requests;
 mod scenarios;
 mod shell;
 mod support;
