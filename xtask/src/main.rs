@@ -52,7 +52,9 @@ Chores:
                change a crate's code, one small change at a time: a quick test of the crate must notice each
                without a crate: guards, journal, stores and sanitiser of the repair; --sample tries N changes of each crate,
                which S (1) chooses; --iterate tries only changes that were not noticed
-  bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
+  bench agent [--against BINARY]
+               start, dry runs, preflight, waiting and wake-up of the shipped node agent on a node of real size: instructions,
+               processor and wall time, memory; --against measures another agent side by side
   bench controller
                reads, time to the condition and memory of the controller, under virtual time
   bench kubernetes
@@ -82,7 +84,8 @@ fn main() -> ExitCode {
         ["lines"] => lines::lines(),
         ["dist", ref rest @ ..] => release::dist::dist(rest),
         ["targets"] => release::targets::targets(),
-        ["bench", "agent"] => bench::agent(),
+        ["bench", "agent", ref rest @ ..] => bench::agent(rest),
+        ["bench", "agent-on-node"] => bench::agent_on_node(),
         ["mutants", ref rest @ ..] => mutants::mutants(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["bench", "controller"] => bench::controller(),

@@ -79,11 +79,16 @@ impl Program {
     }
 }
 
+/// The triple of static binaries for this host.
+pub(crate) const STATIC_HERE: &str = if cfg!(target_arch = "aarch64") {
+    "aarch64-unknown-linux-musl"
+} else {
+    "x86_64-unknown-linux-musl"
+};
+
 /// Builds the shipped agent for this host with its own tools; returns the path.
 pub(crate) fn build_agent_here(version: Option<&str>) -> Result<PathBuf, Failed> {
-    let here = TARGETS.iter().find(|target| target.triple.starts_with(env::consts::ARCH));
-    let BuildTarget { triple, .. } =
-        here.ok_or_else(|| Failed("no target for this machine".into()))?;
+    let triple = STATIC_HERE;
     let Program { name, package, profile, .. } = AGENT;
     let mut cargo = command("cargo");
     cargo.args(["build", "--locked", "--quiet", "--target", triple]);
