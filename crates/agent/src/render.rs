@@ -10,7 +10,7 @@ use crate::VERSION;
 use crate::cli::{RenderFlags, Rendered};
 use crate::environment;
 use crate::format::go_text::read_failure;
-use crate::node::host_info::{probe_containerd, read_components};
+use crate::node::host_info::{ContainerdProbe, read_components};
 use crate::node::paths::{COMPONENTS, Layout};
 use crate::node::secrets::MAX_FILE_BYTES;
 use crate::world::{Stream, World};
@@ -78,6 +78,7 @@ fn environment_text(
     flags: &RenderFlags,
     nul_separated: bool,
 ) -> Result<Vec<u8>, String> {
+    let containerd = ContainerdProbe::start(world);
     let gpu_images = match &flags.components {
         Some(typed) => read_components(world, typed, &typed.display().to_string()),
         None => read_components(world, &layout.at(COMPONENTS), COMPONENTS),
@@ -85,7 +86,7 @@ fn environment_text(
     let gpu_images = gpu_images.map_err(|error| {
         format!("{error}\nhint: give the image's component list with --components FILE")
     })?;
-    let (containerd, warning) = probe_containerd(world);
+    let (containerd, warning) = containerd.end();
     if let Some(warning) = warning {
         world.print(Stream::Err, format!("warning: {warning}\n").as_bytes());
     }

@@ -74,6 +74,7 @@ fn examine(agent: &mut Agent<'_>, path: &Path, version: &str) -> Result<(), Stri
     let printed = agent
         .world
         .probe(&path.to_string_lossy(), &["version".as_ref()])
+        .and_then(|probe| probe())
         .map_err(|error| path_error("exec", PACKAGED.as_ref(), &error))?;
     let printed = String::from_utf8_lossy(&printed);
     if printed.trim() == version {

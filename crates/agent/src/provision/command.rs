@@ -13,7 +13,7 @@ use crate::cli::ProvisionFlags;
 use crate::environment::{self, BuildError, Built, Root, command};
 use crate::format::go_text::{path_error, read_failure};
 use crate::node::agent::Agent;
-use crate::node::host_info::{probe_containerd, read_components};
+use crate::node::host_info::{ContainerdProbe, read_components};
 use crate::node::log::LogValue::{Number, Text};
 use crate::node::paths::COMPONENTS;
 use crate::node::secrets::{self, MAX_FILE_BYTES};
@@ -75,6 +75,7 @@ fn read_nbc(world: &mut dyn World, typed: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Failure> {
+    let containerd = ContainerdProbe::start(agent.world);
     let config = read_config(agent, typed).map_err(Failure::before_start)?;
     // Found once: walking a large config is most of what a dry run costs.
     let exposed = config.expose_secrets();
@@ -87,10 +88,14 @@ fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Failu
     }
     let path = typed.to_owned();
     check(agent, preflight::ConfigState::Read { path, config: Cow::Borrowed(&config) })?;
-    prepare_child(agent, &config).map_err(Failure::before_start)
+    prepare_child(agent, &config, containerd).map_err(Failure::before_start)
 }
 
-fn prepare_child(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<Prepared, String> {
+fn prepare_child(
+    agent: &mut Agent<'_>,
+    config: &NodeConfig,
+    containerd: ContainerdProbe,
+) -> Result<Prepared, String> {
     let root = match agent.layout.root() {
         None => None,
         Some(root) => {
@@ -98,7 +103,7 @@ fn prepare_child(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<Prepared,
             Some(root.map_err(|error| format!("--root: {error}"))?)
         }
     };
-    let child = build(agent, config)?.map(|environment| ChildSpec {
+    let child = build(agent, config, containerd)?.map(|environment| ChildSpec {
         program: command::PROGRAM,
         arguments: vec![command::FLAG.into(), command::script(root.as_ref()).into()],
         variables: match &root {
@@ -148,9 +153,10 @@ pub(super) fn check_version(agent: &mut Agent<'_>, config: &NodeConfig) -> Resul
 pub(super) fn build(
     agent: &mut Agent<'_>,
     config: &NodeConfig,
+    containerd: ContainerdProbe,
 ) -> Result<Result<environment::Environment, BuildError>, String> {
     let gpu_images = read_components(agent.world, &agent.layout.at(COMPONENTS), COMPONENTS)?;
-    let (containerd, warning) = probe_containerd(agent.world);
+    let (containerd, warning) = containerd.end();
     if let Some(warning) = warning {
         agent.warn(warning, &[]);
     }

@@ -9,6 +9,7 @@ use crate::format::event::{EventLevel, Task};
 use crate::format::go_text::read_failure;
 use crate::node::agent::Agent;
 use crate::node::compare::{self, ConfigComparison};
+use crate::node::host_info::ContainerdProbe;
 use crate::node::log::LogValue::Text;
 use crate::node::nbc;
 use crate::node::secrets::MAX_FILE_BYTES;
@@ -32,9 +33,10 @@ pub(super) fn compare(agent: &mut Agent<'_>, flags: &ProvisionFlags) {
 }
 
 fn compared(agent: &mut Agent<'_>, config: &Path, nbc: &Path) -> Result<ConfigComparison, String> {
+    let containerd = ContainerdProbe::start(agent.world);
     let config = read_config(agent, config)?;
     check_version(agent, &config)?;
-    let environment = build(agent, &config)?.map_err(|error| error.to_string())?;
+    let environment = build(agent, &config, containerd)?.map_err(|error| error.to_string())?;
     let text = agent.world.read(nbc, MAX_FILE_BYTES);
     let text = text.map_err(|failure| read_failure(nbc, &failure))?;
     let inherited: Vec<(String, String)> =

@@ -46,9 +46,10 @@ fn open(path: &Path, access: OFlags, mode: u32, links: Links) -> io::Result<File
 
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let file = open(path, OFlags::RDONLY, 0, Links::Follow).map_err(ReadFailure::Open)?;
-    let mut bytes = Vec::new();
-    // One byte more distinguishes a file of the limit's size from a larger one; the size from the
-    // file system is not used, since a growing file has none.
+    // The size from the file system saves growing; it decides nothing, since a growing file has none.
+    let length = file.metadata().map_or(0, |found| found.len()).min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
+    // One byte more distinguishes a file of the limit's size from a larger one.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(ReadFailure::Read)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
         return Err(ReadFailure::TooLarge { limit });

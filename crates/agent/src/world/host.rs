@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::{
     ChildEnd, ChildSpec, Dial, Duplex, EntryKind, FileInfo, HttpFailure, HttpRequest, HttpResponse,
-    OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure,
-    World, child, clock, files, http, place, process, tool, watch,
+    OutputFilter, Probe, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch,
+    WatchFailure, World, child, clock, files, http, place, process, tool, watch,
 };
 
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ impl World for Host {
         process::boot_id()
     }
 
-    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>> {
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Probe> {
         tool::probe(program, arguments, tool::PROBE_TIMEOUT)
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::file_info::{EntryKind, FileInfo, ReadFailure, Replace, Space};
 use super::http::{Dial, Duplex, HttpFailure, HttpRequest, HttpResponse};
-use super::program::{ChildEnd, ChildSpec, OutputFilter, Signal, Stream, Tool, ToolEnd};
+use super::program::{ChildEnd, ChildSpec, OutputFilter, Probe, Signal, Stream, Tool, ToolEnd};
 use super::watch::{Watch, WatchFailure};
 
 /// Everything that a command of the agent can see or change. In `/var/log/azure`, where others may write, no link is
@@ -54,9 +54,10 @@ pub trait World {
     /// Returns the start time of a process in ticks since the boot; `None` if it does not exist.
     fn process_start(&mut self, pid: u32) -> Option<u64>;
     fn boot_id(&mut self) -> Option<String>;
-    /// Returns the standard output of a short command, found on `PATH`. It gets nothing of this process's environment
-    /// but `PATH` and `HOME`, and is killed after a few seconds ([`io::ErrorKind::TimedOut`]).
-    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>>;
+    /// Starts a short command, found on `PATH`, whose standard output is waited for later. It gets nothing of this
+    /// process's environment but `PATH` and `HOME`, and is killed after a few seconds ([`io::ErrorKind::TimedOut`]),
+    /// or when nobody waits.
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Probe>;
     /// From now on a panic calls `last_words` with the place where it happened, and prints nothing
     /// else: a panic's own text may quote a secret. With an exit code, the process then ends with that.
     fn on_panic(&mut self, exit_code: Option<u8>, last_words: Box<dyn Fn(&str) + Send + Sync>);

@@ -31,6 +31,6 @@ pub use http::{
 };
 pub use interface::World;
 pub use program::{
-    ChildEnd, ChildSpec, ChildStatus, OutputFilter, Signal, Stopped, Stream, Tool, ToolEnd,
+    ChildEnd, ChildSpec, ChildStatus, OutputFilter, Probe, Signal, Stopped, Stream, Tool, ToolEnd,
 };
 pub use watch::{Watch, WatchFailure};

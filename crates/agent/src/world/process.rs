@@ -48,6 +48,18 @@ fn read_stat(stat: &[u8]) -> Option<Stat> {
     })
 }
 
+/// Returns a descriptor that becomes readable when a child ends; none on kernels before 5.3.
+#[cfg(target_os = "linux")]
+pub(super) fn handle(child: u32) -> Option<std::os::fd::OwnedFd> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    pidfd_open(Pid::from_raw(i32::try_from(child).ok()?)?, PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn handle(_: u32) -> Option<std::os::fd::OwnedFd> {
+    None
+}
+
 pub(super) fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())

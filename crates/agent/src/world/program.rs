@@ -1,6 +1,7 @@
 //! Programs that the agent runs: their output, signals and end.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -88,6 +89,9 @@ pub struct Tool<'a> {
     pub input: &'a Secret,
     pub limit: Duration,
 }
+
+/// A short command that was started; waits for its standard output.
+pub type Probe = Box<dyn FnOnce() -> io::Result<Vec<u8>>>;
 
 #[derive(Clone)]
 pub struct ToolEnd {

@@ -2,124 +2,218 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::child::child_status;
-use super::clock::{now, sleep};
-use super::{Tool, ToolEnd};
+use super::clock::now;
+use super::process::handle;
+use super::{Probe, Tool, ToolEnd};
 
 /// Timeout of a probe. `containerd --version` takes milliseconds, a package manager on a cold disk a second.
 pub(super) const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Size of the kept output: its beginning, which contains the error.
-const MAX_OUTPUT: u64 = 16 * 1024;
+const MAX_OUTPUT: usize = 16 * 1024;
 /// Time for output after the end of the process.
 const GRACE: Duration = Duration::from_secs(5);
+/// How often a kernel without pidfd is asked whether the process has ended.
 const PERIOD: Duration = Duration::from_millis(5);
+/// A pipe that is ready takes this much without blocking.
+const PIPE_BUFFER: usize = 4096;
 
 /// All that a small program inherits. Tokens and keys of the node are in the environment of the scripts that start
 /// the agent; a version probe must not see them.
 const INHERITED: [&str; 2] = ["PATH", "HOME"];
 
+/// What a shell searches without `PATH`.
+const USUAL_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
+
 /// Runs a program with a secret on its standard input.
 pub(super) fn run(tool: &Tool<'_>) -> io::Result<ToolEnd> {
-    let mut command = clean_command(tool.program.as_os_str());
+    let mut command = clean_command(tool.program)?;
     command.args(&tool.arguments).envs(tool.variables.iter().map(|(name, value)| (name, value)));
-    let input = tool.input.expose().as_bytes().to_vec();
-    let (status, outputs) = run_within(command, input, tool.limit)?;
+    let input = tool.input.expose().as_bytes();
+    let (status, outputs) = RunningTool::start(command, input, tool.limit)?.end()?;
     Ok(ToolEnd { status: status.map(child_status), output: outputs.concat() })
 }
 
-/// Returns the standard output of a command, regardless of its exit code.
-pub(super) fn probe(program: &str, arguments: &[&OsStr], timeout: Duration) -> io::Result<Vec<u8>> {
-    let mut command = clean_command(program.as_ref());
+/// Starts a command whose standard output counts, regardless of its exit code.
+pub(super) fn probe(program: &str, arguments: &[&OsStr], timeout: Duration) -> io::Result<Probe> {
+    let mut command = clean_command(program.as_ref())?;
     command.args(arguments);
-    let (status, [out, _]) = run_within(command, Vec::new(), timeout)?;
-    status.map(|_| out).ok_or_else(|| io::ErrorKind::TimedOut.into())
+    let tool = RunningTool::start(command, &[], timeout)?;
+    Ok(Box::new(|| {
+        let (status, [out, _]) = tool.end()?;
+        status.map(|_| out).ok_or_else(|| io::ErrorKind::TimedOut.into())
+    }))
 }
 
-fn clean_command(program: &OsStr) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear().env("LANG", "C");
+fn clean_command(program: &Path) -> io::Result<Command> {
+    let mut command = Command::new(find(program)?);
+    command.arg0(program).env_clear().env("LANG", "C");
     for name in INHERITED {
         command.envs(std::env::var_os(name).map(|value| (name, value)));
     }
-    command
+    Ok(command)
 }
 
-/// Returns the status, `None` if the time was up, and both outputs.
-fn run_within(
-    mut command: Command,
-    input: Vec<u8>,
-    limit: Duration,
-) -> io::Result<(Option<ExitStatus>, [Vec<u8>; 2])> {
-    let until = now() + limit;
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        // A separate group, so that a kill also reaches its children.
-        .process_group(0)
-        .spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A process that does not read its input must not block, and is not an error.
-        thread::spawn(move || {
-            let _ = stdin.write_all(&input);
-        });
+/// Finds a program as a shell does, without starting a process for one that is in no directory.
+fn find(program: &Path) -> io::Result<PathBuf> {
+    if program.components().count() > 1 || program.is_absolute() {
+        return Ok(program.to_owned());
     }
-    let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
-    let status = wait(&mut child, until)?;
-    let until = now() + GRACE;
-    let outputs = outputs.map(|collected| {
-        collected.recv_timeout(until.saturating_duration_since(now())).unwrap_or_default()
-    });
-    Ok((status, outputs))
-}
-
-/// Waits until the program or the time ends; a program whose time is up is killed with its children.
-fn wait(child: &mut Child, until: Instant) -> io::Result<Option<ExitStatus>> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if now() >= until {
-            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(group, Signal::KILL);
+    let mut refused = io::ErrorKind::NotFound;
+    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    for folder in std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty()) {
+        let place = folder.join(program);
+        match std::fs::metadata(&place) {
+            Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => {
+                return Ok(place);
             }
-            child.wait()?;
-            return Ok(None);
+            Ok(_) => refused = io::ErrorKind::PermissionDenied,
+            Err(_) => {}
         }
-        sleep(PERIOD);
+    }
+    Err(refused.into())
+}
+
+/// A program that was started. If nobody waits for its end, it is killed with its children.
+struct RunningTool {
+    child: Child,
+    input: Option<(ChildStdin, Vec<u8>)>,
+    out: Output<ChildStdout>,
+    err: Output<ChildStderr>,
+    until: Instant,
+    has_ended: bool,
+}
+
+impl RunningTool {
+    fn start(mut command: Command, input: &[u8], limit: Duration) -> io::Result<Self> {
+        let mut child = command
+            .stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A separate group, so that a kill also reaches its children.
+            .process_group(0)
+            .spawn()?;
+        Ok(Self {
+            input: child.stdin.take().map(|pipe| (pipe, input.to_owned())),
+            out: Output { pipe: child.stdout.take(), kept: Vec::new() },
+            err: Output { pipe: child.stderr.take(), kept: Vec::new() },
+            child,
+            until: now() + limit,
+            has_ended: false,
+        })
+    }
+
+    /// Waits until the program or its time ends; returns the status, `None` if the time was up, and both outputs.
+    fn end(mut self) -> io::Result<(Option<ExitStatus>, [Vec<u8>; 2])> {
+        let process = handle(self.child.id());
+        let mut status = None;
+        loop {
+            if !self.has_ended {
+                status = self.child.try_wait()?;
+                if status.is_none() && now() >= self.until {
+                    self.kill();
+                }
+                if status.is_some() || self.has_ended {
+                    self.has_ended = true;
+                    self.until = now() + GRACE;
+                }
+            }
+            let left = self.until.saturating_duration_since(now());
+            let all_read = self.out.pipe.is_none() && self.err.pipe.is_none();
+            if self.has_ended && (all_read || left.is_zero()) {
+                return Ok((status, [&mut self.out.kept, &mut self.err.kept].map(std::mem::take)));
+            }
+            let process = process.as_ref().filter(|_| !self.has_ended);
+            let pause = if process.is_none() && !self.has_ended { left.min(PERIOD) } else { left };
+            let mut ready = Vec::with_capacity(4);
+            ready.extend(process.map(|process| PollFd::new(process, PollFlags::IN)));
+            ready.extend(self.out.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            ready.extend(self.err.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            ready.extend(self.input.as_ref().map(|(pipe, _)| PollFd::new(pipe, PollFlags::OUT)));
+            match poll(&mut ready, Some(&Timespec::try_from(pause).map_err(io::Error::other)?)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let ready: Vec<bool> = ready.iter().map(|end| !end.revents().is_empty()).collect();
+            let mut ready = ready.into_iter().skip(usize::from(process.is_some()));
+            let mut is_ready = |is_open: bool| is_open && ready.next().unwrap_or_default();
+            if is_ready(self.out.pipe.is_some()) {
+                self.out.read();
+            }
+            if is_ready(self.err.pipe.is_some()) {
+                self.err.read();
+            }
+            if is_ready(self.input.is_some()) {
+                self.feed();
+            }
+        }
+    }
+
+    /// Writes what the pipe takes. A process that does not read its input is not an error.
+    fn feed(&mut self) {
+        let Some((pipe, input)) = &mut self.input else { return };
+        let written = pipe.write(&input[..input.len().min(PIPE_BUFFER)]);
+        input.drain(..written.as_ref().copied().unwrap_or_default());
+        if written.is_err() || input.is_empty() {
+            self.input = None;
+        }
+    }
+
+    fn kill(&mut self) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.wait();
+        self.has_ended = true;
     }
 }
 
-/// Reads a stream to its end on another thread.
-fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (sender, collected) = mpsc::channel();
-    thread::spawn(move || {
-        let mut kept = Vec::new();
-        if let Some(mut stream) = stream {
-            let _ = (&mut stream).take(MAX_OUTPUT).read_to_end(&mut kept);
-            // The rest is discarded, so that the process does not block.
-            let _ = io::copy(&mut stream, &mut io::sink());
+impl Drop for RunningTool {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.kill();
         }
-        let _ = sender.send(kept);
-    });
-    collected
+    }
+}
+
+/// The beginning of a stream; the rest is discarded, so that the process does not block.
+struct Output<S> {
+    pipe: Option<S>,
+    kept: Vec<u8>,
+}
+
+impl<S: Read> Output<S> {
+    fn read(&mut self) {
+        let mut piece = [0; PIPE_BUFFER];
+        match self.pipe.as_mut().map(|pipe| pipe.read(&mut piece)) {
+            Some(Ok(count)) if count > 0 => {
+                let left = MAX_OUTPUT - self.kept.len();
+                self.kept.extend_from_slice(&piece[..count.min(left)]);
+            }
+            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => self.pipe = None,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::clock::sleep;
 
     fn shell(script: &str, timeout: Duration) -> io::Result<Vec<u8>> {
-        probe("sh", &["-c".as_ref(), script.as_ref()], timeout)
+        probe("sh", &["-c".as_ref(), script.as_ref()], timeout)?()
     }
 
     #[test]
@@ -155,7 +249,8 @@ mod tests {
         assert_eq!(shell("echo out; echo err >&2; exit 7", minute).unwrap(), b"out\n");
         let flood = shell("head -c 1000000 /dev/zero", minute).unwrap();
         assert_eq!(flood.len(), 16_384);
-        assert!(probe("no-such-program-anywhere", &[], minute).is_err());
+        let none = probe("no-such-program-anywhere", &[], minute).err().unwrap();
+        assert_eq!(none.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
@@ -169,5 +264,25 @@ mod tests {
             assert!(known, "{name} was inherited");
         }
         assert!(printed.contains("LANG=C\n"), "{printed}");
+    }
+
+    #[test]
+    fn program_that_nobody_waits_for_is_killed() {
+        let started = probe("sleep", &["600".as_ref()], Duration::from_mins(10)).unwrap();
+        let begun = now();
+        drop(started);
+        assert!(now() - begun < Duration::from_mins(1));
+    }
+
+    #[test]
+    fn input_of_any_length_is_written_as_far_as_it_is_read() {
+        for (script, expected) in [("wc -c", "300000"), ("exec 0<&-; echo closed", "closed")] {
+            let mut command = clean_command("sh".as_ref()).unwrap();
+            command.args(["-c", script]);
+            let tool = RunningTool::start(command, &[b'x'; 300_000], Duration::from_mins(1));
+            let (status, [out, _]) = tool.unwrap().end().unwrap();
+            assert!(status.unwrap().success());
+            assert_eq!(String::from_utf8(out).unwrap().trim(), expected);
+        }
     }
 }

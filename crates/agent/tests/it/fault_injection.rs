@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use mooring_agent::world::{
     ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, EntryKind, FileInfo, Host, HttpFailure,
-    HttpFailureKind, HttpRequest, HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space,
-    Stream, Tool, ToolEnd, Watch, WatchFailure, World,
+    HttpFailureKind, HttpRequest, HttpResponse, OutputFilter, Probe, ReadFailure, Replace, Signal,
+    Space, Stream, Tool, ToolEnd, Watch, WatchFailure, World,
 };
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -287,13 +287,13 @@ impl World for Faulty {
         self.host.boot_id()
     }
 
-    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>> {
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Probe> {
         self.check("probe", Path::new(program))?;
         loop {
             match self.host.probe(program, arguments) {
                 // A child that another test starts in this moment has the new program open for writing.
                 Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {}
-                printed => return printed,
+                started => return started,
             }
         }
     }

@@ -40,13 +40,16 @@ impl ValueKind {
 #[derive(Debug)]
 pub struct Reader<'a> {
     input: &'a [u8],
+    /// The input, if it is UTF-8: checked once, and not for every string.
+    text: Option<&'a str>,
     at: usize,
     dialect: Dialect,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(input: &'a [u8], dialect: Dialect) -> Self {
-        let mut reader = Self { input, at: 0, dialect };
+        let text = std::str::from_utf8(input).ok();
+        let mut reader = Self { input, text, at: 0, dialect };
         reader.skip_white_space();
         reader
     }
@@ -94,7 +97,7 @@ impl<'a> Reader<'a> {
 
     pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         self.require(ValueKind::String)?;
-        let (text, behind) = string::read(self.input, self.at, self.dialect)?;
+        let (text, behind) = string::read(self.input, self.text, self.at, self.dialect)?;
         self.advance(behind - self.at);
         Ok(text)
     }
@@ -113,6 +116,16 @@ impl<'a> Reader<'a> {
         Ok(Elements { first: true })
     }
 
+    /// Skips a string. One that is not UTF-8 is an error in one dialect, and never in the other.
+    fn skip_string(&mut self) -> Result<(), Error> {
+        if self.text.is_none() && self.dialect == Dialect::Protobuf {
+            return self.string().map(drop);
+        }
+        let behind = string::skip(self.input, self.at, self.dialect)?;
+        self.advance(behind - self.at);
+        Ok(())
+    }
+
     /// Skips one value of any kind, at most `max_depth` levels deep.
     pub fn skip(&mut self, max_depth: usize) -> Result<(), Error> {
         let mut open: Vec<Container> = Vec::new();
@@ -121,7 +134,7 @@ impl<'a> Reader<'a> {
                 ValueKind::Null => self.null()?,
                 ValueKind::Bool => drop(self.boolean()?),
                 ValueKind::Number => drop(self.number()?),
-                ValueKind::String => drop(self.string()?),
+                ValueKind::String => self.skip_string()?,
                 ValueKind::Array | ValueKind::Object if open.len() == max_depth => {
                     return Err(Problem::TooDeep.at(self.at));
                 }
@@ -133,7 +146,7 @@ impl<'a> Reader<'a> {
                 let more = match open.last_mut() {
                     None => return Ok(()),
                     Some(Container::Array(elements)) => elements.next(self)?,
-                    Some(Container::Object(members)) => members.next(self)?.is_some(),
+                    Some(Container::Object(members)) => members.skip_name(self)?,
                 };
                 if more {
                     break;
@@ -184,8 +197,13 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_white_space(&mut self) {
-        let rest = &self.input[self.at..];
-        self.at += rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count();
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.input.get(self.at) {
+            self.at += 1;
+            // Indentation.
+            while self.input.get(self.at..self.at + 8) == Some(b"        ") {
+                self.at += 8;
+            }
+        }
     }
 
     fn expected(&self, what: &'static str) -> Error {
@@ -217,9 +235,27 @@ pub struct Members {
 impl Members {
     /// Returns the name of the next member, with the reader before its value; `None` at the end.
     pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<MemberName<'a>>, Error> {
+        if !self.has_next(reader)? {
+            return Ok(None);
+        }
+        let name = MemberName { offset: reader.at, text: reader.string()? };
+        if reader.eat(b':') { Ok(Some(name)) } else { Err(reader.expected("`:`")) }
+    }
+
+    /// Like [`Self::next`], for a name that is not needed; false at the end.
+    fn skip_name(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
+        if !self.has_next(reader)? {
+            return Ok(false);
+        }
+        reader.skip_string()?;
+        if reader.eat(b':') { Ok(true) } else { Err(reader.expected("`:`")) }
+    }
+
+    /// Stops before the quote of the next name.
+    fn has_next(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
         let first = std::mem::take(&mut self.first);
         if reader.eat(b'}') {
-            return Ok(None);
+            return Ok(false);
         }
         if !first && !reader.eat(b',') {
             return Err(reader.expected("`,` or `}`"));
@@ -227,8 +263,7 @@ impl Members {
         if reader.input.get(reader.at) != Some(&b'"') {
             return Err(reader.expected("a member's name in quotes"));
         }
-        let name = MemberName { offset: reader.at, text: reader.string()? };
-        if reader.eat(b':') { Ok(Some(name)) } else { Err(reader.expected("`:`")) }
+        Ok(true)
     }
 }
 

@@ -6,23 +6,24 @@ use super::{Dialect, Error, Problem};
 
 const REPLACEMENT: char = '\u{FFFD}';
 
-/// Reads the string with its opening quote at `start`; returns it and the offset after the closing quote.
-pub(super) fn read(
-    input: &[u8],
+/// Reads the string with its opening quote at `start`; returns it and the offset after the closing quote. `text` is the
+/// whole input, if that is UTF-8.
+pub(super) fn read<'a>(
+    input: &'a [u8],
+    text: Option<&'a str>,
     start: usize,
     dialect: Dialect,
-) -> Result<(Cow<'_, str>, usize), Error> {
+) -> Result<(Cow<'a, str>, usize), Error> {
     let mut at = start + 1;
     let mut owned: Option<String> = None;
     loop {
         let run_start = at;
-        at += input[at..]
-            .iter()
-            .position(|&b| b == b'"' || b == b'\\' || b < b' ')
-            .unwrap_or(input.len() - at);
-        let run = decode_utf8(&input[run_start..at], run_start, dialect)?;
+        at += plain_len(&input[at..]);
+        let run = match text.and_then(|text| text.get(run_start..at)) {
+            Some(run) => Cow::Borrowed(run),
+            None => decode_utf8(&input[run_start..at], run_start, dialect)?,
+        };
         match input.get(at) {
-            None => return Err(Problem::UnexpectedEnd.at(at)),
             Some(b'"') => {
                 let text = match owned {
                     None => run,
@@ -37,11 +38,49 @@ pub(super) fn read(
                 text.push(character);
                 at = behind;
             }
-            Some(_) => {
-                return Err(Problem::Syntax("no raw control character inside a string").at(at));
-            }
+            end => return Err(no_end(end, at)),
         }
     }
+}
+
+/// Passes over a string, whose text is not needed, as [`read`] does: returns the offset after it.
+pub(super) fn skip(input: &[u8], start: usize, dialect: Dialect) -> Result<usize, Error> {
+    let mut at = start + 1;
+    loop {
+        at += plain_len(&input[at..]);
+        match input.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = read_escape(input, at, dialect)?.1,
+            end => return Err(no_end(end, at)),
+        }
+    }
+}
+
+fn no_end(found: Option<&u8>, at: usize) -> Error {
+    match found {
+        None => Problem::UnexpectedEnd.at(at),
+        Some(_) => Problem::Syntax("no raw control character inside a string").at(at),
+    }
+}
+
+/// The number of bytes before the first quote, backslash or control character, eight at a time.
+fn plain_len(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // The lowest marked byte is right; a borrow can only mark bytes above it.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let quotes = below(word ^ (ONES * u64::from(b'"')), 1);
+        let backslashes = below(word ^ (ONES * u64::from(b'\\')), 1);
+        let found = quotes | backslashes | below(word, b' ');
+        if found != 0 {
+            return index * 8 + (found.trailing_zeros() / 8) as usize;
+        }
+    }
+    let is_plain = |byte: &&u8| !matches!(**byte, b'"' | b'\\' | 0..b' ');
+    words.len() * 8 + rest.iter().take_while(is_plain).count()
 }
 
 fn decode_utf8(run: &[u8], offset: usize, dialect: Dialect) -> Result<Cow<'_, str>, Error> {
@@ -113,16 +152,19 @@ mod tests {
     use super::*;
 
     fn protobuf(text: &[u8]) -> Result<String, Problem> {
-        read(text, 0, Dialect::Protobuf).map(|(s, _)| s.into_owned()).map_err(|e| e.problem)
+        read(text, None, 0, Dialect::Protobuf).map(|(s, _)| s.into_owned()).map_err(|e| e.problem)
     }
 
     fn go(text: &[u8]) -> Result<String, Problem> {
-        read(text, 0, Dialect::Go).map(|(s, _)| s.into_owned()).map_err(|e| e.problem)
+        read(text, None, 0, Dialect::Go).map(|(s, _)| s.into_owned()).map_err(|e| e.problem)
     }
 
     #[test]
     fn a_plain_string_is_borrowed() {
-        assert!(matches!(read(b"\"abc\"", 0, Dialect::Protobuf), Ok((Cow::Borrowed("abc"), 5))));
+        assert!(matches!(
+            read(b"\"abc\"", None, 0, Dialect::Protobuf),
+            Ok((Cow::Borrowed("abc"), 5))
+        ));
     }
 
     #[test]
@@ -153,8 +195,24 @@ mod tests {
 
     #[test]
     fn invalid_utf8_is_rejected_by_protobuf_replaced_by_go() {
-        assert_eq!(read(b"\"a\xff\"", 0, Dialect::Protobuf), Err(Problem::NotUtf8.at(2)));
+        assert_eq!(read(b"\"a\xff\"", None, 0, Dialect::Protobuf), Err(Problem::NotUtf8.at(2)));
         assert_eq!(go(b"\"a\xe2\x82b\"").unwrap(), "a\u{FFFD}\u{FFFD}b");
+    }
+
+    #[test]
+    fn a_string_ends_at_the_same_byte_whether_it_is_read_or_skipped() {
+        for special in
+            ['"', '\\', '\u{1}', '\u{1f}', ' ', '\u{7f}', '\u{80}', 'é', '\u{FFFD}', '!', '#']
+        {
+            for before in 0..20 {
+                let text = format!("\"{}{special}n{}\"", "~".repeat(before), "x".repeat(9));
+                let bytes = text.as_bytes();
+                let read_end = read(bytes, Some(&text), 0, Dialect::Go).map(|(_, end)| end);
+                assert_eq!(skip(bytes, 0, Dialect::Go), read_end, "{text:?}");
+                let plain = bytes[1..].iter().position(|&b| matches!(b, b'"' | b'\\' | 0..b' '));
+                assert_eq!(Some(plain_len(&bytes[1..])), plain, "{text:?}");
+            }
+        }
     }
 
     #[test]

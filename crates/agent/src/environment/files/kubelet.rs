@@ -36,12 +36,12 @@ fn pairs(
     separator: &str,
     is_kept: impl Fn(&str) -> bool,
 ) -> String {
-    let pairs: Vec<String> = map
-        .iter()
-        .filter(|(key, _)| is_kept(key))
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    pairs.join(separator)
+    let mut pairs = String::new();
+    for (key, value) in map.iter().filter(|(key, _)| is_kept(key)) {
+        let before = if pairs.is_empty() { "" } else { separator };
+        pairs.extend([before, key, "=", value]);
+    }
+    pairs
 }
 
 /// Empty without a kubelet config; `{}` if that has no config file.

@@ -1,6 +1,6 @@
 //! The GPU images that the node image brings, as `components.json` lists them.
 
-use mooring_contract::json::{Error, MAX_DEPTH, Reader};
+use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Reader};
 
 use crate::environment::go::case;
 use crate::format::go_text::json_error;
@@ -67,11 +67,17 @@ struct Component {
     latest_version: String,
 }
 
+/// Go validates the whole text before it looks at types, so an error of type counts only in valid JSON.
 fn read(document: &[u8]) -> Result<GpuImages, Error> {
+    read_images(document).map_err(|error| json::checked(document).err().unwrap_or(error))
+}
+
+fn read_images(document: &[u8]) -> Result<GpuImages, Error> {
     let mut images = GpuImages::default();
-    json::members_or_null(&mut json::checked(document)?, &mut |reader, name| {
+    let mut reader = Reader::new(document, Dialect::Go);
+    json::members_or_null(&mut reader, &mut |reader, name| {
         if !case::is_ignoring_case(name, "GPUContainerImages") {
-            return reader.skip(MAX_DEPTH);
+            return reader.skip(MAX_DEPTH - 1);
         }
         images = GpuImages::default();
         if json::is_null(reader)? {
@@ -83,6 +89,7 @@ fn read(document: &[u8]) -> Result<GpuImages, Error> {
         }
         Ok(())
     })?;
+    reader.end()?;
     Ok(images)
 }
 
@@ -99,11 +106,11 @@ fn read_entry(reader: &mut Reader<'_>) -> Result<Component, Error> {
                     // Not needed, but a text or nothing.
                     json::set_string(reader, &mut String::new())
                 } else {
-                    reader.skip(MAX_DEPTH)
+                    reader.skip(MAX_DEPTH - 4)
                 }
             })
         } else {
-            reader.skip(MAX_DEPTH)
+            reader.skip(MAX_DEPTH - 3)
         }
     })?;
     Ok(entry)
@@ -177,9 +184,18 @@ mod tests {
             r#"{"GPUContainerImages": [{"gpuVersion": {"latestVersion": []}}]}"#,
             r#"{"GPUContainerImages": [{"gpuVersion": {"renovateTag": true}}]}"#,
             r#"{"Packages": [1,]}"#,
+            &format!(r#"{{"Packages": {}{}}}"#, "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH)),
         ] {
             assert!(images(document).is_err(), "{document}");
         }
+        let both_wrong = r#"{"GPUContainerImages": {}, "Packages": [1,]}"#;
+        let error = images(both_wrong).unwrap_err().to_string();
+        assert_eq!(
+            Some(error),
+            images(r#"{"GPUContainerImages": [], "Packages": [1,]}"#)
+                .err()
+                .map(|error| error.to_string())
+        );
         assert_eq!(
             images("[]").unwrap_err().to_string(),
             "failed to unmarshal components.json: expected an object, found an array"

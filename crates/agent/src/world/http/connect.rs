@@ -55,7 +55,7 @@ pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Dup
 /// fails if a name does not exist for either IPv4 or IPv6; the node's uses the other response.
 fn ask_node(name: &str, port: u16) -> Vec<SocketAddr> {
     let printed = tool::probe("getent", &["ahosts".as_ref(), name.as_ref()], tool::PROBE_TIMEOUT);
-    let printed = printed.unwrap_or_default();
+    let printed = printed.and_then(|probe| probe()).unwrap_or_default();
     let mut addresses = Vec::new();
     for line in String::from_utf8_lossy(&printed).lines() {
         let address = line.split_ascii_whitespace().next().and_then(|word| word.parse().ok());
