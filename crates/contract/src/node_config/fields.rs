@@ -1,7 +1,6 @@
 //! The types that fields of the contract have.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use mooring_redact::{ProxyUrl, Secret};
 
@@ -188,13 +187,8 @@ impl<T: Value> Field for BTreeMap<String, T> {
     const LABEL: Label = Label::Map;
 
     fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), Error> {
-        decoder.entries(|decoder, key| {
-            let Entry::Vacant(slot) = self.entry(key.to_owned()) else { return Ok(false) };
-            if let Some(value) = T::read(decoder)? {
-                slot.insert(value);
-            }
-            Ok(true)
-        })
+        *self = decoder.map(|decoder| T::read(decoder))?;
+        Ok(())
     }
 
     fn is_unset(&self) -> bool {

@@ -69,6 +69,20 @@ fn errors_and_warnings_never_quote_values() {
 }
 
 #[test]
+fn the_first_duplicate_key_counts_before_whatever_follows_it() {
+    for rest in [r#""b":"3"}}}"#, r#""a":5}}}"#, r#""a":"4","b":"5"}}}"#, r#""b":5}}"#, "!", ""] {
+        let text = format!(
+            r#"{{"kubelet_config":{{"kubelet_flags":{{"z":"0","b":"1","a":"2","b":5,{rest}"#
+        );
+        let error = refused(&text);
+        assert_eq!(error.problem, Problem::Duplicate, "{text}");
+        assert!(error.to_string().starts_with(r#"kubelet_config.kubelet_flags["b"]: "#), "{error}");
+    }
+    let text = r#"{"kubelet_config":{"kubelet_flags":{"z":"0","a!":"1","b":"2","a!":"3"}}}"#;
+    assert!(refused(text).to_string().starts_with("kubelet_config.kubelet_flags[#4]: "));
+}
+
+#[test]
 fn the_same_field_by_its_two_names_is_a_duplicate() {
     assert_eq!(refused(r#"{"vm_size": "a", "vmSize": "a"}"#).problem, Problem::Duplicate);
     assert_eq!(refused(r#"{"vm_size": null, "vmSize": "a"}"#).problem, Problem::Duplicate);
