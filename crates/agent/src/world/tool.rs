@@ -279,7 +279,8 @@ mod tests {
         for (script, expected) in [("wc -c", "300000"), ("exec 0<&-; echo closed", "closed")] {
             let mut command = clean_command("sh".as_ref()).unwrap();
             command.args(["-c", script]);
-            let tool = RunningTool::start(command, &[b'x'; 300_000], Duration::from_mins(1));
+            let tool =
+                RunningTool::start(command, "x".repeat(300_000).as_bytes(), Duration::from_mins(1));
             let (status, [out, _]) = tool.unwrap().end().unwrap();
             assert!(status.unwrap().success());
             assert_eq!(String::from_utf8(out).unwrap().trim(), expected);
