@@ -46,6 +46,11 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.as_ref(), value.text.as_str()))
     }
 
+    /// The same, without copying the values.
+    pub(crate) fn into_exposed(self) -> impl Iterator<Item = (String, String)> {
+        self.variables.into_iter().map(|(name, value)| (name.into_owned(), value.text))
+    }
+
     /// Returns names and values, in order, with masked secrets.
     pub fn masked(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| {

@@ -107,18 +107,14 @@ fn prepare_child(
         program: command::PROGRAM,
         arguments: vec![command::FLAG.into(), command::script(root.as_ref()).into()],
         variables: match &root {
-            None => pairs(&environment),
-            Some(root) => pairs(&environment.prefixed_paths(root)),
+            None => environment.into_exposed().collect(),
+            Some(root) => environment.prefixed_paths(root).into_exposed().collect(),
         },
     });
     // Message of the upstream Go agent, which fails when it starts the child.
     let child = child
         .map_err(|BuildError::Nul { .. }| "exec: environment variable contains NUL".to_owned());
     Ok(Prepared { child, shown: command::line(None) })
-}
-
-fn pairs(environment: &environment::Environment) -> Vec<(String, String)> {
-    environment.expose_all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Reads a config, and logs what in it this agent does not know.
