@@ -1,4 +1,4 @@
-//! Detects wedged node pools, and rebuilds them from a journal that survives a kill at any instant.
+//! Detects wedged node pools, and rebuilds them so that a kill at any instant loses nothing.
 //!
 //! | module | idea |
 //! |---|---|
@@ -7,10 +7,10 @@
 //! | [`checks`], [`verdict`] | all checks in one table; the verdict of `detect` |
 //! | [`operation`], [`names`], `check_ids` | the running operation; names of objects and tags; names of checks |
 //! | `pool`: [`pool_body`], [`temporary_pool`] | bodies of pools; an existing temporary pool, and its run |
-//! | [`workflow`], [`effects`] | the repair as a workflow, its steps, journal and approved plan, and changes as data |
+//! | [`workflow`], [`effects`] | the repair as a workflow, its steps, facts and approved plan, and changes as data |
 //! | [`plan`] | plans of pools, with a hash over what matters |
 //! | `steps` | one decision from the run, the reads and the time |
-//! | `start`: [`start_checks`], [`resume`], [`history`] | conditions to start a run, and the authority to continue one; earlier runs |
+//! | `start`: [`start_checks`], [`resume`], [`history`] | conditions to start a run, and the authority to continue one; the limit of recreations |
 //! | [`runtime`] | Azure, Kubernetes, and the commands |
 //! | `present`: [`report`], [`documents`], [`screens`] | reports as data; JSON documents and screens of reports, plans and runs |
 //!

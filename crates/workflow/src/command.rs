@@ -8,9 +8,10 @@ use tokio::sync::watch;
 use crate::engine::workflow::Workflow;
 use crate::engine::world::Clock;
 use crate::engine::{RunError, RunOutcome, run};
-use crate::journal::{Content, Entry, JournalError, Record, Run};
+use crate::journal::{JournalError, MAX_START_BYTES, Run, Runs, encode};
 use crate::live::{Adapter, LiveWorld, Watcher};
-use crate::store::JournalStore;
+use crate::model::types::Types;
+use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, acquire};
 
@@ -33,7 +34,9 @@ impl<R, B> CommandResult<R, B> {
     #[must_use]
     pub fn failed(error: &StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) => Self::NoJournal(error.to_string()),
+            StoreError::Unavailable(_) | StoreError::TooLarge(..) => {
+                Self::NoJournal(error.to_string())
+            }
             StoreError::LostLock | StoreError::Journal(_) => Self::Failed(error.to_string()),
         }
     }
@@ -44,21 +47,26 @@ fn damaged(place: &str, error: &JournalError) -> String {
 }
 
 /// The journal as `status` shows it.
-pub struct JournalStatus<E> {
+pub struct JournalStatus<W: Types> {
     pub place: String,
-    pub records: Vec<Record<E>>,
+    pub runs: Runs<W>,
     pub lock: Option<Lock>,
 }
 
-impl<E: Content> JournalStatus<E> {
+impl<W: Types> JournalStatus<W> {
     /// Reads the journal without acquiring its lock.
-    pub async fn read(mut store: JournalStore<E>) -> Result<Self, String> {
-        let records = store.load().await.map_err(|error| match error {
+    pub async fn read(mut store: RunStore) -> Result<Self, String> {
+        let runs = store.load().await.map_err(|error| match error {
             StoreError::Journal(error) => damaged(&store.place(), &error),
             error => error.to_string(),
         })?;
         let lock = store.holder().await.map_err(|error| error.to_string())?;
-        Ok(Self { place: store.place(), records, lock })
+        Ok(Self { place: store.place(), runs, lock })
+    }
+
+    /// Returns the last run if it can be resumed.
+    pub fn unfinished(&self) -> Option<&Run<W>> {
+        self.runs.last.as_ref().filter(|run| !run.is_finished())
     }
 }
 
@@ -72,9 +80,9 @@ pub struct Process {
 
 /// A journal whose lock this process holds.
 pub struct HeldJournal<W: Workflow> {
-    pub store: JournalStore<Entry<W>>,
+    pub store: RunStore,
     lock: JournalLock,
-    pub records: Vec<Record<Entry<W>>>,
+    pub runs: Runs<W>,
 }
 
 impl<W: Workflow> HeldJournal<W> {
@@ -88,13 +96,6 @@ impl<W: Workflow> HeldJournal<W> {
         self.release().await;
         result
     }
-
-    /// Drops all but the last `retained` records.
-    pub async fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
-        self.store.keep(self.records.len(), retained).await?;
-        self.records.drain(..self.records.len() - retained);
-        Ok(())
-    }
 }
 
 impl Process {
@@ -105,13 +106,13 @@ impl Process {
     /// Acquires the lock of a journal.
     pub async fn acquire<W: Workflow, R, B>(
         &self,
-        mut store: JournalStore<Entry<W>>,
+        mut store: RunStore,
         wait: LockWait,
         say: &mut dyn FnMut(&str),
     ) -> Result<HeldJournal<W>, CommandResult<R, B>> {
         let mut stop = self.stop.clone();
         match acquire(&mut store, &self.owner, wait, &self.clock, &mut stop, say).await {
-            Ok((lock, records)) => Ok(HeldJournal { store, lock, records }),
+            Ok((lock, runs)) => Ok(HeldJournal { store, lock, runs }),
             Err(LockError::Busy(lock)) => Err(CommandResult::Held(lock)),
             Err(LockError::Interrupted) => {
                 Err(CommandResult::Resumable("stopped while waiting for the lock".to_owned()))
@@ -126,48 +127,54 @@ impl Process {
     /// Acquires the lock of a journal whose last run can be resumed. Otherwise releases it.
     pub async fn acquire_unfinished<W: Workflow, R, B>(
         &self,
-        store: JournalStore<Entry<W>>,
+        store: RunStore,
         wait: LockWait,
         say: &mut dyn FnMut(&str),
-    ) -> Result<(HeldJournal<W>, Run<W>), (CommandResult<R, B>, Vec<Record<Entry<W>>>)> {
+    ) -> Result<(HeldJournal<W>, Run<W>), (CommandResult<R, B>, Runs<W>)> {
         let journal =
-            self.acquire(store, wait, say).await.map_err(|result| (result, Vec::new()))?;
-        let place = journal.store.place();
-        let result = match Run::replay(&journal.records) {
-            Ok(Some(run)) if !run.is_finished() => return Ok((journal, run)),
-            Ok(Some(run)) => CommandResult::Nothing(format!("run {} is finished", run.id)),
-            Ok(None) => CommandResult::Nothing(format!("no run found in {place}")),
-            Err(error) => CommandResult::Failed(damaged(&place, &error)),
+            self.acquire(store, wait, say).await.map_err(|result| (result, Runs::default()))?;
+        let nothing = match journal.runs.last.clone() {
+            Some(run) if !run.is_finished() => return Ok((journal, run)),
+            Some(run) => format!("run {} is finished", run.id),
+            None => format!("no run found in {}", journal.store.place()),
         };
-        let records = journal.records.clone();
-        Err(journal.end((result, records)).await)
+        let runs = journal.runs.clone();
+        Err(journal.end((CommandResult::Nothing(nothing), runs)).await)
     }
 
-    /// Writes the first record of a session, and drives the run while renewing the lock.
+    /// Stores a run that starts or continues in this session, and drives it while renewing the lock.
     pub async fn drive<W: Workflow, B>(
         &self,
         journal: HeldJournal<W>,
-        first: Record<Entry<W>>,
+        next: Run<W>,
         terms: &W::Terms,
         adapter: impl Adapter<W>,
         watcher: Watcher<'_, W>,
     ) -> CommandResult<RunOutcome<W>, B> {
-        let HeldJournal { mut store, mut lock, mut records } = journal;
-        let confirmed = lock.confirm().await;
-        let appended = match confirmed {
-            Ok(()) => store.append(&first).await,
+        let HeldJournal { mut store, mut lock, mut runs } = journal;
+        let is_new = runs.last.as_ref().is_none_or(|last| last.id != next.id);
+        let dropped = if is_new { runs.archive(self.now()) } else { Vec::new() };
+        let bytes = encode(&next, &runs.past).len();
+        let saved = match lock.confirm().await {
+            Ok(()) if is_new && bytes > MAX_START_BYTES => {
+                Err(StoreError::TooLarge(bytes, MAX_START_BYTES))
+            }
+            Ok(()) => store.save(&next, &runs.past).await,
             lost => lost,
         };
-        if let Err(error) = appended {
+        if let Err(error) = saved {
             return CommandResult::failed(&error);
         }
-        records.push(first);
+        for run in dropped {
+            store.forget_backups(&run).await;
+        }
         let (clock, stop) = (Rc::clone(&self.clock), self.stop.clone());
         let gate = lock.gate();
-        let mut world = LiveWorld { adapter, store, gate, clock, stop, watcher };
+        let past = runs.past;
+        let mut world = LiveWorld { adapter, store, past, gate, clock, stop, watcher };
         let ended = tokio::select! {
             // On the heap: it is large.
-            ended = Box::pin(run(&mut world, terms, records)) => ended,
+            ended = Box::pin(run(&mut world, terms, next)) => ended,
             lost = lock.keep() => return CommandResult::Resumable(lost.to_string()),
         };
         drop(world);

@@ -1,14 +1,14 @@
-//! Runs an approved plan step by step from a journal, so that a kill at any point loses nothing.
+//! Runs an approved plan step by step from a stored document, so that a kill at any point loses nothing.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `model`: [`types`], [`effect`], [`check`], [`reading`], [`decision`] | the parts of a workflow: steps, changes, conditions, results of reads, decisions |
 //! | [`approval`], [`canonical`] | the hash and the approval of a plan |
-//! | [`journal`] | records in their order, and the run that they describe |
+//! | [`journal`] | the document of a run, and the changes that it takes |
 //! | [`engine`]: [`workflow`], [`world`], [`retry`] | the loop between decisions and the world, both as traits; retries of effects |
 //! | [`store`], [`lock`] | the place of a journal, and its lock |
 //! | [`live`], [`command`] | the implementation of the world, and the common parts of commands |
-//! | `present`: [`report`], [`status`], [`published`], [`screens`] | the history and state of a run, its JSON documents and its screens |
+//! | `present`: [`status`], [`published`], [`screens`] | the state of a run, its JSON documents and its screens |
 //! | [`responses`] | responses of a Kubernetes API |
 //!
 //! Independent of Azure, node pools and finalizers.
@@ -26,13 +26,13 @@ pub mod store;
 pub use approval::canonical;
 pub use engine::{retry, workflow, world};
 pub use model::{check, decision, document, effect, reading, types};
-pub use present::{flowchart, plural, published, report, screens, status};
+pub use present::{flowchart, plural, published, screens, status};
 pub use store::lock;
 pub use store::lock::process;
 
 pub use engine::workflow::{Context, Workflow};
 pub use engine::{RunError, RunOutcome, run};
-pub use journal::{Attempt, Entry, Phase, Record, Replay, Run};
+pub use journal::{Attempt, CompletedStep, Entry, PastRun, Phase, Record, Run, Runs};
 pub use model::check::{CheckResult, Outcome};
 pub use model::decision::{Decision, Halt, Stop, StopKind, Unknown};
 pub use model::document::{Document, Session};

@@ -9,10 +9,10 @@ use tokio::sync::watch;
 
 use crate::engine::workflow::Workflow;
 use crate::engine::world::{AppendError, Clock, World};
-use crate::journal::{Entry, Record, Run};
+use crate::journal::{Entry, PastRun, Record, Run};
 use crate::model::decision::{Decision, Stop};
 use crate::model::effect::EffectResult;
-use crate::store::JournalStore;
+use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{TERM, TIMES};
 
@@ -33,7 +33,8 @@ pub trait Adapter<W: Workflow> {
 
 pub(crate) struct LiveWorld<'a, W: Workflow, A> {
     pub(crate) adapter: A,
-    pub(crate) store: JournalStore<Entry<W>>,
+    pub(crate) store: RunStore,
+    pub(crate) past: Vec<PastRun<W::Finish>>,
     /// Closes when the lock is not renewed.
     pub(crate) gate: Arc<Gate>,
     pub(crate) clock: Clock,
@@ -60,11 +61,14 @@ impl<W: Workflow, A: Adapter<W>> World<W> for LiveWorld<'_, W, A> {
         self.adapter.perform(effect, now).await
     }
 
-    async fn append(&mut self, record: &Record<Entry<W>>) -> Result<(), AppendError> {
+    async fn append(&mut self, record: &Record<W>, run: &Run<W>) -> Result<(), AppendError> {
         may_write(&self.gate).await?;
-        self.store.append(record).await?;
+        if let Some(backup) = W::backup(&record.entry) {
+            self.store.back_up(&run.id, backup).await?;
+        }
+        self.store.save(run, &self.past).await?;
         // An effect follows its intent at once. It must not start if the write outlasted the lock.
-        if matches!(record.entry, Entry::Intent { .. }) {
+        if matches!(record.entry, Entry::Intent(_)) {
             may_write(&self.gate).await?;
         }
         Ok(())

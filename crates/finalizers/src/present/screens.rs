@@ -22,6 +22,7 @@ pub fn plan(plan: &Plan, cluster: &str, next: Option<&[Next]>, is_wide: bool) ->
     if plan.nothing_to_do {
         let text = format!("No resources of {profile} found in {cluster}. Nothing to do.");
         screen.sentence(Mark::Good, text);
+        screens::next(&mut screen, "Next", next.unwrap_or_default());
         return screen;
     }
     let objects = counted(plan.objects.len(), "custom resource");

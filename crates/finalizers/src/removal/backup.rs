@@ -1,4 +1,4 @@
-//! A copy of an object whose finalizers are removed, for the journal.
+//! A copy of an object whose finalizers are removed.
 
 use std::io::{Read as _, Write as _};
 
@@ -7,12 +7,13 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use mooring_workflow::store::Backup;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Larger objects are compressed.
 const MAX_PLAIN: usize = 8 * 1024;
-/// Half of the 1 MiB of a `ConfigMap`, into which a record must fit.
+/// Half of the 1 MiB of a `ConfigMap`.
 const MAX_PACKED: usize = 512 * 1024;
 
 /// Longer annotations are not kept.
@@ -20,7 +21,7 @@ const MAX_ANNOTATION: usize = 1024;
 
 /// An object without secrets and `managedFields`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Backup {
+pub struct SavedObject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<Value>,
     /// Base64 of gzip of a larger object's JSON.
@@ -31,8 +32,8 @@ pub struct Backup {
     pub stripped: Vec<String>,
 }
 
-impl Backup {
-    /// Returns the required size if the journal cannot store it.
+impl SavedObject {
+    /// Returns the required size if a `ConfigMap` cannot store it.
     pub fn of(object: &Value) -> Result<Self, usize> {
         let mut object = object.clone();
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -56,6 +57,12 @@ impl Backup {
             return Err(packed.len());
         }
         Ok(Self { object: None, packed: Some(packed), stripped })
+    }
+
+    /// Returns the text of the copy, or its required size.
+    pub fn backup(object: &Value) -> Result<Backup, usize> {
+        // Writing to memory does not fail.
+        Self::of(object).map(|saved| Backup::new(serde_json::to_string(&saved).unwrap_or_default()))
     }
 
     pub fn restore(&self) -> Option<Value> {
@@ -87,7 +94,7 @@ mod tests {
                     "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"password\":\"hunter2\"}", "packed": "h4sI".repeat(400), "a": "b"}},
                 "spec": {"text": "y".repeat(size), "password": "hunter2"},
             });
-            let backup = Backup::of(&object).unwrap();
+            let backup = SavedObject::of(&object).unwrap();
             assert_eq!(backup.packed.is_some(), size > MAX_PLAIN);
             assert_eq!(backup.stripped, ["/spec/password"]);
             let restored = backup.restore().unwrap();
@@ -109,7 +116,7 @@ mod tests {
             text.push_str(&link);
         }
         let object = json!({ "spec": text });
-        let bytes = Backup::of(&object).unwrap_err();
+        let bytes = SavedObject::of(&object).unwrap_err();
         assert!(bytes > MAX_PACKED, "{bytes}");
     }
 }

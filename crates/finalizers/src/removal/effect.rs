@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::backup::Backup;
 use crate::operator::target::Target;
+use mooring_workflow::store::{Backup, webhook};
 use mooring_workflow::{Authority, EffectResult};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub enum Effect {
         version: String,
         removed: Vec<String>,
         kept: Vec<String>,
-        backup: Box<Backup>,
+        backup: Backup,
     },
     /// Scales a workload to zero.
     ScaleDown {
@@ -84,13 +84,6 @@ impl mooring_workflow::Effect for Effect {
     fn authority(&self) -> Authority {
         Authority::Approved
     }
-}
-
-fn webhook(message: &str) -> Option<&str> {
-    ["admission webhook \"", "failed calling webhook \""].iter().find_map(|lead| {
-        let (_, rest) = message.split_once(lead)?;
-        rest.split_once('"').map(|(name, _)| name)
-    })
 }
 
 /// Returns the reason why an effect failed; none if it succeeded or is in progress.

@@ -1,24 +1,25 @@
-//! Removal of an operator's resources as a workflow: its types, and the facts of its journal.
+//! Removal of an operator's resources as a workflow: its types, and the facts of its runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use mooring_workflow::EffectResult;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::lock::LockOwner;
+use mooring_workflow::store::Backup;
 use mooring_workflow::types::Types;
-use mooring_workflow::{EffectResult, Replay};
 use serde::{Deserialize, Serialize};
 
-use super::backup::Backup;
 use super::effect::Effect;
 use super::step::Step;
 use crate::cluster::view::Query;
 use crate::operator::profile::Profile;
 
 pub type Entry = mooring_workflow::Entry<FinalizerRemoval>;
-pub type Record = mooring_workflow::Record<Entry>;
-/// A run of the journal. It contributes backoff, skipped objects and the current step, never more targets.
+pub type Record = mooring_workflow::Record<FinalizerRemoval>;
+/// A stored run. It contributes backoff, skipped objects and the current step, never more targets.
 pub type Run = mooring_workflow::Run<FinalizerRemoval>;
+pub type Runs = mooring_workflow::Runs<FinalizerRemoval>;
 pub type Attempt = mooring_workflow::Attempt<Effect>;
 pub type RunOutcome = mooring_workflow::RunOutcome<FinalizerRemoval>;
 pub type Decision = mooring_workflow::Decision<FinalizerRemoval>;
@@ -28,7 +29,7 @@ pub type Decision = mooring_workflow::Decision<FinalizerRemoval>;
 pub struct FinalizerRemoval;
 
 impl Types for FinalizerRemoval {
-    const SCHEMA: &'static str = "mooring.finalizers.journal/v1";
+    const SCHEMA: &'static str = "mooring.finalizers.document/v1";
 
     type Session = Session;
     type Step = Step;
@@ -39,9 +40,7 @@ impl Types for FinalizerRemoval {
     type Leftover = Leftover;
     type Reason = Reason;
     type Query = Query;
-}
 
-impl Replay for FinalizerRemoval {
     fn facts(_: &Session) -> Facts {
         Facts::default()
     }
@@ -53,6 +52,17 @@ impl Replay for FinalizerRemoval {
             }
             Entry::Fact(Fact::Saved { key, .. }) => drop(run.facts.saved.insert(key.clone())),
             _ => {}
+        }
+    }
+
+    fn backup(entry: &Entry) -> Option<&Backup> {
+        match entry {
+            Entry::Intent(effect) => match &**effect {
+                Effect::Strip { backup, .. } => Some(backup),
+                _ => None,
+            },
+            Entry::Fact(Fact::Saved { backup, .. }) => backup.as_ref(),
+            _ => None,
         }
     }
 }
@@ -83,7 +93,6 @@ impl mooring_workflow::Session for Session {
 
 /// Facts in addition to steps and effects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Fact {
     /// An object is skipped.
     Spared {
@@ -96,12 +105,12 @@ pub enum Fact {
         /// Path and uid.
         key: String,
         /// None if it cannot be read, or is too large.
-        backup: Option<Box<Backup>>,
+        backup: Option<Backup>,
     },
 }
 
 /// State from the facts of a removal.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Skipped objects by path and uid, with reasons.
     pub spared: BTreeMap<String, String>,

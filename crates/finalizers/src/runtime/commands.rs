@@ -1,17 +1,18 @@
 //! The commands plan, apply, resume and status.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_kube::Client;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
-use mooring_workflow::journal::retained;
 use mooring_workflow::live::{self, Adapter};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
-use mooring_workflow::store::JournalStore;
+use mooring_workflow::store::RunStore;
 use mooring_workflow::workflow::View as _;
 use mooring_workflow::world::Clock;
-use mooring_workflow::{EffectResult, Stop, StopKind};
+use mooring_workflow::{EffectResult, Reading, Stop, StopKind};
 use tokio::sync::watch;
 
 use super::api::OperatorCluster;
@@ -21,13 +22,11 @@ use crate::operator::settings::Settings;
 use crate::plan::terms::Terms;
 use crate::plan::{self, Plan};
 use crate::removal::effect::Effect;
-use crate::removal::workflow::{Entry, FinalizerRemoval, Reason, Record, Run, RunOutcome};
+use crate::removal::workflow::{FinalizerRemoval, Reason, Run, RunOutcome};
 use crate::steps::reads;
 
 /// Time to wait for a process that renews its lock.
 const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
-/// Runs that a journal keeps, with their backups.
-const MAX_RUNS: usize = 4;
 const ABOUT: &str =
     "Journal of an operator removal, with backups; `mooring finalizers status` prints it.";
 
@@ -46,7 +45,7 @@ pub struct Remover {
 pub struct SignedOut;
 
 pub type CommandResult = command::CommandResult<RunOutcome, StartError>;
-pub type JournalStatus = command::JournalStatus<Entry>;
+pub type JournalStatus = command::JournalStatus<FinalizerRemoval>;
 
 impl Remover {
     /// Makes no request. `stop` is true once a run must stop at the next safe point.
@@ -93,9 +92,9 @@ impl Remover {
         ApprovalToken::expiry(self.process.now())
     }
 
-    fn store(&self) -> JournalStore<Entry> {
+    fn store(&self) -> RunStore {
         let [namespace, name] = &self.cluster.lock;
-        JournalStore::new(self.cluster.api.clone(), namespace, name.clone(), ABOUT)
+        RunStore::new(self.cluster.api.clone(), namespace, name.clone(), ABOUT)
     }
 
     /// Reads the journal without its lock.
@@ -103,11 +102,33 @@ impl Remover {
         JournalStatus::read(self.store()).await
     }
 
+    /// Returns the API groups with objects that are being deleted and have finalizers, and how many, as far as they can be
+    /// read.
+    pub async fn stuck_groups(&self) -> Vec<(String, usize)> {
+        let Answer::Crds(Reading::Known(crds)) = self.cluster.observe(&Query::Crds).await else {
+            return Vec::new();
+        };
+        let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+        for crd in crds.into_iter().filter(|crd| crd.version.is_some()) {
+            let group = crd.group.clone();
+            let Answer::Objects(_, objects) =
+                self.cluster.observe(&Query::Objects(Box::new(crd))).await
+            else {
+                continue;
+            };
+            let all = objects.known().into_iter().flatten();
+            let stuck = all.filter(|one| one.deleting && !one.finalizers.is_empty()).count();
+            if stuck > 0 {
+                *groups.entry(group).or_default() += stuck;
+            }
+        }
+        groups.into_iter().collect()
+    }
+
     /// Returns true if the last run of this profile can be resumed; false as well if it cannot be read.
     pub async fn has_unfinished_run(&self) -> bool {
         let Ok(status) = self.status().await else { return false };
-        let run = Run::replay(&status.records).ok().flatten();
-        run.is_some_and(|run| !run.is_finished() && self.check_profile(&run).is_ok())
+        status.unfinished().is_some_and(|run| self.check_profile(run).is_ok())
     }
 
     /// Starts a run and drives it until it stops.
@@ -118,20 +139,15 @@ impl Remover {
         watcher: Watcher<'_>,
     ) -> CommandResult {
         let acquired = self.process.acquire(self.store(), LockWait::None, &mut |_| {}).await;
-        let mut journal: HeldJournal<_> = match acquired {
+        let journal: HeldJournal<_> = match acquired {
             Ok(journal) => journal,
             Err(result) => return result,
         };
         let (now, owner) = (self.process.now(), self.process.owner.clone());
-        let first = match begin(&journal.records, plan, approval, owner, &random_id(), now) {
-            Ok(first) => first,
-            Err(error) => return journal.end(CommandResult::Refused(error)).await,
-        };
-        let kept = retained(&journal.records, MAX_RUNS, |_| false);
-        if let Err(error) = journal.keep(kept).await {
-            return CommandResult::failed(&error);
+        match begin(&journal.runs, plan, approval, owner, &random_id(), now) {
+            Ok(run) => self.drive(plan, journal, run, watcher).await,
+            Err(error) => journal.end(CommandResult::Refused(error)).await,
         }
-        self.drive(plan, journal, first, watcher).await
     }
 
     /// Continues the last run with a new, approved plan from live state.
@@ -149,8 +165,8 @@ impl Remover {
             Err((result, _)) => return result,
         };
         let (owner, now) = (self.process.owner.clone(), self.process.now());
-        match start_checks::resume(&journal.records, &run, plan, approval, owner, now) {
-            Ok(first) => self.drive(plan, journal, first, watcher).await,
+        match start_checks::resume(run, plan, approval, owner, now) {
+            Ok(run) => self.drive(plan, journal, run, watcher).await,
             Err(error) => journal.end(CommandResult::Refused(error)).await,
         }
     }
@@ -164,11 +180,11 @@ impl Remover {
         &self,
         plan: &Plan,
         journal: HeldJournal<FinalizerRemoval>,
-        first: Record,
+        run: Run,
         watcher: Watcher<'_>,
     ) -> CommandResult {
         let terms = Terms::new(self.settings.clone(), plan);
-        self.process.drive(journal, first, &terms, self.cluster.clone(), watcher).await
+        self.process.drive(journal, run, &terms, self.cluster.clone(), watcher).await
     }
 }
 

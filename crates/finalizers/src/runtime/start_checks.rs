@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 use mooring_workflow::approval::{Approval, PlanHash};
-use mooring_workflow::journal::{JournalError, follow};
+use mooring_workflow::journal::JournalError;
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::{CheckResult, Outcome};
 use thiserror::Error;
 
 use crate::operator::profile::Profile;
 use crate::plan::Plan;
-use crate::removal::workflow::{Entry, Record, Run, Session};
+use crate::removal::workflow::{Entry, Run, Runs, Session};
 
 /// A run may not start. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -94,37 +94,34 @@ pub(super) fn compare_profile(state: &Run, wanted: &Profile) -> Result<(), Start
     Err(StartError::OtherProfile { run: mooring_redact::identifier(&state.id), was, wanted })
 }
 
-/// Returns the first record of a run, if it may start.
+/// Returns a new run, if it may start.
 pub(super) fn begin(
-    records: &[Record],
+    runs: &Runs,
     plan: &Plan,
     approval: &Approval,
     owner: LockOwner,
     run: &str,
     now: Timestamp,
-) -> Result<Record, StartError> {
-    if let Some(state) = Run::replay(records)?
-        && !state.is_finished()
-    {
-        compare(&state, plan)?;
-        return Err(StartError::Unfinished(state.id));
+) -> Result<Run, StartError> {
+    if let Some(unfinished) = runs.last.as_ref().filter(|run| !run.is_finished()) {
+        compare(unfinished, plan)?;
+        return Err(StartError::Unfinished(unfinished.id.clone()));
     }
-    let session = session(plan, approval, owner, now)?;
-    Ok(follow(records.last(), run, now, Entry::RunStarted(session)))
+    Ok(Run::begin(run, session(plan, approval, owner, now)?, now))
 }
 
-/// Returns the record that continues an unfinished run, if it may.
+/// Continues an unfinished run, if it may.
 pub(super) fn resume(
-    records: &[Record],
-    state: &Run,
+    mut run: Run,
     plan: &Plan,
     approval: &Approval,
     owner: LockOwner,
     now: Timestamp,
-) -> Result<Record, StartError> {
-    compare(state, plan)?;
+) -> Result<Run, StartError> {
+    compare(&run, plan)?;
     let session = session(plan, approval, owner, now)?;
-    Ok(follow(records.last(), &state.id, now, Entry::Resumed(session)))
+    run.change(now, Entry::Resumed(Box::new(session)))?;
+    Ok(run)
 }
 
 fn session(
@@ -132,13 +129,13 @@ fn session(
     approval: &Approval,
     owner: LockOwner,
     now: Timestamp,
-) -> Result<Box<Session>, StartError> {
+) -> Result<Session, StartError> {
     approve(plan, approval, now)?;
-    Ok(Box::new(Session {
+    Ok(Session {
         plan: plan.approval.clone(),
         approval: approval.clone(),
         cluster: plan.cluster.clone(),
         profile: Box::new(plan.profile.clone()),
         owner,
-    }))
+    })
 }

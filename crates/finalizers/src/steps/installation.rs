@@ -8,7 +8,7 @@ use crate::cluster::observation::OperatorWorkload;
 use crate::cluster::view::Query;
 use crate::operator::profile::ReleaseResources;
 use crate::operator::target::Target;
-use crate::removal::backup::Backup;
+use crate::removal::backup::SavedObject;
 use crate::removal::effect::Effect;
 use crate::removal::workflow::{Decision, Fact, Reason};
 use mooring_workflow::Reading;
@@ -137,8 +137,8 @@ fn contents_planned(cx: &Context<'_>) -> Result<Result<(), String>, Halt> {
     let unread = || Unknown::NotRead(Query::Whole(target.path.clone()));
     let whole = cx.view.whole.get(&target.path).ok_or_else(unread)?;
     let same = |whole: &&serde_json::Value| whole["metadata"]["uid"] == target.uid.as_str();
-    let backup = whole.known().filter(same).and_then(|whole| Backup::of(whole).ok());
-    let (key, backup) = (saved_key(target), backup.map(Box::new));
+    let backup = whole.known().filter(same).and_then(|whole| SavedObject::backup(whole).ok());
+    let key = saved_key(target);
     Err(Decision::Record(Box::new(Fact::Saved { key, backup })).into())
 }
 

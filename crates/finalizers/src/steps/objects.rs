@@ -6,7 +6,7 @@ use super::context::{Context, Halt, Objects, Progress, Unknown};
 use crate::cluster::observation::LiveObject;
 use crate::cluster::unreadable::unreadable;
 use crate::cluster::view::Query;
-use crate::removal::backup::Backup;
+use crate::removal::backup::SavedObject;
 use crate::removal::effect::Effect;
 use crate::removal::workflow::{Decision, Fact};
 use mooring_workflow::Reading;
@@ -160,13 +160,13 @@ fn removal(cx: &Context<'_>, object: &LiveObject) -> Result<Removal, Halt> {
     if removed.is_empty() {
         return Ok(Removal::None);
     }
-    match Backup::of(whole) {
+    match SavedObject::backup(whole) {
         Ok(backup) => Ok(Removal::Wanted(Box::new(Effect::Strip {
             target: now.target,
             version: now.version,
             removed,
             kept,
-            backup: Box::new(backup),
+            backup,
         }))),
         Err(bytes) => {
             Err(spare(object, format!("its backup ({bytes} bytes) does not fit into a ConfigMap")))

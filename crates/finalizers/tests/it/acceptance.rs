@@ -71,13 +71,12 @@ async fn object_changed_before_the_patch_is_read_again() {
     let harness = Harness::model("patch_409");
     let objects = harness.retired().await;
     fault(&harness, "PATCH", "/apis/*/clusterthings/one", 409, Some(2));
-    let (ending, report) = harness.apply().await;
+    let (ending, _) = harness.apply().await;
     finished(&ending, true);
-    let tries = report
-        .effects
-        .iter()
-        .filter(|effect| effect.what.starts_with("strip") && effect.what.ends_with(" one"));
-    assert_eq!(tries.count(), 3);
+    let run = harness.run().await.unwrap();
+    let strips = |key: &&String| key.starts_with("strip") && key.contains(" one ");
+    let tries = run.attempts.iter().filter(|(key, _)| strips(key)).map(|(_, tried)| tried.count);
+    assert_eq!(tries.collect::<Vec<_>>(), [3]);
     assert!(harness.is_gone(&objects[0]).await);
 }
 
@@ -354,7 +353,7 @@ async fn second_process_stops_at_the_lock_or_unfinished_run() {
     harness.call("PATCH", &lease, json!({ "spec": spec })).await;
     let held = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
     assert!(matches!(held, CommandResult::Held(_)), "{held:?}");
-    assert!(map["data"]["journal"].as_str().unwrap().contains("mooring.finalizers.journal/v1"));
+    assert!(map["data"]["run"].as_str().unwrap().contains("mooring.finalizers.document/v1"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -433,4 +432,17 @@ mod slow {
         assert!(lists < 60, "{lists}");
         assert!(trace.contains("&continue="), "lists are paged");
     }
+}
+
+/// Without a profile, what blocks a namespace is found by its state.
+#[tokio::test(start_paused = true)]
+async fn groups_with_stuck_objects_are_found_without_a_profile() {
+    let harness = Harness::model("stuck_groups");
+    let objects = harness.retired().await;
+    assert_eq!(harness.remover().stuck_groups().await, []);
+    for object in &objects[2..] {
+        harness.call("DELETE", object, Value::Null).await;
+    }
+    let sub = format!("sub.{}", harness.group);
+    assert_eq!(harness.remover().stuck_groups().await, [(sub, 2)]);
 }

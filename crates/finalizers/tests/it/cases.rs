@@ -1,13 +1,12 @@
 //! Cases for the model and a real server.
 
+use mooring_finalizers::backup::SavedObject;
 use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::documents::PublishedPlan;
 use mooring_finalizers::effect::Effect;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
 use mooring_finalizers::step::Step;
-use mooring_finalizers::workflow::Entry;
-use mooring_finalizers::workflow::Fact;
 use mooring_finalizers::workflow::Finish;
 use mooring_finalizers::workflow::RunOutcome;
 use mooring_workflow::Outcome;
@@ -89,28 +88,24 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
     );
 
     // Each removal is in the journal with its finalizers and a backup, without secrets.
-    let records = harness.remover().status().await.unwrap().records;
-    let stripped: Vec<_> = records
-        .iter()
-        .filter_map(|record| match &record.entry {
-            Entry::Intent { effect, .. } => match &**effect {
-                Effect::Strip { target, removed, backup, .. } => {
-                    Some((target.name.clone(), removed.len(), backup.restore().unwrap()))
-                }
-                _ => None,
-            },
-            _ => None,
-        })
-        .collect();
+    let run = harness.run().await.unwrap();
+    let mut stripped = Vec::new();
+    for attempt in run.attempts.values() {
+        if let Effect::Strip { removed, backup, .. } = &attempt.effect {
+            stripped.push((removed.len(), harness.copy(backup).await));
+        }
+    }
     assert_eq!(stripped.len(), 3, "{stripped:?}");
-    assert!(stripped.iter().all(|(_, _, object)| object["spec"]["size"] == 3));
-    assert!(stripped.iter().any(|(_, removed, _)| *removed == 2));
-    let saved = records.iter().find_map(|record| match &record.entry {
-        Entry::Fact(Fact::Saved { backup, .. }) => backup.as_ref()?.restore(),
-        _ => None,
-    });
-    assert_eq!(saved.unwrap()["data"]["size"], "3", "what goes with the namespace as well");
-    assert!(!format!("{records:?}").contains("hunter2"));
+    assert!(stripped.iter().all(|(_, object)| object["spec"]["size"] == 3));
+    assert!(stripped.iter().any(|(removed, _)| *removed == 2));
+    let (_, maps) = harness.get("/api/v1/namespaces/mooring-system/configmaps").await;
+    let maps = maps["items"].as_array().unwrap();
+    let copies = maps.iter().filter_map(|map| map["data"]["object"].as_str());
+    let saved = copies.filter_map(|text| serde_json::from_str::<SavedObject>(text).ok()?.restore());
+    let saved =
+        saved.filter(|object| object["kind"] == "ConfigMap").map(|map| map["data"]["size"].clone());
+    assert_eq!(saved.collect::<Vec<_>>(), ["3"], "what goes with the namespace as well");
+    assert!(!format!("{maps:?}{run:?}").contains("hunter2"));
     assert!(planned(&harness.remover()).await.nothing_to_do, "nothing is left to do");
 }
 
@@ -363,7 +358,7 @@ pub(crate) async fn running_operator_keeps_its_finalizers(harness: Harness) {
     };
     assert_eq!(name, "operator-gone");
     assert!(why.contains(&format!("deployments.apps {}/op", harness.namespace)), "{why}");
-    assert!(remover.status().await.unwrap().records.is_empty(), "nothing was begun");
+    assert!(remover.status().await.unwrap().runs.last.is_none(), "nothing was begun");
     let (_, found) = harness.get(&objects[0]).await;
     assert!(found["metadata"]["deletionTimestamp"].is_null());
     harness.call("DELETE", &path, Value::Null).await;

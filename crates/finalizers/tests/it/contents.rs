@@ -4,7 +4,7 @@
 use mooring_finalizers::contents::Content;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::step::Step;
-use mooring_finalizers::workflow::{Decision, Entry, Finish, Reason, Run, RunOutcome};
+use mooring_finalizers::workflow::{Decision, Finish, Reason, Run, RunOutcome};
 use mooring_workflow::{Outcome, Step as _};
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ async fn objects_of_others_in_the_namespace_block_until_each_is_named() {
                 panic!("{ending:?}")
             };
             assert_eq!(name, CHECK);
-            assert!(remover.status().await.unwrap().records.is_empty(), "nothing was begun");
+            assert!(remover.status().await.unwrap().runs.last.is_none(), "nothing was begun");
         } else {
             assert!(is_finished(&ending, Finish::Clean), "{ending:?}");
             assert!(harness.is_gone(&root).await);
@@ -100,7 +100,7 @@ async fn object_created_during_the_run_keeps_the_namespace() {
         let remover = harness.remover();
         let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
         assert!(is_finished(&ending, Finish::Leftovers), "{ending:?}");
-        let report = Report::of(&remover.status().await.unwrap().records);
+        let report = Report::of(&remover.status().await.unwrap());
         let reason = why(&report, "namespaces", &harness.namespace);
         assert!(reason.contains(&format!("secrets {}/late", harness.namespace)), "{reason}");
         assert!(!harness.is_gone(&format!("{root}/secrets/late")).await);
@@ -127,7 +127,7 @@ async fn namespace_and_object_that_were_made_again_are_not_deleted() {
     let remover = harness.remover();
     let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
     assert!(is_finished(&ending, Finish::Leftovers), "{ending:?}");
-    let report = Report::of(&remover.status().await.unwrap().records);
+    let report = Report::of(&remover.status().await.unwrap());
     for (resource, name, path) in [
         ("namespaces".to_owned(), harness.namespace.as_str(), &path),
         (format!("clusterthings.{}", harness.group), "one", &objects[0]),
@@ -184,10 +184,9 @@ async fn operator_that_is_installed_again_stops_every_step_that_deletes() {
             ),
             "{step:?}: {ending:?}"
         );
-        let records = remover.status().await.unwrap().records;
-        let made = records.iter().filter(
-            |record| matches!(&record.entry, Entry::Intent { step: of, .. } if *of >= step),
-        );
+        let run = harness.run().await.unwrap();
+        assert_eq!(run.step(), Some(step));
+        let made = run.attempts.values().filter(|attempt| !run.is_before_step(attempt));
         assert_eq!(made.count(), 0, "{step:?}");
     }
 }

@@ -11,12 +11,9 @@ use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::target::Target;
-use mooring_finalizers::workflow::Entry;
-use mooring_finalizers::workflow::Record;
 use mooring_finalizers::workflow::RunOutcome;
-use mooring_workflow::EffectResult;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::{encode, follow};
+use mooring_workflow::journal::encode;
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, KillableProcess, approved, planned};
@@ -52,99 +49,64 @@ async fn versions(harness: &Harness, paths: &[String]) -> Vec<Value> {
     all
 }
 
-/// A change of a journal.
-type Forgery = (&'static str, fn(&mut Entry, &Target));
+/// A change of a stored run, as JSON.
+type Forgery = (&'static str, fn(&mut Value, &Target));
 
 fn forgeries() -> Vec<Forgery> {
-    fn started(entry: &mut Entry, change: impl FnOnce(&mut mooring_finalizers::profile::Profile)) {
-        if let Entry::RunStarted(session) = entry {
-            change(&mut session.profile);
-        }
-    }
-    fn of(name: &'static str, change: fn(&mut Entry, &Target)) -> Forgery {
+    fn of(name: &'static str, change: fn(&mut Value, &Target)) -> Forgery {
         (name, change)
     }
-    fn aimed(entry: &mut Entry, victim: &Target) {
-        if let Entry::Intent { effect, .. } = entry {
-            match &mut **effect {
-                Effect::Delete { target }
-                | Effect::Strip { target, .. }
-                | Effect::ScaleDown { target, .. } => *target = victim.clone(),
+    fn attempts(run: &mut Value, change: impl Fn(&mut Value)) {
+        run["attempts"].as_object_mut().unwrap().values_mut().for_each(change);
+    }
+    /// Effects on the victim, each under its name.
+    fn aimed(run: &mut Value, victim: &Target) {
+        let mut aimed = serde_json::Map::new();
+        for (key, attempt) in run["attempts"].as_object().unwrap().clone() {
+            let mut attempt = attempt;
+            attempt["effect"]["target"] = serde_json::to_value(victim).unwrap();
+            let effect: Effect = serde_json::from_value(attempt["effect"].clone()).unwrap();
+            if run["open"] == key.as_str() {
+                run["open"] = effect.key().into();
             }
+            aimed.insert(effect.key(), attempt);
         }
+        run["attempts"] = aimed.into();
     }
     vec![
-        of("groups", |entry, _| started(entry, |profile| profile.groups.push(VICTIM.into()))),
-        of("finalizers", |entry, _| {
-            started(entry, |profile| profile.finalizers = vec!["example.com/hold".into()]);
+        of("groups", |run, _| {
+            run["session"]["profile"]["groups"].as_array_mut().unwrap().push(json!(VICTIM));
         }),
-        of("namespace", |entry, _| {
-            started(entry, |profile| profile.namespace = Some(SYSTEM.into()));
+        of("finalizers", |run, _| {
+            run["session"]["profile"]["finalizers"] = json!(["example.com/hold"]);
         }),
-        of("bindings", |entry, _| {
-            started(entry, |profile| profile.cluster_role_bindings.push("victim".into()));
+        of("namespace", |run, _| run["session"]["profile"]["namespace"] = json!(SYSTEM)),
+        of("bindings", |run, _| {
+            run["session"]["profile"]["clusterRoleBindings"] = json!(["victim"]);
         }),
-        of("cluster", |entry, _| {
-            if let Entry::RunStarted(session) = entry {
-                session.cluster = "another".into();
-            }
-        }),
-        of("token", |entry, _| {
-            if let Entry::RunStarted(session) = entry {
-                session.plan.hash = "0".repeat(64).parse().unwrap();
-                session.approval = Approval::Typed(session.plan.hash.clone());
-            }
+        of("cluster", |run, _| run["session"]["cluster"] = json!("another")),
+        of("approval", |run, _| {
+            run["session"]["approval"] = json!({"by": "typed", "plan": "0".repeat(64)});
         }),
         of("targets", aimed),
-        of("outcome", |entry, _| {
-            if let Entry::Outcome { result, .. } = entry {
-                *result = EffectResult::Refused {
-                    status: 503,
-                    code: "Busy".into(),
-                    message: String::new(),
-                    retry_after: None,
-                };
-            }
+        of("outcome", |run, _| {
+            let refused = json!({"result": "refused", "status": 503, "code": "Busy", "message": "", "retry_after": null});
+            attempts(run, |attempt| attempt["result"] = refused.clone());
         }),
-        of("step", |entry, _| {
-            if let Entry::Intent { step, .. } = entry {
-                *step = Step::DeleteNamespace;
-            }
-        }),
-        of("attempts", |entry, _| {
-            if let Entry::Intent { attempt, .. } = entry {
-                *attempt = u32::MAX;
-            }
-        }),
+        of("attempts", |run, _| attempts(run, |attempt| attempt["count"] = json!(u32::MAX))),
+        of("session", |run, _| run["sessionSince"][1] = json!(u64::MAX)),
     ]
 }
 
 /// Rewrites the journal, as any client with write access can.
-async fn forge(harness: &Harness, forgery: Option<&Forgery>, more: &[Entry], victim: &Target) {
-    let records = harness.remover().status().await.unwrap().records;
-    let run = records[0].run.clone();
-    let mut forged: Vec<Record> = Vec::new();
-    let mut open = None;
-    let entries = records.iter().map(|record| (record.at, record.entry.clone()));
-    let last = records.last().unwrap().at;
-    for (at, mut entry) in entries.chain(more.iter().map(|entry| (last, entry.clone()))) {
-        if let Some((_, change)) = forgery {
-            change(&mut entry, victim);
-        }
-        // An outcome must follow its intent, or the journal is invalid.
-        match &mut entry {
-            Entry::Intent { effect, .. } => open = Some(effect.key()),
-            Entry::Outcome { key, .. } => *key = open.take().unwrap(),
-            _ => {}
-        }
-        let record = follow(forged.last(), &run, at, entry);
-        forged.push(record);
-    }
-    let text: String = forged.iter().map(encode).collect();
+async fn forge(harness: &Harness, change: impl FnOnce(&mut Value)) {
+    let run = harness.run().await.unwrap();
+    let mut document: Value = serde_json::from_str(&encode(&run, &[])).unwrap();
+    change(&mut document["run"]);
     let name = harness.settings.profile.config_map();
     let path = format!("/api/v1/namespaces/mooring-system/configmaps/{name}");
-    let (status, body) =
-        harness.call("PATCH", &path, json!({"data": {"journal": text, "lock": ""}})).await;
+    let data = json!({"data": {"run": document.to_string()}});
+    let (status, body) = harness.call("PATCH", &path, data).await;
     assert_eq!(status, 200, "{body}");
 }
 
@@ -172,11 +134,8 @@ fn covered(plan: &Plan) -> BTreeSet<(String, String, String)> {
     plan.targets.iter().map(name).collect()
 }
 
-/// A run that was killed when its journal had this many records.
-async fn killed(
-    records: usize,
-    kills: &mut std::ops::Range<u64>,
-) -> Option<(Harness, Vec<String>)> {
+/// A run that was killed after this many changes.
+async fn killed(changes: u64, kills: &mut std::ops::Range<u64>) -> Option<(Harness, Vec<String>)> {
     for kill in kills.by_ref() {
         let harness = Harness::model("forged_run");
         let others = victim(&harness).await;
@@ -191,7 +150,7 @@ async fn killed(
         if mortal.live(run).await.is_some() {
             return None;
         }
-        if harness.remover().status().await.unwrap().records.len() >= records {
+        if harness.run().await.is_some_and(|run| run.seq >= changes) {
             return Some((harness, others));
         }
     }
@@ -214,17 +173,16 @@ async fn resume_forged(points: &[u64]) {
         for (number, forgery) in forgeries().iter().enumerate() {
             // Both kinds at every record would be twice the time; they alternate.
             let best_effort = (at + number) % 2 == 0;
-            let Some((mut harness, others)) = killed(1, &mut (*point..point + 1)).await else {
+            let Some((mut harness, others)) = killed(0, &mut (*point..point + 1)).await else {
                 panic!("kill {point}")
             };
             harness.settings.best_effort = best_effort;
             let gold = aim(&harness, &others[0]).await;
             let before = versions(&harness, &others).await;
-            forge(&harness, Some(forgery), &[], &gold).await;
+            forge(&harness, |run| forgery.1(run, &gold)).await;
             let since = harness.model.as_ref().unwrap().with(|model, _| model.writes().count());
             let remover = harness.remover();
-            let records = remover.status().await.unwrap().records;
-            let over = matches!(records.last().unwrap().entry, Entry::Finished { .. });
+            let over = harness.run().await.unwrap().is_finished();
             let plan = planned(&remover).await;
             let approval = match best_effort {
                 _ if plan.nothing_to_do => Approval::None,
@@ -270,13 +228,14 @@ async fn journal_forged_after_a_kill_adds_no_targets() {
 #[tokio::test(start_paused = true)]
 async fn forged_steps_and_skipped_objects_replace_no_precondition() {
     for best_effort in [true, false] {
-        let (mut harness, others) = killed(1, &mut (0..400)).await.unwrap();
+        let (mut harness, others) = killed(0, &mut (0..400)).await.unwrap();
         harness.settings.best_effort = best_effort;
-        let gold = aim(&harness, &others[0]).await;
         let before = versions(&harness, &others).await;
+        let done = Step::ALL.iter().take(8);
         let done =
-            Step::ALL.iter().take(8).map(|step| Entry::StepDone { step: *step, evidence: vec![] });
-        forge(&harness, None, &done.collect::<Vec<_>>(), &gold).await;
+            done.map(|step| json!({"step": step, "at": "2026-11-15T08:00:00Z", "evidence": []}));
+        let done: Vec<Value> = done.collect();
+        forge(&harness, |run| run["done"] = done.into()).await;
         let remover = harness.remover();
         let plan = planned(&remover).await;
         let approval =
@@ -293,21 +252,15 @@ async fn forged_steps_and_skipped_objects_replace_no_precondition() {
 
 #[tokio::test(start_paused = true)]
 async fn resume_requires_an_approval_of_the_new_plan() {
-    let (harness, _) = killed(4, &mut (0..400)).await.unwrap();
-    let records = harness.remover().status().await.unwrap().records;
-    let Entry::RunStarted(session) = &records[0].entry else { panic!("{records:?}") };
-    let plan_hash = &session.plan.hash;
-    let gold = aim(&harness, &format!("/apis/{VICTIM}/v1/namespaces/{SYSTEM}/prizes/gold")).await;
-    forge(&harness, None, &[], &gold).await;
+    let (harness, _) = killed(3, &mut (0..400)).await.unwrap();
+    let plan_hash = harness.run().await.unwrap().session.plan.hash;
     // A plan of the same second would be the same plan.
     tokio::time::sleep(std::time::Duration::from_secs(5)).await;
     let remover = harness.remover();
     let plan = planned(&remover).await;
     // The first approval of the run is not for the current plan.
-    let old = mooring_workflow::approval::ApprovalToken {
-        hash: plan_hash.clone(),
-        ..plan.approval.clone()
-    };
+    let old =
+        mooring_workflow::approval::ApprovalToken { hash: plan_hash, ..plan.approval.clone() };
     let since = harness.model.as_ref().unwrap().with(|model, _| model.writes().count());
     let ending = resume(&remover, &plan, &Approval::Token(old)).await;
     assert!(matches!(ending, CommandResult::Refused(StartError::PlanChanged { .. })), "{ending:?}");
@@ -332,15 +285,15 @@ async fn resume_requires_an_approval_of_the_new_plan() {
 mod slow {
     use super::*;
 
-    /// Every prefix of a run's journal.
+    /// Every state of a run.
     #[tokio::test(start_paused = true)]
     async fn forged_journal_never_adds_targets_to_a_resumed_run() {
         let mut points = Vec::new();
         let mut kills = 0..400;
-        let mut records = 1;
-        while let Some((harness, _)) = killed(records, &mut kills).await {
+        let mut changes = 0;
+        while let Some((harness, _)) = killed(changes, &mut kills).await {
             points.push(kills.start - 1);
-            records = harness.remover().status().await.unwrap().records.len() + 1;
+            changes = harness.run().await.unwrap().seq + 1;
         }
         assert!(points.len() > 20, "{points:?}");
         resume_forged(&points).await;

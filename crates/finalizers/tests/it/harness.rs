@@ -8,19 +8,22 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use jiff::{SignedDuration, Timestamp};
 use kube::Client;
+use mooring_finalizers::backup::SavedObject;
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_finalizers::runtime::{CommandResult, Remover};
 use mooring_finalizers::settings::Settings;
 use mooring_finalizers::status::RemovalVerdict;
-use mooring_finalizers::workflow::{Leftover, Record};
+use mooring_finalizers::workflow::{FinalizerRemoval, Leftover, Run};
 use mooring_simulator::kubernetes::{
     Clock, ClockTask, InProcess, Kubernetes, KubernetesOptions, Shell, User,
 };
 use mooring_testbed::{RealCluster, Users};
 use mooring_workflow::approval::Approval;
-use mooring_workflow::report::RunHistory;
+use mooring_workflow::canonical::hash_bytes;
+use mooring_workflow::command::JournalStatus;
 use mooring_workflow::status::{DoneStep, EffectStatus, RunStatus};
+use mooring_workflow::store::Backup;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
@@ -338,14 +341,31 @@ impl Harness {
         let plan = planned(remover).await;
         let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
         let standing = remover.status().await.unwrap();
-        (ending, Report::of(&standing.records))
+        (ending, Report::of(&standing))
     }
 
     pub(crate) async fn resume(&self) -> (CommandResult, Report) {
         let remover = self.remover();
         let ending = resume(&remover).await;
         let standing = remover.status().await.unwrap();
-        (ending, Report::of(&standing.records))
+        (ending, Report::of(&standing))
+    }
+}
+
+impl Harness {
+    /// The stored run.
+    pub(crate) async fn run(&self) -> Option<Run> {
+        self.remover().status().await.unwrap().runs.last
+    }
+
+    /// A copy of an object by its hash.
+    pub(crate) async fn copy(&self, backup: &Backup) -> Value {
+        let (_, maps) = self.get("/api/v1/namespaces/mooring-system/configmaps").await;
+        let maps = maps["items"].as_array().unwrap();
+        let text = maps.iter().filter_map(|map| map["data"]["object"].as_str());
+        let mut text = text.filter(|text| hash_bytes(text.as_bytes()) == backup.hash);
+        let saved: SavedObject = serde_json::from_str(text.next().expect("it has a copy")).unwrap();
+        saved.restore().unwrap()
     }
 }
 
@@ -359,11 +379,10 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn of(records: &[Record]) -> Self {
-        let history = RunHistory::read(records).unwrap().expect("a run was begun");
-        let (result, left) = (RemovalVerdict::of(&history.run), history.run.left.clone());
-        let now = history.last;
-        let status = RunStatus::new(history, String::new(), None, now);
+    pub(crate) fn of(journal: &JournalStatus<FinalizerRemoval>) -> Self {
+        let run: &Run = journal.runs.last.as_ref().expect("a run was begun");
+        let (result, left) = (RemovalVerdict::of(run), run.left.clone());
+        let status = RunStatus::new(run, String::new(), None, run.last);
         assert!(status.last_at >= status.started_at, "{status:?}");
         Self { result, left, steps: status.steps, effects: status.effects }
     }

@@ -323,7 +323,7 @@ async fn object_created_after_the_plan_is_kept() {
     assert!(harness.is_gone(&path).await);
     let (status, found) = harness.get(&late).await;
     assert!(status == 200 && found["metadata"]["deletionTimestamp"].is_null(), "{found}");
-    let report = crate::harness::Report::of(&remover.status().await.unwrap().records);
+    let report = crate::harness::Report::of(&remover.status().await.unwrap());
     let why = crate::cases::why(&report, "things.later.example.com", "late");
     assert!(why.contains("not part of the approved plan"), "{why}");
 }

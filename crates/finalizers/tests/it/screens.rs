@@ -11,13 +11,11 @@ use mooring_finalizers::plan::{Dependent, Plan, PlannedObject, PlannedStep, merm
 use mooring_finalizers::profile::Profile;
 use mooring_finalizers::screens;
 use mooring_finalizers::step::Step;
-use mooring_finalizers::workflow::{Entry, FinalizerRemoval, Finish, Leftover, Record, Session};
+use mooring_finalizers::workflow::{Entry, Finish, Leftover, Run, Session};
 use mooring_terminal::{Screen, Style, width};
 use mooring_workflow::approval::{Approval, ApprovalToken};
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::published::Next;
-use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
 use mooring_workflow::{CheckResult, Outcome, Step as _};
 
@@ -170,16 +168,6 @@ fn diagram_counts_dependents_by_resource() {
 }
 
 fn status(entries: Vec<(i64, Entry)>) -> RunStatus {
-    let mut records: Vec<Record> = Vec::new();
-    for (seconds, entry) in entries {
-        let at = now() - jiff::SignedDuration::from_secs(100 - seconds);
-        records.push(follow(records.last(), "c696c392-0000", at, entry));
-    }
-    let history = RunHistory::<FinalizerRemoval>::read(&records).unwrap().unwrap();
-    RunStatus::new(history, "ConfigMap mooring-system/finalizers-x".to_owned(), None, now())
-}
-
-fn start() -> (i64, Entry) {
     let plan = plan();
     let session = Session {
         approval: Approval::Token(plan.approval.clone()),
@@ -188,13 +176,18 @@ fn start() -> (i64, Entry) {
         profile: Box::new(plan.profile),
         owner: LockOwner { host: "h".into(), pid: 1, holder: "x".into() },
     };
-    (0, Entry::RunStarted(Box::new(session)))
+    let at = |seconds| now() - jiff::SignedDuration::from_secs(100 - seconds);
+    let mut run = Run::begin("c696c392-0000", session, at(0));
+    for (seconds, entry) in entries {
+        run.change(at(seconds), entry).unwrap();
+    }
+    RunStatus::new(&run, "ConfigMap mooring-system/finalizers-x".to_owned(), None, now())
 }
 
 #[test]
 fn status_screens() {
     let done = |step| Entry::StepDone { step, evidence: vec!["4 objects deleted".to_owned()] };
-    let stopped = status(vec![start(), (10, done(Step::DeleteObjects))]);
+    let stopped = status(vec![(10, done(Step::DeleteObjects))]);
     assert_eq!(stopped.state, "stopped");
     golden("status-stopped", &screens::runs(&[stopped], "prod-weu", now(), false));
     let left = vec![Leftover {
@@ -204,7 +197,7 @@ fn status_screens() {
         why: "webhook guard.example.com denied it".to_owned(),
         finalizers: Vec::new(),
     }];
-    let partial = status(vec![start(), (90, Entry::Finished { finish: Finish::Leftovers, left })]);
+    let partial = status(vec![(90, Entry::Finished { finish: Finish::Leftovers, left })]);
     let mut screen = screens::runs(std::slice::from_ref(&partial), "prod-weu", now(), false);
     let (mark, text) = screens::run_sentence(&partial, "prod-weu", now());
     screen.marked(mark, text);

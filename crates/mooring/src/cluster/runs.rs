@@ -5,23 +5,18 @@ use mooring_controller::run::Api;
 use mooring_kube::Client;
 use mooring_repair::names::pool_of_config_map;
 use mooring_repair::runtime::{JournalStatus as RepairJournal, store};
+use mooring_workflow::Reading;
 use mooring_workflow::command::JournalStatus;
-use mooring_workflow::journal::JournalError;
-use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::{Describe, RunStatus};
-use mooring_workflow::{Entry, Reading};
 use serde_json::Value;
 
 use super::read::reading;
 
 /// Returns the status of the last run of a journal.
-pub(crate) fn run_status<W: Describe>(
-    journal: &JournalStatus<Entry<W>>,
-) -> Result<Option<RunStatus>, JournalError> {
-    let history = RunHistory::read(&journal.records)?;
-    Ok(history.map(|history| {
-        RunStatus::new(history, journal.place.clone(), journal.lock.as_ref(), Timestamp::now())
-    }))
+pub(crate) fn run_status<W: Describe>(journal: &JournalStatus<W>) -> Option<RunStatus> {
+    let status =
+        |run| RunStatus::new(run, journal.place.clone(), journal.lock.as_ref(), Timestamp::now());
+    journal.runs.last.as_ref().map(status)
 }
 
 /// Reads the last run of each journal. A journal that cannot be read fails the reading, and hides no other.
@@ -42,9 +37,9 @@ pub(crate) async fn read_runs(
     let (mut runs, mut outcome) = (Vec::new(), Reading::Known(()));
     for pool in names.filter_map(pool_of_config_map) {
         let journal = store(client.clone(), namespace, pool);
-        let status = RepairJournal::read(journal).await;
-        match status.and_then(|status| run_status(&status).map_err(|error| error.to_string())) {
-            Ok(run) => runs.extend(run),
+        let status: Result<RepairJournal, _> = RepairJournal::read(journal).await;
+        match status {
+            Ok(status) => runs.extend(run_status(&status)),
             // `mooring repair status` reports it.
             Err(why) => outcome = Reading::Failed(format!("the journal of pool {pool}: {why}")),
         }

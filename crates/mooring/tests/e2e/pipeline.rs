@@ -212,7 +212,7 @@ fn each_missing_permission_in_azure_ends_a_step_before_its_first_change() {
     }
 }
 
-/// Permissions without which a run does the same: they are for other commands and for old parts of a journal.
+/// Permissions without which a run does the same: they are for other commands and for old copies of objects.
 const OTHER_USES: [&str; 3] = [
     "mooring-journal list configmaps",
     "mooring-journal delete configmaps",

@@ -1,7 +1,6 @@
 //! Reads and preconditions of checks, for a run that is about to change something.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::{CheckResult, Outcome, Reading, Step as _};
 use serde_json::json;
@@ -14,7 +13,7 @@ use crate::operation::OperationScope;
 use crate::plan::Step;
 use crate::settings::Settings;
 use crate::workflow::effects::Effect;
-use crate::workflow::{Context, Entry, Record, RepairRun as _, Run};
+use crate::workflow::{Context, Entry, RepairRun as _, Run};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const SET: &str = "aks-p-vmss";
@@ -26,13 +25,11 @@ fn settings() -> Settings {
 /// Returns a run of pool `p` that has done all steps before `step`.
 fn run_at(step: Option<Step>) -> Run {
     let owner = LockOwner { host: "h".into(), pid: 1, holder: "o".into() };
-    let mut records: Vec<Record> = Vec::new();
-    let mut add = |entry| records.push(follow(records.last(), "run", NOW, entry));
-    add(Entry::RunStarted(common::session(&settings(), owner)));
+    let mut run = Run::begin("run", *common::session(&settings(), owner), NOW);
     for done in Step::ALL.iter().filter(|done| step.is_none_or(|step| **done < step)) {
-        add(Entry::StepDone { step: *done, evidence: Vec::new() });
+        run.change(NOW, Entry::StepDone { step: *done, evidence: Vec::new() }).unwrap();
     }
-    Run::replay(&records).unwrap().unwrap()
+    run
 }
 
 fn pools(is_autoscaled: bool) -> Reading<Vec<Pool>> {

@@ -6,9 +6,8 @@ use jiff::SignedDuration;
 use mooring_redact::printable;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::command::{self, HeldJournal};
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::LockWait;
-use mooring_workflow::store::JournalStore;
+use mooring_workflow::store::RunStore;
 use mooring_workflow::{CheckResult, live};
 
 use super::adapter::Services;
@@ -16,10 +15,9 @@ use super::operator::Operator;
 use crate::names::pointer;
 use crate::plan::Plan;
 use crate::pool::temporary_pool::TemporaryPool;
-use crate::start::history::retained;
 use crate::start::resume::{Consent, Fresh, Grant, authorize};
 use crate::start::start_checks::{Start, StartError, begin, lost_run, may_begin};
-use crate::workflow::{Entry, PoolRepair, Record, RepairRun as _, Run, RunOutcome, Session};
+use crate::workflow::{Entry, PoolRepair, RepairRun as _, Run, RunOutcome, Runs, Session};
 
 /// Time to wait for a process that renews its lock.
 pub const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -41,23 +39,19 @@ impl Operator {
         if let Err(error) = may_begin(plan, checks, &settings) {
             return CommandResult::Refused(error);
         }
-        let mut journal = match self.acquire(LockWait::None, &mut |_| {}).await {
+        let journal = match self.acquire(LockWait::None, &mut |_| {}).await {
             Ok(journal) => journal,
             Err(result) => return result,
         };
         let now = self.process.now();
         let run_id = self.azure.client().new_id();
         let start = Start { owner: self.process.owner.clone(), approval };
-        let first = match begin(&journal.records, plan, checks, &settings, start, &run_id, now) {
-            Ok(first) => first,
+        let run = match begin(&journal.runs, plan, checks, &settings, start, &run_id, now) {
+            Ok(run) => run,
             Err(error) => return journal.end(CommandResult::Refused(error)).await,
         };
-        let kept = retained(&journal.records, now);
-        if let Err(error) = journal.keep(kept).await {
-            return CommandResult::failed(&error);
-        }
         self.extend_window(&settings, SignedDuration::ZERO);
-        self.drive(journal, first, watcher).await
+        self.drive(journal, run, watcher).await
     }
 
     /// Continues the last run as far as `consent` and live state allow; `fresh` is a new plan where one is needed.
@@ -78,7 +72,7 @@ impl Operator {
         };
         let now = self.process.now();
         let settings = &self.settings;
-        match authorize(&state, &basis, &journal.records, settings, consent, fresh, now) {
+        match authorize(&state, &basis, &journal.runs, settings, consent, fresh, now) {
             Ok(grant) => {
                 let entry = Entry::Resumed(Box::new(self.session(grant)));
                 self.continue_run(journal, state, entry, watcher).await
@@ -127,8 +121,8 @@ impl Operator {
         let wait = LockWait::Until(LOCK_TIMEOUT);
         let (journal, run) = match self.process.acquire_unfinished(store, wait, say).await {
             Ok(found) => found,
-            Err((CommandResult::Nothing(text), records)) => {
-                return Err(self.nothing(text, &records).await);
+            Err((CommandResult::Nothing(text), runs)) => {
+                return Err(self.nothing(text, &runs).await);
             }
             Err((result, _)) => return Err(result),
         };
@@ -151,12 +145,11 @@ impl Operator {
     ) -> CommandResult {
         // Checks use the window of the start of the run.
         let since = self.process.now().duration_since(state.started);
-        let first = follow(journal.records.last(), &state.id, self.process.now(), entry);
-        if let Err(error) = state.take(&first) {
+        if let Err(error) = state.change(self.process.now(), entry) {
             return journal.end(CommandResult::Failed(error.to_string())).await;
         }
         self.extend_window(&state.session.settings(), since);
-        self.drive(journal, first, watcher).await
+        self.drive(journal, state, watcher).await
     }
 
     /// Ensures that a run of the journal is one of this pool.
@@ -189,16 +182,14 @@ impl Operator {
     }
 
     /// Reports that no run exists, or where another one is.
-    async fn nothing(&mut self, text: String, records: &[Record]) -> CommandResult {
-        let knows = |left: &TemporaryPool| {
-            records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()))
-        };
+    async fn nothing(&mut self, text: String, runs: &Runs) -> CommandResult {
+        let knows = |left: &TemporaryPool| left.run.as_ref().is_some_and(|run| runs.knows(run));
         match self.temporary_pool().await {
             Some(left) if knows(&left) => CommandResult::Failed(format!(
                 "{text}, but {left}: the next `apply` adopts the pool, or drain and delete it (docs/RUNBOOK.md)"
             )),
             Some(left) => {
-                let lost = lost_run(records, &left, &self.pointer());
+                let lost = lost_run(runs, &left, &self.pointer());
                 CommandResult::Failed(format!(
                     "{text}, but {}",
                     lost.unwrap_or_else(|| left.remediation())
@@ -213,7 +204,7 @@ impl Operator {
         pointer(&self.settings.journal, &self.settings.target.pool)
     }
 
-    async fn store_or_fail(&mut self) -> Result<JournalStore<Entry>, CommandResult> {
+    async fn store_or_fail(&mut self) -> Result<RunStore, CommandResult> {
         self.store().await.map_err(|error| CommandResult::Failed(error.why().to_owned()))
     }
 
@@ -229,7 +220,7 @@ impl Operator {
     async fn drive(
         &mut self,
         journal: HeldJournal<PoolRepair>,
-        first: Record,
+        run: Run,
         watcher: Watcher<'_>,
     ) -> CommandResult {
         let kube = match self.kube().await {
@@ -238,14 +229,9 @@ impl Operator {
                 return journal.end(CommandResult::Failed(error.why().to_owned())).await;
             }
         };
-        let terms = match &first.entry {
-            Entry::RunStarted(session) | Entry::Resumed(session) | Entry::AbortStarted(session) => {
-                session.settings()
-            }
-            _ => self.settings.clone(),
-        };
+        let terms = run.session.settings();
         let services = Services { azure: self.azure.clone(), kube };
         // On the heap: it is large.
-        Box::pin(self.process.drive(journal, first, &terms, services, watcher)).await
+        Box::pin(self.process.drive(journal, run, &terms, services, watcher)).await
     }
 }

@@ -6,7 +6,7 @@ use mooring_kube::{Access, Client};
 use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
-use mooring_workflow::store::{IfMissing, JOURNAL, JournalStore, check_namespace};
+use mooring_workflow::store::{IfMissing, JOURNAL, RunStore, check_namespace};
 use mooring_workflow::world::Clock;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 use tokio::sync::watch;
@@ -17,9 +17,9 @@ use super::kubernetes::ClusterApi;
 use crate::checks::PERMISSIONS;
 use crate::names::config_map;
 use crate::settings::Settings;
-use crate::workflow::{Entry, Run};
+use crate::workflow::{PoolRepair, Run};
 
-pub type JournalStatus = command::JournalStatus<Entry>;
+pub type JournalStatus = command::JournalStatus<PoolRepair>;
 
 /// The wait for permissions that were just granted.
 pub(super) struct Grace {
@@ -54,9 +54,9 @@ const CHANGES: [Access<'static>; 4] = [
     needs("get", "apps", "statefulsets"),
 ];
 
-pub fn store(api: Client, namespace: &str, pool: &str) -> JournalStore<Entry> {
+pub fn store(api: Client, namespace: &str, pool: &str) -> RunStore {
     let about = "Journal of a node pool repair; `mooring repair status` prints it.";
-    JournalStore::new(api, namespace, config_map(pool), about)
+    RunStore::new(api, namespace, config_map(pool), about)
 }
 
 impl Operator {
@@ -125,7 +125,7 @@ impl Operator {
         self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned().into()))
     }
 
-    pub(super) async fn store(&mut self) -> Result<JournalStore<Entry>, ApiUnavailable> {
+    pub(super) async fn store(&mut self) -> Result<RunStore, ApiUnavailable> {
         let api = self.kube().await?.0;
         Ok(store(api, &self.settings.journal, &self.settings.target.pool))
     }
@@ -143,9 +143,9 @@ impl Operator {
     /// Returns the unfinished run of the pool; none as well if it cannot be read.
     pub async fn unfinished_run(&mut self) -> Option<Run> {
         let store = self.store().await.ok()?;
-        let status = JournalStatus::read(store).await.ok()?;
-        let run = Run::replay(&status.records).ok()??;
-        (!run.is_finished() && self.own(&run).is_ok()).then_some(run)
+        let status: JournalStatus = JournalStatus::read(store).await.ok()?;
+        let run = status.unfinished()?.clone();
+        self.own(&run).is_ok().then_some(run)
     }
 
     /// Fails if Azure gives no token, rejects it, or does not know the subscription: settings or credentials are wrong.

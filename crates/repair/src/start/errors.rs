@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use mooring_workflow::approval::PlanHash;
-use mooring_workflow::journal::JournalError;
 use thiserror::Error;
 
 use crate::pool::temporary_pool::TemporaryPool;
@@ -10,8 +9,6 @@ use crate::pool::temporary_pool::TemporaryPool;
 /// A run may not start. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StartError {
-    #[error(transparent)]
-    Journal(#[from] JournalError),
     #[error("run {0} is unfinished; `resume` continues it, `abort` rolls it back")]
     Unfinished(String),
     #[error("{0}")]

@@ -15,7 +15,7 @@ use crate::observation::Pool;
 use crate::plan::{HashedPlan, Plan, PlanDocument, Step};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{Record, RepairRun as _, Run};
+use crate::workflow::{RepairRun as _, Run, Runs};
 use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
 use mooring_workflow::{CheckResult, Phase};
 
@@ -100,7 +100,7 @@ pub fn further_overrides(plan: &PlanDocument, settings: &Settings) -> BTreeMap<S
 pub fn authorize(
     state: &Run,
     basis: &ResumeBasis,
-    records: &[Record],
+    runs: &Runs,
     settings: &Settings,
     consent: &Consent,
     fresh: Option<Fresh<'_>>,
@@ -117,7 +117,7 @@ pub fn authorize(
     let reviewed = state.session.plan.with_overrides(&further).hash();
     let replace = |approval: Approval| {
         let fresh = fresh.ok_or(ResumeError::NoPlan)?;
-        check_new_plan(records, fresh.plan, fresh.checks, settings, &approval, now)?;
+        check_new_plan(runs, fresh.plan, fresh.checks, settings, &approval, now)?;
         let plan = fresh.plan.document.clone();
         Ok(Grant { plan, overrides: BTreeMap::new(), approval })
     };

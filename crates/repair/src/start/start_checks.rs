@@ -6,36 +6,33 @@ use jiff::Timestamp;
 
 use super::errors::ResumeError;
 pub use super::errors::StartError;
-use super::history::{breaker, summaries};
+use super::history::breaker;
 use crate::checks::{self, POOL_NAME, RECREATIONS};
 use crate::names::pointer;
 use crate::plan::Plan;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{Entry, Record, Run, Session};
+use crate::workflow::{Run, Runs, Session};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::LockOwner;
 
-/// Returns the first record of a run, if it may start.
+/// Returns a new run, if it may start.
 ///
 /// A check that is unknown because the cluster is Canceling does not block: the run waits for it.
 pub fn begin(
-    records: &[Record],
+    runs: &Runs,
     plan: &Plan,
     checks: &[CheckResult],
     settings: &Settings,
     start: Start,
     run: &str,
     now: Timestamp,
-) -> Result<Record, StartError> {
-    if let Some(state) = Run::replay(records)?
-        && !state.is_finished()
-    {
-        return Err(StartError::Unfinished(state.id));
+) -> Result<Run, StartError> {
+    if let Some(unfinished) = runs.last.as_ref().filter(|run| !run.is_finished()) {
+        return Err(StartError::Unfinished(unfinished.id.clone()));
     }
-    check_new_plan(records, plan, checks, settings, &start.approval, now)?;
+    check_new_plan(runs, plan, checks, settings, &start.approval, now)?;
     let session = Session {
         plan: plan.document.clone(),
         overrides: BTreeMap::new(),
@@ -45,7 +42,7 @@ pub fn begin(
         overall: settings.limits.overall,
         poll: settings.limits.poll,
     };
-    Ok(follow(records.last(), run, now, Entry::RunStarted(Box::new(session))))
+    Ok(Run::begin(run, session, now))
 }
 
 /// Owner and approval of a new run.
@@ -56,14 +53,14 @@ pub struct Start {
 
 /// Ensures that a new plan is approved, not expired, not repeated too often, and not blocked by a check.
 pub(crate) fn check_new_plan(
-    records: &[Record],
+    runs: &Runs,
     plan: &Plan,
     checks: &[CheckResult],
     settings: &Settings,
     approval: &Approval,
     now: Timestamp,
 ) -> Result<(), StartError> {
-    if let Some(why) = breaker(&summaries(records), &settings.target.pool, now)
+    if let Some(why) = breaker(runs, &settings.target.pool, now)
         && !settings.overrides.contains_key(RECREATIONS)
     {
         return Err(StartError::TooOften(why));
@@ -88,19 +85,16 @@ pub(crate) fn check_new_plan(
         None => return Err(ResumeError::NotVerified.into()),
     }
     may_begin(plan, checks, settings)?;
-    check_adopted(records, plan, &pointer(&settings.journal, &settings.target.pool))
+    check_adopted(runs, plan, &pointer(&settings.journal, &settings.target.pool))
 }
 
 /// Ensures that the adopted temporary pool belongs to a finished run of this journal.
-fn check_adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), StartError> {
+fn check_adopted(runs: &Runs, plan: &Plan, journal: &str) -> Result<(), StartError> {
     let Some(left) = &plan.left_temporary_pool else { return Ok(()) };
-    let is_finished = summaries(records)
-        .iter()
-        .any(|summary| summary.finish.is_some() && left.run.as_deref() == Some(&summary.run));
-    if is_finished {
+    if runs.finished().any(|run| left.run.as_deref() == Some(&run.id)) {
         return Ok(());
     }
-    let lost = lost_run(records, left, journal);
+    let lost = lost_run(runs, left, journal);
     Err(StartError::Blocked(format!("{POOL_NAME}: {}", lost.unwrap_or_else(|| left.remediation()))))
 }
 
@@ -132,20 +126,16 @@ pub fn may_begin(
 
 /// Returns the remediation if the temporary pool names this journal, which does not have its run: an older copy was
 /// restored, or the journal was deleted.
-pub fn lost_run(records: &[Record], left: &TemporaryPool, journal: &str) -> Option<String> {
-    let known = records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()));
+pub fn lost_run(runs: &Runs, left: &TemporaryPool, journal: &str) -> Option<String> {
+    let known = left.run.as_ref().is_some_and(|run| runs.knows(run));
     if known || left.journal.as_deref() != Some(journal) {
         return None;
     }
-    let newest = records.iter().rev().find_map(|record| match &record.entry {
-        Entry::RunStarted(session) | Entry::Resumed(session) => Some((record, session)),
-        _ => None,
-    });
-    let snapshot = match newest {
-        Some((record, session)) => format!(
-            "the latest snapshot of pool {} in this journal is in record {} of run {} ({:.0}): `mooring repair status -o json` \
+    let snapshot = match &runs.last {
+        Some(run) => format!(
+            "the latest snapshot of pool {} in this journal is that of run {} ({:.0}): `mooring repair status -o json` \
              prints it as `plan.poolBody`",
-            session.plan.pool, record.seq, record.run, record.at
+            run.session.plan.pool, run.id, run.last
         ),
         None => "this journal has no snapshot of the pool".to_owned(),
     };

@@ -123,6 +123,17 @@ impl mooring_workflow::Effect for Effect {
         }
     }
 
+    /// Evictions and cordons are decided by what is read.
+    fn lasts(&self) -> bool {
+        !matches!(
+            self,
+            Self::Cordon { .. }
+                | Self::Uncordon { .. }
+                | Self::Evict { .. }
+                | Self::DeletePod { .. }
+        )
+    }
+
     /// A resource lock stays until an operator removes it.
     fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
         match result {

@@ -1,10 +1,9 @@
-//! Types of a repair as a workflow, and the facts of its journal.
+//! Types of a repair as a workflow, and the facts of its runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::Replay;
-use mooring_workflow::approval::Approval;
+use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
@@ -18,8 +17,9 @@ use crate::operation::OperationScope;
 use crate::settings::Settings;
 
 pub type Entry = mooring_workflow::Entry<PoolRepair>;
-pub type Record = mooring_workflow::Record<Entry>;
+pub type Record = mooring_workflow::Record<PoolRepair>;
 pub type Run = mooring_workflow::Run<PoolRepair>;
+pub type Runs = mooring_workflow::Runs<PoolRepair>;
 pub type Attempt = mooring_workflow::Attempt<Effect>;
 pub type RunOutcome = mooring_workflow::RunOutcome<PoolRepair>;
 pub type Decision = mooring_workflow::Decision<PoolRepair>;
@@ -29,7 +29,7 @@ pub type Decision = mooring_workflow::Decision<PoolRepair>;
 pub struct PoolRepair;
 
 impl Types for PoolRepair {
-    const SCHEMA: &'static str = "mooring.repair.journal/v1";
+    const SCHEMA: &'static str = "mooring.repair.document/v1";
 
     type Session = Session;
     type Step = Step;
@@ -40,12 +40,10 @@ impl Types for PoolRepair {
     type Leftover = String;
     type Reason = Reason;
     type Query = Query;
-}
 
-impl Replay for PoolRepair {
     fn facts(session: &Session) -> Facts {
         Facts {
-            plan: session.plan.clone(),
+            plan: session.plan.hash(),
             cordoned: BTreeSet::new(),
             workloads: BTreeMap::new(),
             losses: lost_secrets(&session.plan).collect(),
@@ -56,10 +54,10 @@ impl Replay for PoolRepair {
     fn fold(run: &mut Run, entry: &Entry, at: Timestamp) {
         match entry {
             Entry::Resumed(session) | Entry::AbortStarted(session) => {
-                if run.facts.plan == session.plan {
+                if run.facts.plan == session.plan.hash() {
                     return;
                 }
-                run.facts.plan = session.plan.clone();
+                run.facts.plan = session.plan.hash();
                 run.facts.workloads.clear();
                 // All checks pass when a run starts with a new plan.
                 run.facts.checked = run.first_abort().map(|_| at);
@@ -69,7 +67,7 @@ impl Replay for PoolRepair {
                     }
                 }
             }
-            Entry::Intent { effect, .. } => match &**effect {
+            Entry::Intent(effect) => match &**effect {
                 Effect::Cordon { node, .. } => drop(run.facts.cordoned.insert(node.clone())),
                 Effect::AbortOperation { judged, .. } => {
                     run.facts.checked = run.facts.checked.or(*judged);
@@ -82,6 +80,10 @@ impl Replay for PoolRepair {
             }
             _ => {}
         }
+    }
+
+    fn deleted(run: &Run) -> Option<Timestamp> {
+        run.deletion().map(|attempt| attempt.at)
     }
 }
 
@@ -134,7 +136,6 @@ impl mooring_workflow::Session for Session {
 
 /// Facts in addition to steps and effects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Fact {
     /// Ready pods of each controller before a drain.
     Workloads {
@@ -154,9 +155,10 @@ pub struct Workload {
 }
 
 /// State from the facts of a repair.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    plan: HashedPlan,
+    /// The plan that the facts are about.
+    plan: PlanHash,
     /// Nodes that this run cordoned.
     pub cordoned: BTreeSet<String>,
     /// Ready pods before each drain.

@@ -18,10 +18,9 @@ use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
 use mooring_repair::settings::{BudgetPolicy, PoolTarget, Settings};
 use mooring_repair::start_checks::{Start, StartError, begin};
 use mooring_repair::verdict::WedgeVerdict;
-use mooring_repair::workflow::{Entry, Finish};
+use mooring_repair::workflow::{Entry, Finish, Runs};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::{CheckResult, Outcome};
 use proptest::prelude::*;
@@ -482,44 +481,45 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
         overridden: overridden.map(str::to_owned),
         transient,
     };
-    let now = "2026-05-26T20:40:00Z".parse().unwrap();
-    let by = |records: &[_], approval, check: CheckResult, now| {
+    let now: jiff::Timestamp = "2026-05-26T20:40:00Z".parse().unwrap();
+    let by = |runs: &Runs, approval, check: CheckResult, now| {
         let start = Start { owner: owner.clone(), approval };
-        begin(records, &plan, &[check], &settings, start, "r", now)
+        begin(runs, &plan, &[check], &settings, start, "r", now)
     };
     let typed = || Approval::Typed(plan.document.hash());
-    let ask = |records: &[_], _: Option<()>, check| by(records, typed(), check, now);
+    let none = Runs::default();
+    let ask = |runs: &Runs, check| by(runs, typed(), check, now);
     let pass = || check(Outcome::Pass, None, false);
-    let first = by(&[], Approval::Token(plan.document.token()), pass(), now).unwrap();
-    assert!(matches!(&first.entry, Entry::RunStarted(session) if session.plan == plan.document));
-    assert!(ask(&[], None, pass()).is_ok());
+    let first = by(&none, Approval::Token(plan.document.token()), pass(), now).unwrap();
+    assert_eq!(first.session.plan, plan.document);
+    assert!(ask(&none, pass()).is_ok());
     let other = plan_of(&with(|pool| pool["properties"]["count"] = 4.into())).document;
     for approval in [
         Approval::Token(other.token()),
         Approval::Typed(other.hash()),
         Approval::Pipeline(other.hash()),
     ] {
-        let changed = by(&[], approval, pass(), now);
+        let changed = by(&none, approval, pass(), now);
         assert!(matches!(changed, Err(StartError::PlanChanged { .. })), "{changed:?}");
     }
     // The approval of an earlier process does not apply to a new plan.
     for approval in [Approval::Anchored(plan.document.hash()), Approval::Rollback, Approval::None] {
-        assert!(by(&[], approval, pass(), now).is_err());
+        assert!(by(&none, approval, pass(), now).is_err());
     }
     for when in ["2026-05-26T20:39:59Z", EXPIRES] {
-        let late = by(&[], typed(), pass(), when.parse().unwrap());
+        let late = by(&none, typed(), pass(), when.parse().unwrap());
         assert!(matches!(late, Err(StartError::Expired(_))), "{when}: {late:?}");
     }
     let refused = Err(StartError::Refused(vec!["pool-state: why".into()]));
-    assert_eq!(ask(&[], None, check(Outcome::Fail, None, false)), refused);
-    assert_eq!(ask(&[], None, check(Outcome::Unknown, None, false)), refused);
-    assert!(ask(&[], None, check(Outcome::Unknown, None, true)).is_ok());
-    assert!(ask(&[], None, check(Outcome::Fail, Some("ticket 7"), false)).is_ok());
-    let records = [first.clone()];
-    assert_eq!(ask(&records, None, pass()), Err(StartError::Unfinished("r".into())));
+    assert_eq!(ask(&none, check(Outcome::Fail, None, false)), refused);
+    assert_eq!(ask(&none, check(Outcome::Unknown, None, false)), refused);
+    assert!(ask(&none, check(Outcome::Unknown, None, true)).is_ok());
+    assert!(ask(&none, check(Outcome::Fail, Some("ticket 7"), false)).is_ok());
+    let mut runs = Runs { last: Some(first), past: Vec::new() };
+    assert_eq!(ask(&runs, pass()), Err(StartError::Unfinished("r".into())));
     let end = Entry::Finished { finish: Finish::Refused, left: vec![] };
-    let records = [first.clone(), follow(Some(&first), "r", now, end)];
-    assert_eq!(ask(&records, None, pass()).unwrap().seq, 2);
+    runs.last.as_mut().unwrap().change(now, end).unwrap();
+    assert!(ask(&runs, pass()).is_ok());
 }
 
 #[test]
@@ -572,7 +572,8 @@ fn plan_approved_for_another_cluster_is_refused() {
     let start = |approval| Start { owner: owner.clone(), approval };
     let now = "2026-05-26T20:40:00Z".parse().unwrap();
     let settings = ours.document.settings.clone();
-    let begin = |approval| begin(&[], &ours, &[], &settings, start(approval), "r", now);
+    let begin =
+        |approval| begin(&Runs::default(), &ours, &[], &settings, start(approval), "r", now);
     assert!(begin(Approval::Token(ours.document.token())).is_ok());
     let refused = begin(Approval::Token(other.document.token()));
     assert!(matches!(refused, Err(StartError::PlanChanged { .. })), "{refused:?}");

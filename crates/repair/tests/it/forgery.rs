@@ -1,7 +1,7 @@
 //! A changed journal never has an effect that no approval covers.
 //!
-//! Journals of killed runs are changed one value at a time, as any client with access to `ConfigMap`s could: the chain of
-//! hashes is recomputed, and the run is resumed as with `--yes` and `--pipeline`.
+//! Documents of killed runs are changed one value at a time, as any client with access to `ConfigMap`s could, and the run is
+//! resumed as with `--yes` and `--pipeline`.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -22,38 +22,23 @@ use mooring_repair::effects::Effect;
 use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
 use mooring_repair::observation::{Answer, ClusterView, Query};
 use mooring_repair::plan;
-use mooring_repair::plan::{Plan, PlanDocument, Step};
+use mooring_repair::plan::{Plan, PlanDocument};
 use mooring_repair::report::{detect, queries};
 use mooring_repair::resume::{Consent, Fresh, Grant, ResumeBasis, authorize, resume_basis};
 use mooring_repair::verdict::WedgeVerdict;
-use mooring_repair::workflow::Run;
-use mooring_repair::workflow::{Entry, Record, Session};
+use mooring_repair::workflow::{Entry, PoolRepair, Run, Session};
 use mooring_testbed::on_all_cores;
 use mooring_workflow::EffectResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::Phase;
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
-use mooring_workflow::journal::follow;
+use mooring_workflow::journal::{decode, encode};
 use serde_json::{Value, json};
 
-/// Lines of a journal: run and entry.
-type Lines = Vec<(String, Value)>;
-
-fn lines(journal: &[Record]) -> Lines {
-    let entry = |record: &Record| serde_json::to_value(&record.entry).unwrap();
-    journal.iter().map(|record| (record.run.clone(), entry(record))).collect()
-}
-
-/// Rebuilds the chain; none if a line is not a record.
-fn forged(cloud: &Cloud, lines: &Lines) -> Option<Vec<Record>> {
-    let mut records: Vec<Record> = Vec::new();
-    for (at, (run, entry)) in lines.iter().enumerate() {
-        let time = cloud.journal.get(at).map_or(cloud.now, |record| record.at);
-        let entry = serde_json::from_value(entry.clone()).ok()?;
-        records.push(follow(records.last(), run, time, entry));
-    }
-    Some(records)
+/// The document of a killed run.
+fn document(cloud: &Cloud) -> Value {
+    serde_json::from_str(&encode(cloud.state.as_ref().unwrap(), &cloud.past)).unwrap()
 }
 
 fn others(value: &Value) -> Vec<Value> {
@@ -90,7 +75,7 @@ fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
         }
         _ => {}
     }
-    if !at.is_empty() && at != "/entry" {
+    if !at.is_empty() && at != "/schema" {
         found.push(at);
     }
 }
@@ -119,67 +104,66 @@ fn wishes() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Forged journals. One of `every` changes of single values is tried at each kill, others at the next.
-fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
+/// Forged documents. One of `every` changes of single values is tried at each kill, others at the next. `older` are from
+/// earlier kills of the same run.
+fn forgeries(cloud: &Cloud, point: u64, older: &[Cloud]) -> Vec<(String, Value)> {
     let every = std::env::var("MOORING_FORGERIES").map_or(24, |every| every.parse().unwrap());
     let mut turn = point;
-    let real = lines(&cloud.journal);
+    let real = document(cloud);
     let mut all = vec![("nothing".to_owned(), real.clone())];
-    let session = (0..real.len()).rev().find(|at| real[*at].1.get("plan").is_some()).unwrap();
-    for at in std::collections::BTreeSet::from([session, real.len() - 1]) {
-        let mut places = Vec::new();
-        pointers(&real[at].1, String::new(), &mut places);
-        for place in places {
-            for other in others(real[at].1.pointer(&place).unwrap()) {
-                turn += 1;
-                if !turn.is_multiple_of(every) {
-                    continue;
-                }
-                let mut forged = real.clone();
-                *forged[at].1.pointer_mut(&place).unwrap() = other.clone();
-                all.push((format!("record {at} {place} = {other}"), forged));
+    let mut places = Vec::new();
+    pointers(&real, String::new(), &mut places);
+    for place in places {
+        for other in others(real.pointer(&place).unwrap()) {
+            turn += 1;
+            if !turn.is_multiple_of(every) {
+                continue;
             }
+            let mut forged = real.clone();
+            *forged.pointer_mut(&place).unwrap() = other.clone();
+            all.push((format!("{place} = {other}"), forged));
         }
     }
     for (place, value) in wishes() {
         let mut forged = real.clone();
         let (parent, name) = place.rsplit_once('/').unwrap();
-        forged[session].1.pointer_mut(parent).unwrap()[name] = value.clone();
-        all.push((format!("record {session} {place} = {value}"), forged));
+        let parent = format!("/run/session{parent}");
+        forged.pointer_mut(&parent).unwrap()[name] = value.clone();
+        all.push((format!("{place} = {value}"), forged));
     }
-    // Another run, or one without its start.
-    let renamed = real.iter().map(|(_, entry)| ("another".to_owned(), entry.clone())).collect();
+    // Another run.
+    let mut renamed = real.clone();
+    renamed["run"]["id"] = "another".into();
     all.push(("another run".to_owned(), renamed));
-    // An older copy, and one without the last records.
-    for length in (1..real.len()).filter(|length| (turn + *length as u64).is_multiple_of(4)) {
-        all.push((format!("the first {length} records"), real[..length].to_vec()));
+    for (at, older) in
+        older.iter().enumerate().filter(|(at, _)| (turn + *at as u64).is_multiple_of(4))
+    {
+        all.push((format!("the document of kill {at}"), document(older)));
     }
+    let run = cloud.state.clone().unwrap();
+    let mut forge = |what: String, run: &Run| {
+        let text = encode(run, &cloud.past);
+        all.push((what, serde_json::from_str(&text).unwrap()));
+    };
     // Steps that were never done.
-    let run = real.last().unwrap().0.clone();
-    let mut state = Run::replay(&cloud.journal).unwrap().unwrap();
-    let mut longer = real.clone();
-    while let (Some(step), Phase::Running) = (state.step(), state.phase) {
-        let entry = Entry::StepDone { step, evidence: vec!["forged".into()] };
-        state.done.push((step, Vec::new()));
-        longer.push((run.clone(), serde_json::to_value(&entry).unwrap()));
-        all.push((format!("{} is done", step.name()), longer.clone()));
+    let mut further = run.clone();
+    while let (Some(step), Phase::Running) = (further.step(), further.phase) {
+        further
+            .change(cloud.now, Entry::StepDone { step, evidence: vec!["forged".into()] })
+            .unwrap();
+        forge(format!("{} is done", step.name()), &further);
     }
     // Effects that never happened, and an abort that was not requested.
-    let mut deleted = real.clone();
+    let mut deleted = run.clone();
     let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
     let key = effect.key();
-    for entry in [
-        Entry::Intent { step: Step::DeletePool, effect: Box::new(effect), attempt: 1 },
-        Entry::Outcome { key, result: EffectResult::Done },
-    ] {
-        deleted.push((run.clone(), serde_json::to_value(&entry).unwrap()));
-    }
-    all.push(("the pool was deleted".to_owned(), deleted));
-    let mut aborted = real.clone();
-    let mut entry = real[session].1.clone();
-    entry["entry"] = "abort-started".into();
-    aborted.push((run, entry));
-    all.push(("an abort".to_owned(), aborted));
+    deleted.change(cloud.now, Entry::Intent(Box::new(effect))).unwrap();
+    deleted.change(cloud.now, Entry::Outcome { key, result: EffectResult::Done }).unwrap();
+    forge("the pool was deleted".to_owned(), &deleted);
+    let mut aborted = run;
+    let session = Box::new(aborted.session.clone());
+    aborted.change(cloud.now, Entry::AbortStarted(session)).unwrap();
+    forge("an abort".to_owned(), &aborted);
     all
 }
 
@@ -203,7 +187,7 @@ fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
 
 /// Runs one process on a journal; returns its grant and its effects.
 fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Cloud)> {
-    let state = Run::replay(&cloud.journal).ok().flatten()?;
+    let state = cloud.state.clone()?;
     if state.is_finished() || !state.session.plan.cluster.eq_ignore_ascii_case(CLUSTER) {
         return None;
     }
@@ -219,7 +203,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
     let fresh = plan.as_ref().map(|(plan, checks)| Fresh { plan, checks });
     let settings = settings();
     let grant =
-        authorize(&state, &basis, &cloud.journal, &settings, consent, fresh, cloud.now).ok()?;
+        authorize(&state, &basis, &cloud.runs(), &settings, consent, fresh, cloud.now).ok()?;
     let session = Session {
         plan: grant.plan.clone(),
         overrides: grant.overrides.clone(),
@@ -234,7 +218,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
     assert!(!matches!(end.ended, Ended::Killed));
     let end = end.cloud.borrow().clone();
     let effects = end.journal[before..].iter().filter_map(|record| match &record.entry {
-        Entry::Intent { effect, .. } => Some((**effect).clone()),
+        Entry::Intent(effect) => Some((**effect).clone()),
         _ => None,
     });
     Some((grant, effects.collect(), end))
@@ -296,13 +280,14 @@ struct Resumed<'a> {
     end: Cloud,
 }
 
-/// Resumes every forged journal of a killed run.
-fn forge(name: &str, cloud: &Cloud, point: u64, count: &Count, check: impl Fn(&Resumed<'_>)) {
-    for (forgery, lines) in forgeries(cloud, point) {
-        let Some(journal) = forged(cloud, &lines) else { continue };
+/// Resumes every forged document of one of these killed runs.
+fn forge(name: &str, killed: &[Cloud], point: u64, count: &Count, check: impl Fn(&Resumed<'_>)) {
+    let at = usize::try_from(point).unwrap();
+    let cloud = &killed[at];
+    for (forgery, document) in forgeries(cloud, point, &killed[..at]) {
+        let Ok(runs) = decode::<PoolRepair>(&document.to_string()) else { continue };
         let mut cloud = cloud.clone();
-        let Ok(state) = Run::replay(&journal) else { continue };
-        (cloud.journal, cloud.state) = (journal, state);
+        (cloud.state, cloud.past) = (runs.last, runs.past);
         for consent in [Consent::Unattended, Consent::Pipeline] {
             count.tried.fetch_add(1, Ordering::Relaxed);
             let what = format!("{name}, killed at {point}, {forgery}, {consent:?}");
@@ -356,9 +341,9 @@ fn forge_wedged(every: usize) -> (u64, u64) {
     for (name, make) in WORLDS {
         let killed = killed(make, every);
         on_all_cores(0..killed.len() as u64, |point| {
-            let cloud = &killed[usize::try_from(point).unwrap()];
-            let original = Run::replay(&cloud.journal).unwrap().unwrap().session.plan;
-            forge(name, cloud, point, &count, |resumed| assert_approved(&original, resumed));
+            let original = killed[usize::try_from(point).unwrap()].state.as_ref().unwrap();
+            let original = original.session.plan.clone();
+            forge(name, &killed, point, &count, |resumed| assert_approved(&original, resumed));
         });
     }
     let (tried, acted) = (count.tried.into_inner(), count.acted.into_inner());
@@ -384,13 +369,23 @@ fn forge_healthy(every: usize) -> usize {
         }
     }
     on_all_cores(0..killed.len() as u64, |point| {
-        let cloud = &killed[usize::try_from(point).unwrap()];
-        forge("healthy", cloud, point, &count, |Resumed { what, grant, effects, end, .. }| {
-            let deletes = |effect: &Effect| matches!(effect, Effect::DeletePool { pool, .. } if pool == "system");
-            assert!(!effects.iter().any(deletes), "{what}");
-            assert!(end.pools.contains_key("system"), "{what}");
-            assert_eq!(end.pools["system"].state(), "Succeeded", "{what}: {:?}", grant.approval);
-        });
+        forge(
+            "healthy",
+            &killed,
+            point,
+            &count,
+            |Resumed { what, grant, effects, end, .. }| {
+                let deletes = |effect: &Effect| matches!(effect, Effect::DeletePool { pool, .. } if pool == "system");
+                assert!(!effects.iter().any(deletes), "{what}");
+                assert!(end.pools.contains_key("system"), "{what}");
+                assert_eq!(
+                    end.pools["system"].state(),
+                    "Succeeded",
+                    "{what}: {:?}",
+                    grant.approval
+                );
+            },
+        );
     });
     let (tried, acted) = (count.tried.into_inner(), count.acted.into_inner());
     println!("{tried} forged resumptions, {acted} with effects");

@@ -1,4 +1,4 @@
-//! The journal of a repair: all effects, the limit of recreations, retention.
+//! The stored run of a repair: all effects, and the limit of recreations.
 
 use mooring_repair::workflow::Fact;
 use mooring_repair::workflow::Reason;
@@ -7,16 +7,15 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, Precondition};
-use mooring_repair::history::{breaker, retained, summaries};
+use mooring_repair::history::breaker;
 use mooring_repair::operation::OperationScope;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::Run;
-use mooring_repair::workflow::{Entry, Finish, Record, Workload};
+use mooring_repair::workflow::{Entry, Finish, PoolRepair, Run, Runs, Workload};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Phase;
-use mooring_workflow::journal::{decode, encode, follow};
+use mooring_workflow::journal::{decode, encode};
 use mooring_workflow::lock::LockOwner;
 use serde_json::json;
 
@@ -36,23 +35,23 @@ fn settings(pool: &str) -> Settings {
     settings
 }
 
-fn started(pool: &str) -> Entry {
-    Entry::RunStarted(session(&settings(pool), owner()))
+fn started(pool: &str, id: &str, second: i64) -> Run {
+    Run::begin(id, *session(&settings(pool), owner()), at(second))
 }
 
 fn resumed(pool: &str) -> Entry {
     Entry::Resumed(session(&settings(pool), owner()))
 }
 
-fn intent(step: Step, effect: Effect) -> Entry {
-    Entry::Intent { step, effect: Box::new(effect), attempt: 1 }
+fn intent(effect: Effect) -> Entry {
+    Entry::Intent(Box::new(effect))
 }
 
 fn delete(pool: &str) -> Effect {
     Effect::DeletePool { pool: pool.into(), if_match: Some("e".into()) }
 }
 
-/// One record of every kind, in a valid order.
+/// One change of every kind, in a valid order.
 fn entries() -> Vec<Entry> {
     let refused = EffectResult::Refused {
         status: 429,
@@ -104,7 +103,6 @@ fn entries() -> Vec<Entry> {
         (Effect::TagCluster { name: "n".into(), value: "v".into() }, EffectResult::Done),
     ];
     let mut all = vec![
-        started("system"),
         Entry::StepDone { step: Step::Snapshot, evidence: vec!["p".into()] },
         Entry::Fact(Fact::Workloads {
             step: Step::DrainPool,
@@ -114,7 +112,7 @@ fn entries() -> Vec<Entry> {
     ];
     for (effect, result) in effects {
         let key = effect.key();
-        all.push(intent(Step::ClearOperation, effect));
+        all.push(intent(effect));
         all.push(Entry::Outcome { key, result });
     }
     all.extend([
@@ -126,20 +124,18 @@ fn entries() -> Vec<Entry> {
     all
 }
 
-fn chain(entries: Vec<Entry>) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
-    for (index, entry) in entries.into_iter().enumerate() {
-        let record = follow(records.last(), "r1", at(i64::try_from(index).unwrap()), entry);
-        records.push(record);
-    }
-    records
-}
-
 #[test]
-fn records_are_read_back_as_written() {
-    let records = chain(entries());
-    assert_eq!(decode::<Entry>(&records.iter().map(encode).collect::<String>()).unwrap(), records);
-    let state = Run::replay(&records).unwrap().unwrap();
+fn every_change_is_read_back_as_written() {
+    let mut state = started("system", "r1", 0);
+    for (second, entry) in (1..).zip(entries()) {
+        state.change(at(second), entry).unwrap();
+        let text = encode(&state, &[]);
+        let runs: Runs = decode::<PoolRepair>(&text).unwrap();
+        assert_eq!(runs.last.as_ref(), Some(&state));
+        let report = RunReport::of(&state);
+        assert!(report.markdown().contains("r1"));
+        assert_eq!(report.overrides, ["workloads: ticket 7"]);
+    }
     assert_eq!(state.phase, Phase::Finished(Finish::Aborted));
     assert_eq!(
         state.attempt("abort the operation of the cluster").unwrap().token.as_deref(),
@@ -150,78 +146,45 @@ fn records_are_read_back_as_written() {
     assert_eq!(state.step(), Some(Step::ClearOperation));
 }
 
+/// Attempts at pods and nodes may be left out of a stored run; those at pools and operations never.
 #[test]
-fn prefixes_of_a_journal_are_valid() {
-    let records = chain(entries());
-    assert_eq!(Run::replay(&[]).unwrap(), None);
-    for length in 1..=records.len() {
-        let state = Run::replay(&records[..length]).unwrap().unwrap();
-        let mut by_one = Run::replay(&records[..1]).unwrap().unwrap();
-        for record in &records[1..length] {
-            by_one.take(record).unwrap();
-        }
-        assert_eq!(state, by_one);
-        let report = RunReport::of(&records[..length]).unwrap().unwrap();
-        assert!(report.markdown().contains("r1"));
-        assert_eq!(report.overrides, ["workloads: ticket 7"]);
+fn effects_that_decide_later_steps_last() {
+    for entry in entries() {
+        let Entry::Intent(effect) = entry else { continue };
+        let passes = ["cordon", "uncordon", "evict", "delete pod"];
+        let key = effect.key();
+        let lasts = !passes.iter().any(|verb| key.starts_with(&format!("{verb} ")));
+        assert_eq!(effect.lasts(), lasts, "{key}");
     }
 }
 
+/// The limit holds over runs, whatever happened between them.
 #[test]
 fn third_recreation_within_a_day_is_rejected() {
-    let mut records: Vec<Record> = Vec::new();
-    for (index, (pool, hour)) in
-        [("system", 0), ("system", 1), ("user", 2), ("system", 10)].into_iter().enumerate()
-    {
-        let run = format!("r{index}");
-        for entry in [
-            started(pool),
-            intent(Step::DeletePool, delete(pool)),
-            intent(Step::DeleteTemporary, delete("systmp")),
-        ] {
-            records.push(follow(records.last(), &run, at(hour * 3600), entry));
+    let mut runs = Runs::default();
+    let hours = |hour: i64| at(hour * 3600);
+    let mut go = |hour: i64, deletes: bool| {
+        runs.archive(hours(hour));
+        let mut run = started("system", &format!("r{hour}"), hour * 3600);
+        let mut effects = vec![delete("systmp")];
+        if deletes {
+            effects.push(delete("system"));
         }
-        let end = Entry::Finished { finish: Finish::Repaired, left: vec![] };
-        records.push(follow(records.last(), &run, at(hour * 3600 + 60), end));
-    }
-    let runs = summaries(&records);
-    assert_eq!(runs.len(), 4);
-    assert_eq!(
-        (runs[0].finish, runs[0].deleted, runs[0].last),
-        (Some(Finish::Repaired), Some(at(0)), at(60))
-    );
-    assert_eq!((runs[0].step, runs[0].overrides.len()), (Some(Step::DeleteTemporary), 1));
-    assert_eq!(breaker(&runs[..1], "system", at(60)), None);
-    assert!(breaker(&runs[..2], "system", at(3700)).unwrap().contains("2 times"));
-    assert_eq!(breaker(&runs, "user", at(37_000)), None);
-    assert!(breaker(&runs, "system", at(24 * 3600 + 3599)).is_some());
-    assert_eq!(breaker(&runs, "system", at(25 * 3600)), None);
-}
-
-#[test]
-fn journal_keeps_recent_runs_and_counted_recreations() {
-    // Ten runs, one an hour; only the first one deleted its pool.
-    let mut records: Vec<Record> = Vec::new();
-    for hour in 0..10 {
-        let run = format!("r{hour}");
-        let mut entries =
-            vec![started("system"), Entry::StepDone { step: Step::Snapshot, evidence: vec![] }];
-        if hour == 0 {
-            entries.push(intent(Step::DeletePool, delete("system")));
+        for effect in effects {
+            run.change(hours(hour), intent(effect)).unwrap();
         }
-        entries.push(Entry::Finished { finish: Finish::Refused, left: vec![] });
-        for entry in entries {
-            records.push(follow(records.last(), &run, at(hour * 3600), entry));
-        }
-    }
-    let runs = summaries(&records);
-    assert_eq!((runs[1].step, runs[1].deleted), (Some(Step::Snapshot), None));
-    let first_kept = |now: i64| records[records.len() - retained(&records, at(now))].run.clone();
-    let day = 24 * 3600;
-    assert_eq!(first_kept(10 * 3600), "r0", "it may count against a third recreation");
-    assert_eq!(first_kept(day - 1), "r0");
-    assert_eq!(first_kept(day), "r2", "eight runs are kept whatever they did");
-    assert_eq!(retained(&records, at(day)), 8 * 3);
-    assert_eq!(retained(&[], at(0)), 0);
-    assert_eq!(breaker(&runs[..1], "system", at(day - 1)), None);
+        run.change(hours(hour), Entry::Finished { finish: Finish::Repaired, left: vec![] })
+            .unwrap();
+        runs.last = Some(run);
+        runs.clone()
+    };
+    assert_eq!(breaker(&go(0, true), "system", at(60)), None);
+    let twice = go(1, true);
+    assert_eq!(twice.past[0].deleted, Some(at(0)));
+    assert!(breaker(&twice, "system", at(3700)).unwrap().contains("2 times"));
+    // Runs that delete nothing push none out.
+    let many = (2..20).map(|hour| go(hour, false)).next_back().unwrap();
+    assert!(breaker(&many, "system", hours(23)).is_some());
+    assert_eq!(breaker(&many, "system", hours(24)), None, "the first one is a day old");
+    assert!(breaker(&go(20, true), "system", hours(24)).is_some());
 }

@@ -12,12 +12,10 @@ use mooring_repair::report::{DetectionReport, RunningOperation, SkippedPool};
 use mooring_repair::screens;
 use mooring_repair::settings::Settings;
 use mooring_repair::verdict::{Detection, WedgeVerdict, verdict};
-use mooring_repair::workflow::{Entry, Finish, Record};
+use mooring_repair::workflow::{Entry, Finish, Run};
 use mooring_terminal::{Screen, Style, width};
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::{Lock, LockOwner};
 use mooring_workflow::published::Next;
-use mooring_workflow::report::RunHistory;
 use mooring_workflow::status::RunStatus;
 use mooring_workflow::{CheckResult, EffectResult, Outcome, Step as _};
 use serde_json::Value;
@@ -229,26 +227,24 @@ fn owner() -> LockOwner {
     LockOwner { host: "ops-jump-1".into(), pid: 4711, holder: "x".into() }
 }
 
-fn chain(entries: Vec<(i64, Entry)>) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
+fn run(entries: Vec<(i64, Entry)>) -> Run {
+    let session = session(&Settings::new(target("system")), owner());
+    let mut run = Run::begin("c696c392-0000-4000-8000-000000000000", *session, at(0));
     for (seconds, entry) in entries {
-        let id = "c696c392-0000-4000-8000-000000000000";
-        records.push(follow(records.last(), id, at(seconds), entry));
+        run.change(at(seconds), entry).unwrap();
     }
-    records
+    run
 }
 
 /// The start of a run that is at its fourth step.
 fn entries() -> Vec<(i64, Entry)> {
-    let settings = Settings::new(target("system"));
     let done = |step, evidence: &str| Entry::StepDone { step, evidence: vec![evidence.to_owned()] };
     let put = Effect::PutPool { pool: "systmp".into(), body: Value::Null, only: None };
     vec![
-        (0, Entry::RunStarted(session(&settings, owner()))),
         (2, done(Step::Snapshot, "the journal has the pool")),
         (60, done(Step::ClearOperation, "operation bad5e779 was aborted")),
         (63, done(Step::Recheck, "all 5 signs are present")),
-        (70, Entry::Intent { step: Step::CreateTemporary, effect: Box::new(put), attempt: 1 }),
+        (70, Entry::Intent(Box::new(put))),
     ]
 }
 
@@ -265,17 +261,15 @@ fn past_return() -> Vec<(i64, Entry)> {
     }
     let delete = Effect::DeletePool { pool: "system".into(), if_match: None };
     key = mooring_workflow::Effect::key(&delete);
-    let effect = Box::new(delete);
-    entries.push((170, Entry::Intent { step: Step::DeletePool, effect, attempt: 1 }));
+    entries.push((170, Entry::Intent(Box::new(delete))));
     entries.push((171, Entry::Outcome { key, result: EffectResult::Done }));
     entries
 }
 
 fn status(entries: Vec<(i64, Entry)>, is_locked: bool) -> RunStatus {
     let lock = Lock { owner: owner(), heartbeat: at(197) };
-    let history = RunHistory::read(&chain(entries)).unwrap().unwrap();
     let place = "ConfigMap mooring-system/repair-system".to_owned();
-    RunStatus::new(history, place, Some(&lock).filter(|_| is_locked), now())
+    RunStatus::new(&run(entries), place, Some(&lock).filter(|_| is_locked), now())
 }
 
 fn repaired() -> RunStatus {

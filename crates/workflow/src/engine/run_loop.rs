@@ -3,7 +3,7 @@ use thiserror::Error;
 
 use super::workflow::{Context, View as _, Workflow};
 use super::world::{AppendError, World};
-use crate::journal::{Entry, JournalError, Phase, Record, Run, follow};
+use crate::journal::{Entry, JournalError, Phase, Run};
 use crate::model::decision::{Decision, Stop, StopKind, Unknown};
 use crate::model::document::Session as _;
 use crate::model::effect::Effect as _;
@@ -21,25 +21,20 @@ pub enum RunError {
     Journal(#[from] JournalError),
     #[error(transparent)]
     Append(#[from] AppendError),
-    #[error("the journal has no run")]
-    NoRun,
     #[error("one decision needs too many reads; this is a defect")]
     TooManyRounds,
     #[error("{0} was not read; this is a defect")]
     NotRead(String),
 }
 
-/// Drives the journal's last run until it stops. The last of the stored `records` starts this session.
+/// Drives a run until it stops.
 pub async fn run<W: Workflow>(
     world: &mut impl World<W>,
     terms: &W::Terms,
-    mut records: Vec<Record<Entry<W>>>,
+    run: Run<W>,
 ) -> Result<RunOutcome<W>, RunError> {
-    let run = Run::replay(&records)?.ok_or(RunError::NoRun)?;
-    let last = records.pop();
-    drop(records);
     let view = W::View::default();
-    let mut engine = Engine { view_seq: run.seq, run, last, view, terms };
+    let mut engine = Engine { view_seq: run.seq, run, view, terms };
     loop {
         if let Phase::Finished(finish) = engine.run.phase {
             return Ok(RunOutcome::Finished(finish));
@@ -56,7 +51,6 @@ pub async fn run<W: Workflow>(
 struct Engine<'a, W: Workflow> {
     terms: &'a W::Terms,
     run: Run<W>,
-    last: Option<Record<Entry<W>>>,
     view: W::View,
     view_seq: u64,
 }
@@ -156,15 +150,14 @@ impl<W: Workflow> Engine<'_, W> {
                 self.keep();
             }
             Decision::Done(evidence) => {
-                let step = self.step();
+                // After the last step, none is complete.
+                let step = self.run.step().unwrap_or(W::Step::ALL[W::Step::ALL.len() - 1]);
                 self.write(world, Entry::StepDone { step, evidence }).await?;
                 self.forget();
             }
             Decision::Apply(effect) => {
                 let key = effect.key();
-                let attempt = self.run.attempt(&key).map_or(1, |attempt| attempt.count + 1);
-                let intent = Entry::Intent { step: self.step(), effect: effect.clone(), attempt };
-                self.write(world, intent).await?;
+                self.write(world, Entry::Intent(effect.clone())).await?;
                 let result = world.perform(&effect).await;
                 self.write(world, Entry::Outcome { key, result }).await?;
                 self.keep();
@@ -188,11 +181,6 @@ impl<W: Workflow> Engine<'_, W> {
         Ok(None)
     }
 
-    /// Returns the current step, or the last one.
-    fn step(&self) -> W::Step {
-        self.run.step().unwrap_or(W::Step::ALL[W::Step::ALL.len() - 1])
-    }
-
     fn forget(&mut self) {
         self.view = W::View::default();
         self.view_seq = self.run.seq;
@@ -205,10 +193,8 @@ impl<W: Workflow> Engine<'_, W> {
     }
 
     async fn write(&mut self, world: &mut impl World<W>, entry: Entry<W>) -> Result<(), RunError> {
-        let record = follow(self.last.as_ref(), &self.run.id, world.now(), entry);
-        world.append(&record).await?;
+        let record = self.run.next(world.now(), entry);
         self.run.take(&record)?;
-        self.last = Some(record);
-        Ok(())
+        Ok(world.append(&record, &self.run).await?)
     }
 }

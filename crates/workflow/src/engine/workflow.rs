@@ -2,11 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::journal::{Replay, Run};
+use crate::journal::Run;
 use crate::model::decision::{Decision, Unknown};
+use crate::model::types::Types;
 
 /// Pure functions that decide the next action of a run. The engine does everything else.
-pub trait Workflow: Replay {
+pub trait Workflow: Types {
     /// Permissions and parameters of this process: never read from a journal that another process wrote.
     type Terms;
     /// The result of a query.
@@ -52,7 +53,7 @@ pub struct Context<'a, W: Workflow> {
     pub terms: &'a W::Terms,
     pub run: &'a Run<W>,
     pub view: &'a W::View,
-    /// The last record before the oldest result of the view: the view may not show later effects.
+    /// The last change before the oldest result of the view: the view may not show later effects.
     pub view_seq: u64,
     pub now: Timestamp,
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use super::workflow::Workflow;
-use crate::journal::{Entry, Record, Run};
+use crate::journal::{Record, Run};
 use crate::model::decision::{Decision, Stop};
 use crate::model::effect::EffectResult;
 
@@ -31,8 +31,8 @@ pub trait World<W: Workflow> {
     /// Reads. A failure is a result as well.
     async fn read(&mut self, query: &W::Query) -> W::Answer;
     async fn perform(&mut self, effect: &W::Effect) -> EffectResult;
-    /// Writes a record durably, unless the journal has grown since the last one.
-    async fn append(&mut self, record: &Record<Entry<W>>) -> Result<(), AppendError>;
+    /// Stores the run after a change durably, unless another process has stored it since.
+    async fn append(&mut self, record: &Record<W>, run: &Run<W>) -> Result<(), AppendError>;
     /// Returns true if the run must stop where it can be resumed.
     fn interrupted(&self) -> bool;
     /// Returns the reason why reads are no longer valid.

@@ -1,12 +1,10 @@
-//! The durable, append-only record that makes a run resumable.
+//! The document that makes a run resumable: the run itself, and what earlier ones leave behind.
 //!
-//! Every intent is written before its effect and every result after it. Whoever may write the object may write any record:
-//! the journal is evidence, and nothing in it approves an effect. A [`Run`] is computed from the records alone.
+//! Every intent is written before its effect and every result after it. Whoever may write the object may write any document:
+//! it is evidence, and nothing in it approves an effect.
 
-mod record;
+pub(crate) mod document;
 mod run;
-mod text;
 
-pub use record::{Content, Entry, Record, retained};
-pub use run::{Attempt, Phase, Replay, Run};
-pub use text::{JournalError, decode, encode, follow, verify};
+pub use document::{JournalError, MAX_START_BYTES, PastRun, Runs, decode, encode};
+pub use run::{Attempt, CompletedStep, Entry, Phase, Record, Run};

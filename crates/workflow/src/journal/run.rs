@@ -1,16 +1,58 @@
-//! A run as its records describe it.
+//! A run, and the changes that it takes.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::record::{Entry, Record};
-use super::text::{JournalError, verify};
+use super::document::JournalError;
 use crate::model::document::Session as _;
-use crate::model::effect::{Effect as _, EffectResult};
+use crate::model::effect::{Effect, EffectResult};
 use crate::model::types::{Reason as _, Step as _, Types};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Changes after which a stored run leaves an attempt out, unless its effect lasts.
+const ATTEMPT_WINDOW: u64 = 1_000;
+
+/// A change of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record<W: Types> {
+    /// Position in the run, from 1.
+    pub seq: u64,
+    /// Time by the writer's clock.
+    pub at: Timestamp,
+    pub entry: Entry<W>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry<W: Types> {
+    Resumed(Box<W::Session>),
+    AbortStarted(Box<W::Session>),
+    /// Written before an effect.
+    Intent(Box<W::Effect>),
+    /// The result of the last intent.
+    Outcome {
+        key: String,
+        result: EffectResult,
+    },
+    StepDone {
+        step: W::Step,
+        evidence: Vec<String>,
+    },
+    /// The run stopped before its end.
+    Stopped {
+        reason: W::Reason,
+        message: String,
+    },
+    Finished {
+        finish: W::Finish,
+        left: Vec<W::Leftover>,
+    },
+    /// A fact of the workflow.
+    Fact(W::Fact),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Phase<F> {
     Running,
     Aborting,
@@ -18,7 +60,7 @@ pub enum Phase<F> {
 }
 
 /// All attempts of one effect.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt<E> {
     /// The effect of the last attempt.
     pub effect: E,
@@ -27,7 +69,7 @@ pub struct Attempt<E> {
     pub first: Timestamp,
     /// Time of the last attempt or its result.
     pub at: Timestamp,
-    /// The record of the last attempt or its result.
+    /// The change of the last attempt or its result.
     pub seq: u64,
     /// The result; none if the process died before it was written.
     pub result: Option<EffectResult>,
@@ -44,19 +86,33 @@ impl<E> Attempt<E> {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+/// A completed step with its evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompletedStep<S> {
+    pub step: S,
+    pub at: Timestamp,
+    pub evidence: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "", rename_all = "camelCase")]
 pub struct Run<W: Types> {
     pub id: String,
     pub session: W::Session,
     pub phase: Phase<W::Finish>,
     /// Remaining resources, once it is finished.
     pub left: Vec<W::Leftover>,
-    /// Completed steps with evidence.
-    pub done: Vec<(W::Step, Vec<String>)>,
+    /// Completed steps, in order.
+    pub done: Vec<CompletedStep<W::Step>>,
+    #[serde(serialize_with = "recent")]
     pub attempts: BTreeMap<String, Attempt<W::Effect>>,
     pub facts: W::Facts,
     pub started: Timestamp,
-    /// The number of the last record.
+    /// Time of the last change.
+    pub last: Timestamp,
+    /// Message of the last stop.
+    pub stopped: Option<String>,
+    /// The number of the last change.
     pub seq: u64,
     step_since: (Timestamp, u64),
     session_since: (Timestamp, u64),
@@ -64,71 +120,88 @@ pub struct Run<W: Types> {
     open: Option<String>,
 }
 
-/// The workflow's part of a replay.
-pub trait Replay: Types {
-    /// Returns the facts of a run that starts with this session.
-    fn facts(session: &Self::Session) -> Self::Facts;
-
-    /// Updates the facts from a record; the common part of `run` is up to date.
-    fn fold(run: &mut Run<Self>, entry: &Entry<Self>, at: Timestamp);
+/// Stores the recent attempts, and those whose effects last: a drain of a large pool has thousands.
+fn recent<E: Effect, S: Serializer>(
+    attempts: &BTreeMap<String, Attempt<E>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let newest = attempts.values().map(|attempt| attempt.seq).max().unwrap_or_default();
+    serializer.collect_map(attempts.iter().filter(|(_, attempt)| {
+        attempt.effect.lasts() || newest.saturating_sub(attempt.seq) < ATTEMPT_WINDOW
+    }))
 }
 
-impl<W: Replay> Run<W> {
-    /// Returns the last run; none if the journal has no run.
-    pub fn replay(records: &[Record<Entry<W>>]) -> Result<Option<Self>, JournalError> {
-        verify(records)?;
-        let mut last: Option<Self> = None;
-        for record in records {
-            match (&record.entry, &mut last) {
-                (Entry::RunStarted(_), Some(last)) if !last.is_finished() => {
-                    let why = "another run is unfinished";
-                    return Err(JournalError::OutOfPlace(record.seq, why));
-                }
-                (Entry::RunStarted(session), _) => last = Some(Self::begin(record, session)),
-                (_, Some(last)) if last.id == record.run => last.take(record)?,
-                (_, Some(_)) => {
-                    return Err(JournalError::OutOfPlace(record.seq, "it belongs to another run"));
-                }
-                // The rest of a finished run whose start was dropped.
-                (_, None) => {}
-            }
-        }
-        Ok(last)
-    }
-
-    fn begin(record: &Record<Entry<W>>, session: &W::Session) -> Self {
+impl<W: Types> Run<W> {
+    /// Starts a run.
+    pub fn begin(id: &str, session: W::Session, at: Timestamp) -> Self {
         Self {
-            id: record.run.clone(),
-            session: session.clone(),
+            id: id.to_owned(),
+            facts: W::facts(&session),
+            session,
             phase: Phase::Running,
             left: Vec::new(),
             done: Vec::new(),
             attempts: BTreeMap::new(),
-            facts: W::facts(session),
-            started: record.at,
-            seq: record.seq,
-            step_since: (record.at, record.seq),
-            session_since: (record.at, record.seq),
+            started: at,
+            last: at,
+            stopped: None,
+            seq: 0,
+            step_since: (at, 0),
+            session_since: (at, 0),
             open: None,
         }
     }
 
-    /// Applies the next record.
-    pub fn take(&mut self, record: &Record<Entry<W>>) -> Result<(), JournalError> {
+    /// Returns the next change.
+    pub fn next(&self, at: Timestamp, entry: Entry<W>) -> Record<W> {
+        Record { seq: self.seq.saturating_add(1), at, entry }
+    }
+
+    /// Applies a change right now.
+    pub fn change(&mut self, at: Timestamp, entry: Entry<W>) -> Result<(), JournalError> {
+        self.take(&self.next(at, entry))
+    }
+
+    /// Ensures that a stored run is one that its changes can make.
+    pub(super) fn verify(&self) -> Result<(), &'static str> {
+        if !self
+            .done
+            .iter()
+            .map(|done| done.step)
+            .eq(W::Step::ALL.iter().copied().take(self.done.len()))
+        {
+            return Err("its steps are out of order");
+        }
+        if self.open.as_ref().is_some_and(|open| !self.attempts.contains_key(open)) {
+            return Err("its last effect is missing");
+        }
+        if self.attempts.values().any(|attempt| attempt.seq > self.seq) {
+            return Err("an effect is newer than the run");
+        }
+        if self.attempts.iter().any(|(key, attempt)| *key != attempt.effect.key()) {
+            return Err("an effect has the name of another one");
+        }
+        Ok(())
+    }
+
+    /// Applies the next change.
+    pub fn take(&mut self, record: &Record<W>) -> Result<(), JournalError> {
         let misplaced = |why| Err(JournalError::OutOfPlace(record.seq, why));
         if self.is_finished() {
             return misplaced("the run is finished");
         }
         let here = (record.at, record.seq);
-        self.seq = record.seq;
+        if record.seq != self.seq.saturating_add(1) {
+            return misplaced("it does not follow the last one");
+        }
+        (self.last, self.seq) = here;
         match &record.entry {
-            Entry::RunStarted(_) => return misplaced("the run has started"),
             Entry::Resumed(session) => self.start_session(session, here),
             Entry::AbortStarted(session) => {
                 self.phase = Phase::Aborting;
                 self.start_session(session, here);
             }
-            Entry::Intent { effect, .. } => self.intend(effect, here),
+            Entry::Intent(effect) => self.intend(effect, here),
             Entry::Outcome { key, result } => {
                 if self.open.take().as_ref() != Some(key) {
                     return misplaced("it has no intent");
@@ -145,10 +218,12 @@ impl<W: Replay> Run<W> {
                 if self.step() != Some(*step) {
                     return misplaced("another step is current");
                 }
-                self.done.push((*step, evidence.clone()));
+                let (step, evidence) = (*step, evidence.clone());
+                self.done.push(CompletedStep { step, at: record.at, evidence });
                 self.step_since = here;
             }
-            Entry::Stopped { reason, .. } => {
+            Entry::Stopped { reason, message } => {
+                self.stopped = Some(message.clone());
                 if reason.ends_rollback() {
                     self.phase = Phase::Running;
                 }
@@ -168,6 +243,7 @@ impl<W: Replay> Run<W> {
             self.done.clear();
         }
         self.session = session.clone();
+        self.stopped = None;
         self.session_since = here;
         self.step_since = here;
     }
@@ -200,7 +276,7 @@ impl<W: Replay> Run<W> {
     pub fn step(&self) -> Option<W::Step> {
         match self.done.last() {
             None => W::Step::ALL.first().copied(),
-            Some((last, _)) => last.following(),
+            Some(last) => last.step.following(),
         }
     }
 
@@ -214,7 +290,7 @@ impl<W: Replay> Run<W> {
     }
 
     pub fn has_done(&self, step: W::Step) -> bool {
-        self.done.iter().any(|(done, _)| *done == step)
+        self.done.iter().any(|done| done.step == step)
     }
 
     pub fn attempt(&self, key: &str) -> Option<&Attempt<W::Effect>> {

@@ -13,6 +13,11 @@ pub trait Effect: Document {
 
     fn authority(&self) -> Authority;
 
+    /// Returns true if later decisions depend on its attempts, however long ago they were.
+    fn lasts(&self) -> bool {
+        false
+    }
+
     /// Classifies a refusal; none if the result is not one.
     fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
         result.refusal()

@@ -1,10 +1,9 @@
-//! The state of a run, from its journal and its lock: `status` shows the same on any host.
+//! The state of a run, from its document and its lock: `status` shows the same on any host.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::published::Evidence;
-use super::report::RunHistory;
 use crate::engine::workflow::Workflow;
 use crate::journal::{Phase, Run};
 use crate::model::effect::EffectResult;
@@ -61,7 +60,7 @@ pub struct RunStatus {
     pub journal: String,
     pub plan_hash: String,
     pub started_at: Timestamp,
-    /// Time of the last record.
+    /// Time of the last change.
     pub last_at: Timestamp,
     /// Estimated end; none if it does not run.
     pub ends_at: Option<Timestamp>,
@@ -70,7 +69,7 @@ pub struct RunStatus {
     pub step_count: usize,
     pub steps: Vec<DoneStep>,
     pub point_of_no_return: Option<PointOfNoReturn>,
-    /// Changes in order, including failed ones.
+    /// The last attempts of recent changes in order, including failed ones.
     pub effects: Vec<EffectStatus>,
     pub overrides: Vec<OverrideStatus>,
     pub remaining: Vec<Remaining>,
@@ -155,14 +154,13 @@ impl LockStatus {
 }
 
 impl RunStatus {
-    /// Returns the status of the last run of a journal at `place`.
+    /// Returns the status of a run in the journal at `place`.
     pub fn new<W: Describe>(
-        history: RunHistory<W>,
+        run: &Run<W>,
         place: String,
         lock: Option<&Lock>,
         now: Timestamp,
     ) -> Self {
-        let run = &history.run;
         let lock = lock.map(|lock| LockStatus::new(lock, now));
         let is_driven = lock.as_ref().is_some_and(|lock| !lock.is_expired);
         let (state, step) = match run.phase {
@@ -172,7 +170,7 @@ impl RunStatus {
             Phase::Running => (if is_driven { RUNNING } else { STOPPED }, run.step()),
         };
         let mut since = run.started;
-        let steps = history.steps.iter().map(|done| {
+        let steps = run.done.iter().map(|done| {
             let seconds = done.at.duration_since(since).as_secs().max(0);
             since = done.at;
             DoneStep {
@@ -183,6 +181,8 @@ impl RunStatus {
                 evidence: Evidence::list(&done.evidence, None),
             }
         });
+        let mut attempts: Vec<_> = run.attempts.values().collect();
+        attempts.sort_by_key(|attempt| attempt.seq);
         Self {
             steps: steps.collect(),
             subject: W::subject(run),
@@ -191,7 +191,7 @@ impl RunStatus {
             journal: place,
             plan_hash: W::plan_hash(run),
             started_at: run.started,
-            last_at: history.last,
+            last_at: run.last,
             ends_at: step.filter(|_| state == RUNNING).and_then(|step| ends::<W>(run, step, now)),
             step: step.map(|step| CurrentStep {
                 number: step.number(),
@@ -206,17 +206,16 @@ impl RunStatus {
                 name: step.name(),
                 is_passed: W::is_past_return(run),
             }),
-            effects: history
-                .effects
-                .iter()
-                .map(|(at, effect, result)| EffectStatus {
-                    at: Some(*at),
-                    ..W::effect(effect, result.as_ref())
+            effects: attempts
+                .into_iter()
+                .map(|attempt| EffectStatus {
+                    at: Some(attempt.at),
+                    ..W::effect(&attempt.effect, attempt.result.as_ref())
                 })
                 .collect(),
             overrides: W::overrides(run),
             remaining: W::remaining(run),
-            stopped: history.stopped,
+            stopped: run.stopped.clone(),
             lock,
         }
     }
@@ -230,7 +229,7 @@ impl RunStatus {
         self.state == STOPPED
     }
 
-    /// Returns the seconds from the start to the last record, or to `now` while it runs.
+    /// Returns the seconds from the start to the last change, or to `now` while it runs.
     pub fn elapsed(&self, now: Timestamp) -> i64 {
         let end = if self.is_running() { now } else { self.last_at };
         end.duration_since(self.started_at).as_secs().max(0)

@@ -30,6 +30,8 @@ pub enum StoreError {
     LostLock,
     #[error("journal unavailable: {0}")]
     Unavailable(String),
+    #[error("the document of the run has {0} bytes; at most {1} are stored")]
+    TooLarge(usize, usize),
     #[error(transparent)]
     Journal(#[from] JournalError),
 }

@@ -1,10 +1,10 @@
 //! The store of a journal: `ConfigMap`s in the target cluster.
 
 pub(crate) mod error;
-mod journal_store;
 pub mod lock;
 mod place;
+mod run_store;
 
 pub use error::{MANIFEST, NAMESPACE, StoreError};
-pub use journal_store::{JournalStore, SEGMENT_BYTES};
-pub use place::{IfMissing, JOURNAL, check_namespace};
+pub use place::{IfMissing, JOURNAL, check_namespace, webhook};
+pub use run_store::{Backup, RunStore};

@@ -4,7 +4,7 @@ use http::Method;
 use mooring_kube::{Access, Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
 
-use super::error::explain;
+use super::error::{NAMESPACE, explain};
 use crate::model::check::{CheckResult, Outcome};
 
 /// Name of the check.
@@ -68,11 +68,10 @@ async fn check(
     }
     // 409: a server that has the object checks everything else first.
     if !written.is_success() && written.status != 409 {
-        let (reason, message) = written.refusal();
-        let error = RequestError { status: Some(written.status), reason, message };
         let is_final = matches!(written.status, 403 | 404);
         let outcome = if is_final { Outcome::Fail } else { Outcome::Unknown };
-        return Err((outcome, explain(&error, namespace).replace("\nhint: ", "; ")));
+        let why = explain_write(api, namespace, &written).await;
+        return Err((outcome, why.replace("\nhint: ", "; ")));
     }
     let needs = NEEDS.map(|(verb, group, resource)| {
         let namespace = Some(namespace);
@@ -87,6 +86,34 @@ async fn check(
 }
 
 const DRY_RUN: &str = "?dryRun=All";
+
+/// Explains a rejected write of a journal: an admission webhook by name, with a namespace that it allows.
+pub(super) async fn explain_write(api: &Client, namespace: &str, response: &Response) -> String {
+    let (reason, message) = response.refusal();
+    let webhook = webhook(&message).map(str::to_owned);
+    let error = RequestError { status: Some(response.status), reason, message };
+    let Some(webhook) = webhook else { return explain(&error, namespace) };
+    let mut place = "NAMESPACE";
+    for other in [NAMESPACE, "default"] {
+        let written = try_write(api, other).await;
+        if other != namespace && written.is_ok_and(|answer| answer.is_success()) {
+            place = other;
+            break;
+        }
+    }
+    let works = if place == "NAMESPACE" { "another namespace may work" } else { "this works" };
+    format!(
+        "{error}\nhint: webhook {webhook} allows no journal in namespace {namespace}; {works}: `--journal configmap/{place}`"
+    )
+}
+
+/// Returns the admission webhook that a message names.
+pub fn webhook(message: &str) -> Option<&str> {
+    ["admission webhook \"", "failed calling webhook \""].iter().find_map(|lead| {
+        let (_, rest) = message.split_once(lead)?;
+        rest.split_once('"').map(|(name, _)| name)
+    })
+}
 
 /// Lets the server check a write: the namespace, the permission and admission.
 async fn try_write(api: &Client, namespace: &str) -> Result<Response, (Outcome, String)> {

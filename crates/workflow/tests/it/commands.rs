@@ -5,20 +5,21 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::command::{CommandResult, HeldJournal, JournalStatus, Process};
 use mooring_workflow::decision::StopKind;
-use mooring_workflow::journal::{JournalError, follow};
+use mooring_workflow::journal::JournalError;
 use mooring_workflow::live::Adapter;
 use mooring_workflow::lock::LockWait;
-use mooring_workflow::store::{JournalStore, StoreError};
+use mooring_workflow::store::{RunStore, StoreError};
 use mooring_workflow::{Decision, EffectResult, Reading, RunOutcome, Stop};
 use tokio::sync::watch;
 
 use crate::sample::{
-    Change, Finish, Reason, Sample, SampleEntry, SampleRecord, Terms, chain, change, finished,
-    shared, started, stopped,
+    Change, Finish, Reason, Sample, SampleRun, Terms, after, begun, change, finished, session,
+    shared, stopped,
 };
-use crate::stores::{Server, owner, start};
+use crate::stores::{Server, fault, load, owner, start};
 
 pub(crate) type SampleResult = CommandResult<RunOutcome<Sample>, ()>;
 
@@ -74,7 +75,7 @@ pub(crate) fn changes(objects: &[(&'static str, i64)]) -> Terms {
 
 pub(crate) async fn acquire(
     process: &Process,
-    store: JournalStore<SampleEntry>,
+    store: RunStore,
 ) -> Result<HeldJournal<Sample>, SampleResult> {
     process.acquire(store, LockWait::None, &mut |_| {}).await
 }
@@ -82,7 +83,7 @@ pub(crate) async fn acquire(
 /// Starts a run in an empty journal and drives it.
 pub(crate) async fn drive(
     process: &Process,
-    store: JournalStore<SampleEntry>,
+    store: RunStore,
     terms: &Terms,
     services: &Services,
 ) -> SampleResult {
@@ -90,19 +91,14 @@ pub(crate) async fn drive(
         Ok(journal) => journal,
         Err(result) => return result,
     };
-    let first = follow(journal.records.last(), "r1", process.now(), started());
-    process.drive(journal, first, terms, services.clone(), Box::new(|_, _, _| {})).await
+    let run = SampleRun::begin("r1", session(1), process.now());
+    process.drive(journal, run, terms, services.clone(), Box::new(|_, _, _| {})).await
 }
 
-/// Writes a journal.
-async fn write(server: &Server, entries: Vec<SampleEntry>) -> Vec<SampleRecord> {
+async fn write(server: &Server, run: &SampleRun) {
     let mut store = server.store();
-    store.load().await.unwrap();
-    let records = chain(entries);
-    for record in &records {
-        store.append(record).await.unwrap();
-    }
-    records
+    load(&mut store).await.unwrap();
+    store.save(run, &[]).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,7 +109,7 @@ async fn run_is_driven_to_its_end_and_its_lock_released() {
     let terms = changes(&[("x", 0), ("y", 90)]);
     let shown = shared(Vec::new());
     let journal = acquire(&process, server.store()).await.unwrap();
-    let first = follow(None, "r1", process.now(), started());
+    let first = SampleRun::begin("r1", session(1), process.now());
     let watcher = |_: &_, decision: &Decision<Sample>, now: Timestamp| {
         shown.borrow_mut().push((format!("{decision:?}"), now));
     };
@@ -123,7 +119,7 @@ async fn run_is_driven_to_its_end_and_its_lock_released() {
         panic!("{result:?}")
     };
     assert_eq!(*services.effects.borrow(), [("x".to_owned(), 0), ("y".to_owned(), 90)]);
-    assert_eq!(server.store().load().await.unwrap().len(), 6);
+    assert_eq!(server.stored().await.unwrap().seq, 5);
     assert_eq!(server.store().holder().await.unwrap(), None);
     let shown = shown.borrow();
     assert_eq!(shown.len(), 4);
@@ -178,18 +174,20 @@ async fn wait_continues_without_a_source_of_interruptions() {
 #[tokio::test(start_paused = true)]
 async fn only_an_unfinished_run_is_resumed() {
     let (process, _stop) = process("a");
-    for (name, entries, want) in [
-        ("empty", vec![], "no run found in ConfigMap "),
-        ("over", vec![started(), finished()], "run r1 is finished"),
-        ("unfinished", vec![started(), stopped("m")], ""),
+    for (name, run, want) in [
+        ("empty", None, "no run found in ConfigMap "),
+        ("over", Some(after([finished()])), "run r1 is finished"),
+        ("unfinished", Some(after([stopped("m")])), ""),
     ] {
         let server = Server::with(Vec::new());
-        let records = write(&server, entries).await;
+        if let Some(run) = &run {
+            write(&server, run).await;
+        }
         let found = process.acquire_unfinished(server.store(), LockWait::None, &mut |_| {}).await;
         match found {
-            Ok((journal, run)) => {
-                assert_eq!((want, run.id.as_str()), ("", "r1"));
-                assert_eq!(journal.records, records);
+            Ok((journal, found)) => {
+                assert_eq!((want, Some(&found)), ("", run.as_ref()));
+                assert_eq!(journal.runs.last, run);
                 assert!(server.store().holder().await.unwrap().is_some());
                 journal.release().await;
             }
@@ -197,7 +195,7 @@ async fn only_an_unfinished_run_is_resumed() {
                 let result: SampleResult = result;
                 let CommandResult::Nothing(text) = result else { panic!("{result:?}") };
                 assert!(text.starts_with(want) && !want.is_empty(), "{text}");
-                assert_eq!(found, records);
+                assert_eq!(found.last, run);
             }
         }
         assert_eq!(server.store().holder().await.unwrap(), None, "{name}");
@@ -208,37 +206,30 @@ async fn only_an_unfinished_run_is_resumed() {
 async fn damaged_journal_is_not_continued() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    // A record of a run inside another: each line is intact.
-    write(&server, vec![started(), started()]).await;
-    let found = process.acquire_unfinished(server.store(), LockWait::None, &mut |_| {}).await;
-    let Err((result, _)) = found else { panic!() };
-    let result: SampleResult = result;
-    let CommandResult::Failed(text) = result else { panic!("{result:?}") };
-    assert!(text.contains("record 1") && text.contains("docs/RUNBOOK.md"), "{text}");
-    assert_eq!(server.store().holder().await.unwrap(), None);
-
-    server.put_journal("{}\n");
+    write(&server, &begun()).await;
+    server.put("{}\n");
     let Err(CommandResult::Failed(text)) = acquire(&process, server.store()).await else {
         panic!()
     };
-    assert!(text.contains("record 0") && text.contains("docs/RUNBOOK.md"), "{text}");
+    assert!(text.contains("schema") && text.contains("docs/RUNBOOK.md"), "{text}");
     assert!(text.starts_with("ConfigMap mooring-system/repair-system"), "{text}");
     assert_eq!(server.store().holder().await.unwrap(), None, "the lock is released");
-    let Err(text) = JournalStatus::read(server.store()).await else { panic!() };
+    let Err(text) = JournalStatus::<Sample>::read(server.store()).await else { panic!() };
     assert!(text.contains("docs/RUNBOOK.md"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn status_shows_the_records_and_the_holder() {
+async fn status_shows_the_run_and_the_holder() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    let records = write(&server, vec![started()]).await;
+    write(&server, &begun()).await;
     let held = acquire(&process, server.store()).await.unwrap();
-    let status = JournalStatus::read(server.store()).await.unwrap();
-    assert_eq!((status.records, status.lock.unwrap().owner), (records, owner("a")));
+    let status = JournalStatus::<Sample>::read(server.store()).await.unwrap();
+    assert_eq!(status.unfinished(), Some(&begun()));
+    assert_eq!(status.lock.unwrap().owner, owner("a"));
     assert_eq!(status.place, "ConfigMap mooring-system/repair-system");
     held.release().await;
-    assert_eq!(JournalStatus::read(server.store()).await.unwrap().lock, None);
+    assert_eq!(JournalStatus::<Sample>::read(server.store()).await.unwrap().lock, None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -263,8 +254,8 @@ async fn run_does_not_start_in_a_journal_that_was_continued() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
     let journal = acquire(&process, server.store()).await.unwrap();
-    write(&server, vec![started(), finished()]).await;
-    let first = follow(None, "r2", process.now(), started());
+    write(&server, &after([finished()])).await;
+    let first = SampleRun::begin("r2", session(1), process.now());
     let services = Services::default();
     let terms = changes(&[("x", 0)]);
     let result: SampleResult =
@@ -279,7 +270,100 @@ fn store_errors_are_damage_or_an_unavailable_journal() {
     let failed = |error: &StoreError| -> SampleResult { CommandResult::failed(error) };
     let away = StoreError::Unavailable("disk full".to_owned());
     assert!(matches!(failed(&away), CommandResult::NoJournal(text) if text.contains("disk full")));
-    let broken = StoreError::Journal(JournalError::Broken(3));
-    assert!(matches!(failed(&broken), CommandResult::Failed(text) if text.contains("record 3")));
+    let large = StoreError::TooLarge(7, 6);
+    assert!(matches!(failed(&large), CommandResult::NoJournal(text) if text.contains("7 bytes")));
+    let broken = StoreError::Journal(JournalError::OutOfPlace(3, "w"));
+    assert!(matches!(failed(&broken), CommandResult::Failed(text) if text.contains("change 3")));
     assert!(matches!(failed(&StoreError::LostLock), CommandResult::Failed(_)));
+}
+
+/// A plan that leaves no room for its progress is refused before the first change.
+#[tokio::test(start_paused = true)]
+async fn run_that_does_not_fit_is_not_started() {
+    for (share, starts) in [(4, true), (2, false)] {
+        let server = Server::with(Vec::new());
+        let (process, _stop) = process("a");
+        let (terms, services) = (changes(&[("x", 0)]), Services::default());
+        let journal = acquire(&process, server.store()).await.unwrap();
+        let mut first = SampleRun::begin("r1", session(1), process.now());
+        first.change(process.now(), stopped(&"m".repeat(512 * 1024 / share))).unwrap();
+        let result: SampleResult =
+            process.drive(journal, first, &terms, services.clone(), Box::new(|_, _, _| {})).await;
+        assert_eq!(matches!(result, CommandResult::Stopped(_)), starts, "{share}: {result:?}");
+        assert_eq!(server.stored().await.is_some(), starts);
+        assert_eq!(services.effects.borrow().len(), usize::from(starts));
+    }
+}
+
+/// The copy exists before the intent, and goes with its run.
+#[tokio::test(start_paused = true)]
+async fn effect_with_a_copy_is_made_only_with_the_copy() {
+    let server = Server::with(Vec::new());
+    let (process, _stop) = process("a");
+    let services = Services::default();
+    let result =
+        drive(&process, server.store(), &changes(&[("saved", 0), ("saved", 1)]), &services).await;
+    assert!(matches!(result, CommandResult::Stopped(_)), "{result:?}");
+    let maps = server.maps();
+    assert_eq!(maps.len(), 2, "the same copy is written once: {maps:?}");
+    let copy = maps.iter().find(|name| name.starts_with("repair-system-")).unwrap();
+    let path = format!("/api/v1/namespaces/mooring-system/configmaps/{copy}");
+    let body = server.client().get(&path).await.unwrap().body;
+    assert_eq!(
+        (&body["immutable"], &body["data"]["object"]),
+        (&true.into(), &"copy of saved".into())
+    );
+    let stored = server.stored().await.unwrap();
+    let hash = &stored.attempt("change saved").unwrap().effect.backup.as_ref().unwrap().hash;
+    assert_eq!(*hash, mooring_workflow::canonical::hash_bytes(b"copy of saved"));
+
+    // Eight runs later, nothing refers to it.
+    for number in 0..10 {
+        let journal = acquire(&process, server.store()).await.unwrap();
+        let next = SampleRun::begin(&format!("later-{number}"), session(1), process.now());
+        let terms = changes(&[]);
+        let ended: SampleResult =
+            process.drive(journal, next, &terms, services.clone(), Box::new(|_, _, _| {})).await;
+        assert!(matches!(ended, CommandResult::Stopped(_)), "{ended:?}");
+        assert_eq!(server.maps().len(), if number < 8 { 2 } else { 1 }, "{number}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn effect_whose_copy_is_refused_or_differs_is_not_made() {
+    let refusal = FaultRule {
+        when: CallSelector {
+            method: Some("POST".to_owned()),
+            path: Some("*/configmaps".to_owned()),
+            ..CallSelector::default()
+        },
+        skip: 1,
+        ..fault(Fault::Status { status: 403, code: None, retry_after: None }, 1.0)
+    };
+    for faults in [vec![refusal], Vec::new()] {
+        let is_refused = !faults.is_empty();
+        let server = Server::with(faults);
+        if !is_refused {
+            // Someone else knows the name.
+            let services = Services::default();
+            let (process, _stop) = process("a");
+            drive(&process, server.store(), &changes(&[("saved", 0)]), &services).await;
+            server.replace_copy().await;
+        }
+        let (process, _stop) = process("a");
+        let services = Services::default();
+        let journal = acquire(&process, server.store()).await.unwrap();
+        let run = SampleRun::begin("r1", session(1), process.now());
+        let result: SampleResult = process
+            .drive(
+                journal,
+                run,
+                &changes(&[("saved", 0)]),
+                services.clone(),
+                Box::new(|_, _, _| {}),
+            )
+            .await;
+        assert!(matches!(result, CommandResult::Resumable(_)), "{result:?}");
+        assert!(services.effects.borrow().is_empty());
+    }
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::RunOutcome;
 use mooring_workflow::command::CommandResult;
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::{LockWait, TIMES};
 
 use crate::commands::{Services, changes, drive, process};
-use crate::sample::SampleEntry;
+use crate::sample::{SampleRun, session};
 use crate::stores::{Server, fault, owner, start};
 
 fn lease_writes_fail(from: u64, until: Option<u64>) -> FaultRule {
@@ -65,11 +64,11 @@ async fn run_starts_only_while_its_lease_is_current() {
         let (process, _stop) = process("a");
         let journal = crate::commands::acquire(&process, server.store()).await.unwrap();
         tokio::time::sleep(Duration::from_secs(seconds)).await;
-        let first = follow(None, "r1", process.now(), crate::sample::started());
+        let first = SampleRun::begin("r1", session(1), process.now());
         let (terms, services) = (changes(&[]), Services::default());
         let result: crate::commands::SampleResult =
             process.drive(journal, first, &terms, services, Box::new(|_, _, _| {})).await;
-        let started = !server.store().load().await.unwrap().is_empty();
+        let started = server.stored().await.is_some();
         assert_eq!(started, starts, "{seconds}: {result:?}");
     }
 }
@@ -106,7 +105,7 @@ async fn waiting_for_a_lock_names_its_holder() {
     let mut said = Vec::new();
     let wait = LockWait::Until(jiff::SignedDuration::from_secs(3));
     let mut log = |text: &str| said.push(text.to_owned());
-    let store: mooring_workflow::store::JournalStore<SampleEntry> = server.store();
+    let store = server.store();
     let waited = second
         .acquire::<crate::sample::Sample, RunOutcome<crate::sample::Sample>, ()>(
             store, wait, &mut log,

@@ -8,9 +8,8 @@
 )]
 
 mod commands;
+mod document;
 mod engine;
-mod history;
-mod journal;
 mod leases;
 mod present;
 mod responses;

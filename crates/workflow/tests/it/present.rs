@@ -7,7 +7,6 @@ use mooring_workflow::published::{
     CheckState, ClusterIdentity, Evidence, Next, PublishedCheck, PublishedDocument, Source,
     SourceName, escape_hidden, to_json,
 };
-use mooring_workflow::report::RunHistory;
 use mooring_workflow::screens;
 use mooring_workflow::status::{
     Describe, EffectStatus, LockStatus, OverrideStatus, Remaining, RunStatus, Subject,
@@ -16,8 +15,8 @@ use mooring_workflow::{CheckResult, EffectResult, Entry, Outcome};
 use serde_json::json;
 
 use crate::sample::{
-    Change, Finish, Sample, SampleEntry, SampleRun, SampleStep, at, chain, done, finished, intent,
-    session, started, stopped,
+    Change, Finish, Sample, SampleEntry, SampleRun, SampleStep, after, at, done, finished, intent,
+    session, stopped,
 };
 use crate::stores::owner;
 
@@ -84,12 +83,11 @@ fn lease(second: i64) -> Lock {
 }
 
 fn status(entries: Vec<SampleEntry>, lock: Option<&Lock>, now: Timestamp) -> RunStatus {
-    let history = RunHistory::read(&chain(entries)).unwrap().unwrap();
-    RunStatus::new::<Sample>(history, "file j".to_owned(), lock, now)
+    RunStatus::new::<Sample>(&after(entries), "file j".to_owned(), lock, now)
 }
 
 fn entries() -> Vec<SampleEntry> {
-    vec![started(), done(SampleStep::Prepare), intent("a")]
+    vec![done(SampleStep::Prepare), intent("a")]
 }
 
 fn refused() -> SampleEntry {
@@ -141,7 +139,7 @@ fn status_shows_rollbacks_and_ends() {
     let run = status(entries.clone(), Some(&lock), at(100));
     assert_eq!((run.state, run.step.is_none(), run.is_running()), ("rolling-back", true, true));
     assert_eq!(status(entries, None, at(100)).state, "stopped");
-    let run = status(vec![started(), finished()], Some(&lock), at(100));
+    let run = status(vec![finished()], Some(&lock), at(100));
     assert_eq!((run.state, run.step.is_none(), run.ends_at), ("changed", true, None));
     assert!(!run.is_running() && !run.is_stopped());
 }
@@ -191,9 +189,9 @@ system  r1   ! running  2/3 change        40s  2m10s  06:40    06:43  vm-1 (pid 
 
 #[test]
 fn table_of_stopped_and_finished_runs_names_each() {
-    let begun = vec![started(), done(SampleStep::Prepare), stopped("interrupted")];
+    let begun = vec![done(SampleStep::Prepare), stopped("interrupted")];
     let stopped = status(begun, Some(&lease(0)), at(100));
-    let ended = status(vec![started(), finished()], None, at(100));
+    let ended = status(vec![finished()], None, at(100));
     let expected = "\
 POOL    RUN  STATE      STEP        STEP TIME  USUAL  ENDS
 system  r1   ✗ stopped  2/3 change      1m39s  2m10s
@@ -212,7 +210,7 @@ stopped  interrupted
 
 #[test]
 fn marks_of_runs_show_which_ones_need_attention() {
-    let ended = status(vec![started(), finished()], None, at(9));
+    let ended = status(vec![finished()], None, at(9));
     for (state, mark) in [
         ("running", "!"),
         ("rolling-back", "!"),
@@ -240,7 +238,7 @@ fn row_of_a_run_has_heads_on_request() {
 
 #[test]
 fn details_list_steps_overrides_and_what_remains() {
-    let begun = vec![started(), done(SampleStep::Prepare), stopped("interrupted")];
+    let begun = vec![done(SampleStep::Prepare), stopped("interrupted")];
     let mut screen = Screen::default();
     screens::details(&mut screen, &status(begun, None, at(9)));
     let expected = " \

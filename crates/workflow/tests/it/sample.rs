@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::follow;
+use mooring_workflow::store::Backup;
 use mooring_workflow::workflow::View;
 use mooring_workflow::{
-    Authority, Context, Decision, Effect, Entry, Reading, Record, Replay, Run, Session, Step,
-    Types, Unknown, Workflow,
+    Authority, Context, Decision, Effect, Entry, Reading, Record, Run, Session, Step, Types,
+    Unknown, Workflow,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Sample;
 
 pub(crate) type SampleEntry = Entry<Sample>;
-pub(crate) type SampleRecord = Record<SampleEntry>;
+pub(crate) type SampleRecord = Record<Sample>;
 pub(crate) type SampleRun = Run<Sample>;
 pub(crate) type SampleDecision = Decision<Sample>;
 
@@ -59,7 +59,7 @@ impl Step for SampleStep {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Change {
     pub(crate) object: String,
-    pub(crate) value: u32,
+    pub(crate) backup: Option<Backup>,
 }
 
 impl Effect for Change {
@@ -70,10 +70,13 @@ impl Effect for Change {
     fn authority(&self) -> Authority {
         Authority::Approved
     }
+
+    fn lasts(&self) -> bool {
+        self.object == "lasting"
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "entry", rename_all = "kebab-case")]
 pub(crate) enum Fact {
     Noted { text: String },
 }
@@ -108,7 +111,7 @@ impl mooring_workflow::types::Reason for Reason {
 }
 
 impl Types for Sample {
-    const SCHEMA: &'static str = "mooring.sample.journal/v1";
+    const SCHEMA: &'static str = "mooring.sample.document/v1";
     type Session = SampleSession;
     type Step = SampleStep;
     type Effect = Change;
@@ -118,11 +121,21 @@ impl Types for Sample {
     type Leftover = String;
     type Reason = Reason;
     type Query = &'static str;
-}
 
-impl Replay for Sample {
     fn facts(_: &SampleSession) -> Vec<String> {
         Vec::new()
+    }
+
+    fn deleted(run: &SampleRun) -> Option<Timestamp> {
+        run.attempt("change lasting").map(|attempt| attempt.at)
+    }
+
+    /// A change of an object whose name begins with `saved` needs a copy.
+    fn backup(entry: &SampleEntry) -> Option<&Backup> {
+        match entry {
+            Entry::Intent(effect) => effect.backup.as_ref(),
+            _ => None,
+        }
     }
 
     fn fold(run: &mut SampleRun, entry: &SampleEntry, at: Timestamp) {
@@ -236,16 +249,18 @@ pub(crate) fn session(generation: u32) -> SampleSession {
     SampleSession { approval: Approval::Typed(hash.parse().unwrap()), generation }
 }
 
-pub(crate) fn started() -> SampleEntry {
-    Entry::RunStarted(Box::new(session(1)))
+/// A run that starts at 0 s.
+pub(crate) fn begun() -> SampleRun {
+    SampleRun::begin("r1", session(1), at(0))
 }
 
 pub(crate) fn change(object: &str) -> Change {
-    Change { object: object.to_owned(), value: 1 }
+    let backup = object.starts_with("saved").then(|| Backup::new(format!("copy of {object}")));
+    Change { object: object.to_owned(), backup }
 }
 
 pub(crate) fn intent(object: &str) -> SampleEntry {
-    Entry::Intent { step: SampleStep::Change, effect: Box::new(change(object)), attempt: 1 }
+    Entry::Intent(Box::new(change(object)))
 }
 
 pub(crate) fn done(step: SampleStep) -> SampleEntry {
@@ -260,13 +275,13 @@ pub(crate) fn finished() -> SampleEntry {
     Entry::Finished { finish: Finish::Changed, left: vec!["a pool".to_owned()] }
 }
 
-/// Records of one run, a second apart.
-pub(crate) fn chain(entries: Vec<SampleEntry>) -> Vec<SampleRecord> {
-    let mut records: Vec<SampleRecord> = Vec::new();
-    for (second, entry) in (0..).zip(entries) {
-        records.push(follow(records.last(), "r1", at(second), entry));
+/// A run after these changes, a second apart.
+pub(crate) fn after(entries: impl IntoIterator<Item = SampleEntry>) -> SampleRun {
+    let mut run = begun();
+    for (second, entry) in (1..).zip(entries) {
+        run.change(at(second), entry).unwrap();
     }
-    records
+    run
 }
 
 /// A value that a closure and a test share.

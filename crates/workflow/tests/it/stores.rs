@@ -1,4 +1,4 @@
-//! Stores of a journal and their locks: durability, one of two writers, one holder.
+//! The store of a run and its lock: durability, one of two writers, one holder.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_simulator::kubernetes::{
-    Clock, ClockTask, InProcess, Key, Kubernetes, KubernetesOptions, Shell,
+    Clock, ClockTask, InProcess, Key, Kubernetes, KubernetesOptions, Shell, WebhookDenial,
 };
-use mooring_workflow::journal::{encode, follow};
+use mooring_workflow::Runs;
+use mooring_workflow::journal::{JournalError, encode};
 use mooring_workflow::lock::{JournalLock, LockError, LockOwner, LockWait, acquire};
-use mooring_workflow::store::{JournalStore, NAMESPACE, SEGMENT_BYTES, StoreError};
-use serde_json::Value;
+use mooring_workflow::store::{IfMissing, NAMESPACE, RunStore, StoreError, check_namespace};
 
-use crate::sample::{SampleEntry as Entry, SampleRecord as Record, started};
+use crate::sample::{Sample, SampleEntry as Entry, SampleRun, begun};
 
 pub(crate) fn start() -> Timestamp {
     "2026-11-15T05:00:00Z".parse().unwrap()
@@ -45,21 +45,36 @@ impl Server {
         Self { shell, _running: running }
     }
 
-    /// Replaces the text of the journal, as any client with write access can.
-    pub(crate) fn put_journal(&self, text: &str) {
-        let change = serde_json::json!({"data": {"journal": text}});
+    /// Replaces the document, as any client with write access can.
+    pub(crate) fn put(&self, text: &str) {
+        let change = serde_json::json!({"data": {"run": text}});
         let key = Key { namespace: "mooring-system".into(), name: "repair-system".into() };
         self.shell.with(|kubernetes, now| {
             kubernetes.change("configmaps", &key, &change, now).unwrap();
         });
     }
 
-    /// The objects that hold the journal.
-    fn maps(&self) -> Vec<String> {
+    /// The names of all ConfigMaps.
+    pub(crate) fn maps(&self) -> Vec<String> {
         self.shell.with(|kubernetes, _| {
             let maps = kubernetes.objects("configmaps", Some("mooring-system"));
             maps.filter_map(|map| map["metadata"]["name"].as_str()).map(str::to_owned).collect()
         })
+    }
+
+    /// Replaces the only copy of an object.
+    pub(crate) async fn replace_copy(&self) {
+        let maps = self.maps();
+        let name = maps.into_iter().find(|name| name.starts_with("repair-system-")).unwrap();
+        let path = format!("/api/v1/namespaces/mooring-system/configmaps/{name}");
+        self.client().send(http::Method::DELETE, &path, None).await.unwrap();
+        self.shell.with(|kubernetes, now| {
+            let another = serde_json::json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "data": {"object": "another"},
+                "immutable": true, "metadata": {"name": name, "namespace": "mooring-system"},
+            });
+            kubernetes.create(another, now).unwrap();
+        });
     }
 
     pub(crate) fn client(&self) -> mooring_kube::Client {
@@ -67,9 +82,13 @@ impl Server {
         mooring_kube::Client::new(client)
     }
 
-    pub(crate) fn store(&self) -> JournalStore<Entry> {
+    pub(crate) fn store(&self) -> RunStore {
         let (client, name) = (self.client(), "repair-system".to_owned());
-        JournalStore::new(client, NAMESPACE, name, "A journal.")
+        RunStore::new(client, NAMESPACE, name, "A journal.")
+    }
+
+    pub(crate) async fn stored(&self) -> Option<SampleRun> {
+        load(&mut self.store()).await.unwrap().last
     }
 }
 
@@ -85,23 +104,31 @@ pub(crate) fn fault(then: Fault, probability: f64) -> FaultRule {
     }
 }
 
+pub(crate) async fn load(store: &mut RunStore) -> Result<Runs<Sample>, StoreError> {
+    store.load().await
+}
+
 fn stopped(length: usize) -> Entry {
     crate::sample::stopped(&"m".repeat(length))
 }
 
-async fn append(store: &mut JournalStore<Entry>, records: &mut Vec<Record>, entry: Entry) {
-    let record = follow(records.last(), "run", start(), entry);
-    store.append(&record).await.unwrap();
-    records.push(record);
+async fn save(store: &mut RunStore, run: &SampleRun) -> Result<(), StoreError> {
+    store.save(run, &[]).await
+}
+
+/// Applies a change and stores the run.
+async fn change(store: &mut RunStore, run: &mut SampleRun, entry: Entry) {
+    run.change(start(), entry).unwrap();
+    save(store, run).await.unwrap();
 }
 
 /// Acquires the lock of a store for a process whose clock differs by `skew` seconds.
 async fn acquire_by(
-    store: &mut JournalStore<Entry>,
+    store: &mut RunStore,
     name: &str,
     wait: LockWait,
     skew: i64,
-) -> Result<(JournalLock, Vec<Record>), LockError> {
+) -> Result<(JournalLock, Runs<Sample>), LockError> {
     let began = tokio::time::Instant::now();
     let start = start() + SignedDuration::from_secs(skew);
     let clock: mooring_workflow::world::Clock = Rc::new(move || start + began.elapsed());
@@ -111,37 +138,39 @@ async fn acquire_by(
 
 /// The same without waiting.
 async fn acquire_now(
-    store: &mut JournalStore<Entry>,
+    store: &mut RunStore,
     name: &str,
-) -> Result<(JournalLock, Vec<Record>), LockError> {
+) -> Result<(JournalLock, Runs<Sample>), LockError> {
     acquire_by(store, name, LockWait::None, 0).await
 }
 
 const ONE_HOUR: LockWait = LockWait::Until(SignedDuration::from_mins(60));
 
 /// The store with a run begun in it.
-async fn begun(mut store: JournalStore<Entry>) -> (JournalStore<Entry>, Vec<Record>) {
-    store.load().await.unwrap();
-    let mut records = Vec::new();
-    append(&mut store, &mut records, started()).await;
-    (store, records)
+async fn with_run(mut store: RunStore) -> (RunStore, SampleRun) {
+    load(&mut store).await.unwrap();
+    let run = begun();
+    save(&mut store, &run).await.unwrap();
+    (store, run)
 }
 
 #[tokio::test(start_paused = true)]
-async fn records_and_lock_holder_are_visible_to_every_process() {
+async fn run_and_lock_holder_are_visible_to_every_process() {
     let server = Server::with(Vec::new());
-    let make = || server.store();
-    let mut store = make();
-    let (mut lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
-    assert!(records.is_empty());
-    append(&mut store, &mut records, started()).await;
-    append(&mut store, &mut records, stopped(10)).await;
-    assert_eq!(make().load().await.unwrap(), records);
-    let holder = make().holder().await.unwrap().unwrap();
+    let mut store = server.store();
+    let (mut lock, runs) = acquire_now(&mut store, "a").await.unwrap();
+    assert_eq!(runs, Runs::default());
+    let mut run = begun();
+    save(&mut store, &run).await.unwrap();
+    change(&mut store, &mut run, stopped(10)).await;
+    assert_eq!(server.stored().await, Some(run.clone()));
+    let holder = server.store().holder().await.unwrap().unwrap();
     assert_eq!((holder.owner, holder.heartbeat), (owner("a"), start()));
     lock.release().await;
-    assert_eq!(make().holder().await.unwrap(), None);
-    assert_eq!(acquire_now(&mut make(), "b").await.unwrap().1, records, "at once");
+    assert_eq!(server.store().holder().await.unwrap(), None);
+    let found = acquire_now(&mut server.store(), "b").await.unwrap().1;
+    assert_eq!(found.last, Some(run), "at once");
+    assert_eq!(server.maps(), ["repair-system"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,48 +179,47 @@ async fn store_has_a_printable_location() {
     assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
 }
 
-/// A record is only appended to the journal that it follows, regardless of the lock.
+/// A run is only stored over the one that was loaded, regardless of the lock.
 #[tokio::test(start_paused = true)]
 async fn only_one_of_two_writers_succeeds() {
     let server = Server::with(Vec::new());
-    let make = || server.store();
-    let (mut one, mut records) = begun(make()).await;
-    let mut two = make();
-    two.load().await.unwrap();
-    append(&mut one, &mut records, stopped(1)).await;
-    let record = follow(records.first(), "run", start(), stopped(2));
+    let (mut one, mut run) = with_run(server.store()).await;
+    let mut two = server.store();
+    let mut other = load(&mut two).await.unwrap().last.unwrap();
+    change(&mut one, &mut run, stopped(1)).await;
+    other.change(start(), stopped(2)).unwrap();
     for _ in 0..2 {
-        assert!(matches!(two.append(&record).await, Err(StoreError::LostLock)));
-        assert!(matches!(two.keep(2, 1).await, Ok(()) | Err(StoreError::LostLock)));
+        assert!(matches!(save(&mut two, &other).await, Err(StoreError::LostLock)));
     }
-    assert_eq!(make().load().await.unwrap(), records);
-    append(&mut one, &mut records, stopped(3)).await;
+    assert_eq!(server.stored().await, Some(run.clone()));
+    change(&mut one, &mut run, stopped(3)).await;
+    // Nor where none was loaded.
+    let mut new = server.store();
+    assert!(matches!(save(&mut new, &begun()).await, Err(StoreError::LostLock)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn second_process_is_rejected_while_the_lock_is_held() {
     let server = Server::with(Vec::new());
-    let make = || server.store();
-    let (lock, _) = acquire_now(&mut make(), "a").await.unwrap();
-    let Err(LockError::Busy(busy)) = acquire_now(&mut make(), "b").await else { panic!() };
+    let (lock, _) = acquire_now(&mut server.store(), "a").await.unwrap();
+    let Err(LockError::Busy(busy)) = acquire_now(&mut server.store(), "b").await else { panic!() };
     assert_eq!(busy.owner, owner("a"));
     drop(lock);
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiter_reads_all_records_of_the_last_holder() {
+async fn waiter_reads_the_last_change_of_the_holder() {
     let server = Server::with(Vec::new());
-    let make = || server.store();
-    let mut last = make();
-    let (mut lock, mut records) = acquire_now(&mut last, "a").await.unwrap();
+    let mut last = server.store();
+    let (mut lock, _) = acquire_now(&mut last, "a").await.unwrap();
     let works = async {
         tokio::time::sleep(Duration::from_secs(20)).await;
-        append(&mut last, &mut records, started()).await;
+        save(&mut last, &begun()).await.unwrap();
         lock.release().await;
     };
-    let mut next = make();
+    let mut next = server.store();
     let (next, ()) = tokio::join!(acquire_by(&mut next, "b", ONE_HOUR, 0), works);
-    assert_eq!(next.unwrap().1, records);
+    assert_eq!(next.unwrap().1.last, Some(begun()));
 }
 
 /// A stopped process does not renew its Lease. When it continues, another process holds the run.
@@ -201,21 +229,22 @@ async fn stopped_holder_in_the_cluster_loses_the_run() {
         let server = Server::with(Vec::new());
         let (mut theirs, mut store) = (server.store(), server.store());
         let held = acquire_by(&mut theirs, "stopped", LockWait::None, skew).await;
-        let (mut lock, mut records) = held.unwrap();
-        append(&mut theirs, &mut records, started()).await;
+        let (mut lock, _) = held.unwrap();
+        save(&mut theirs, &begun()).await.unwrap();
         let began = tokio::time::Instant::now();
         let (_mine, found) = acquire_by(&mut store, "b", ONE_HOUR, 0).await.unwrap();
         let took = began.elapsed().as_secs();
         assert!((30..=31).contains(&took), "{skew}: {took}");
-        assert_eq!(found, records);
-        append(&mut store, &mut records, stopped(1)).await;
-        let late = follow(records.first(), "run", start(), stopped(2));
-        assert!(matches!(theirs.append(&late).await, Err(StoreError::LostLock)), "{skew}");
+        let mut run = found.last.unwrap();
+        assert_eq!(run, begun());
+        change(&mut store, &mut run, stopped(1)).await;
+        let late = save(&mut theirs, &begun()).await;
+        assert!(matches!(late, Err(StoreError::LostLock)), "{skew}");
         assert!(matches!(lock.confirm().await, Err(StoreError::LostLock)), "{skew}");
         assert!(matches!(lock.keep().await, StoreError::LostLock), "{skew}");
         lock.release().await;
         assert_eq!(server.store().holder().await.unwrap().unwrap().owner, owner("b"));
-        assert_eq!(server.store().load().await.unwrap(), records);
+        assert_eq!(server.stored().await, Some(run));
     }
 }
 
@@ -258,12 +287,14 @@ async fn interruption_ends_the_wait_for_a_lock() {
     stop.send(true).unwrap();
     let clock: mooring_workflow::world::Clock = Rc::new(start);
     let mut store = server.store();
-    let taken = acquire(&mut store, &owner("b"), ONE_HOUR, &clock, &mut stopped, &mut |_| {}).await;
+    let taken =
+        acquire::<Sample>(&mut store, &owner("b"), ONE_HOUR, &clock, &mut stopped, &mut |_| {})
+            .await;
     assert!(matches!(taken.map(drop), Err(LockError::Interrupted)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_response_neither_duplicates_nor_loses_a_record() {
+async fn lost_response_neither_repeats_nor_loses_a_change() {
     for then in [
         Fault::DropAfter,
         Fault::DropBefore,
@@ -273,13 +304,11 @@ async fn lost_response_neither_duplicates_nor_loses_a_record() {
         Fault::Status { status: 409, code: None, retry_after: None },
     ] {
         let server = Server::with(vec![fault(then.clone(), 0.3)]);
-        let (mut store, mut records) = begun(server.store()).await;
-        for number in 0..40 {
-            // Some of them fill a part.
-            let length = if number % 4 == 0 { SEGMENT_BYTES / 2 } else { number };
-            append(&mut store, &mut records, stopped(length)).await;
+        let (mut store, mut run) = with_run(server.store()).await;
+        for length in 0..40 {
+            change(&mut store, &mut run, stopped(length)).await;
         }
-        assert_eq!(server.store().load().await.unwrap(), records, "{then:?}");
+        assert_eq!(server.stored().await, Some(run), "{then:?}");
     }
 }
 
@@ -289,13 +318,13 @@ async fn permanently_rejected_write_is_not_repeated() {
         let refuses = Fault::Status { status, code: None, retry_after: None };
         let server = Server::with(vec![fault(refuses, 1.0)]);
         let mut store = server.store();
-        store.load().await.unwrap();
+        load(&mut store).await.unwrap();
         let began = tokio::time::Instant::now();
         let locked = acquire_now(&mut server.store(), "a").await.map(drop);
         let Err(LockError::Store(StoreError::Unavailable(why))) = locked else {
             panic!("{status}: {locked:?}")
         };
-        let appended = store.append(&follow(None, "run", start(), started())).await;
+        let appended = save(&mut store, &begun()).await;
         let Err(StoreError::Unavailable(also)) = appended else { panic!("{status}: {appended:?}") };
         assert!(why.contains("by a fault rule") && also == why, "{status}: {why} {also}");
         assert_eq!(began.elapsed(), Duration::ZERO, "{status}");
@@ -309,7 +338,7 @@ async fn unreadable_journal_is_not_an_empty_one() {
         let refuses = Fault::Status { status, code: None, retry_after: None };
         let when = CallSelector { writes: Some(false), ..CallSelector::default() };
         let server = Server::with(vec![FaultRule { when, ..fault(refuses, 1.0) }]);
-        let loaded = server.store().load().await;
+        let loaded = load(&mut server.store()).await;
         assert!(matches!(&loaded, Err(StoreError::Unavailable(_))), "{status}: {loaded:?}");
     }
 }
@@ -320,7 +349,7 @@ async fn unavailable_store_is_abandoned_after_retries() {
         let away = Fault::Status { status, code: None, retry_after: None };
         let server = Server::with(vec![fault(away, 1.0)]);
         let mut store = server.store();
-        store.load().await.unwrap();
+        load(&mut store).await.unwrap();
         for locks in [true, false] {
             let began = tokio::time::Instant::now();
             let failed = if locks {
@@ -329,7 +358,7 @@ async fn unavailable_store_is_abandoned_after_retries() {
                     other => panic!("{status}: {other:?}"),
                 }
             } else {
-                store.append(&follow(None, "run", start(), started())).await.unwrap_err()
+                save(&mut store, &begun()).await.unwrap_err()
             };
             assert!(matches!(failed, StoreError::Unavailable(_)), "{status}: {failed:?}");
             let seconds = began.elapsed().as_secs();
@@ -338,128 +367,59 @@ async fn unavailable_store_is_abandoned_after_retries() {
     }
 }
 
+/// Without its document no run continues, and nothing else explains a missing one.
 #[tokio::test(start_paused = true)]
-async fn long_journal_has_parts_and_old_parts_are_deleted() {
+async fn deleted_document_is_a_lost_lock() {
     let server = Server::with(Vec::new());
-    let (mut store, mut records) = begun(server.store()).await;
-    append(&mut store, &mut records, stopped(1)).await;
-    assert_eq!(server.maps().len(), 1, "the first one is not full");
-    for _ in 0..12 {
-        append(&mut store, &mut records, stopped(SEGMENT_BYTES / 4)).await;
-    }
-    assert_eq!(server.store().load().await.unwrap(), records);
-    // Three of these fit into one.
-    assert_eq!(server.maps().len(), 4);
-    store.keep(records.len(), 2).await.unwrap();
-    assert_eq!(server.maps().len(), 1, "dropped parts are deleted");
-    let left = server.store().load().await.unwrap();
-    assert!(left.len() >= 2 && left.len() < 8, "{}", left.len());
-    assert_eq!(left[..], records[records.len() - left.len()..]);
-    append(&mut store, &mut records, stopped(1)).await;
-    assert_eq!(server.store().load().await.unwrap().last(), records.last());
-}
-
-/// A part is completed only when the next record does not fit.
-#[tokio::test(start_paused = true)]
-async fn part_is_filled_to_its_last_byte() {
-    for (over, objects) in [(0, 1), (1, 2)] {
-        let server = Server::with(Vec::new());
-        let (mut store, mut records) = begun(server.store()).await;
-        let empty = follow(records.last(), "run", start(), stopped(0));
-        let taken = encode(&records[0]).len() + encode(&empty).len();
-        append(&mut store, &mut records, stopped(SEGMENT_BYTES - taken + over)).await;
-        assert_eq!(server.maps().len(), objects, "{over} bytes too much");
-        let began = tokio::time::Instant::now();
-        append(&mut store, &mut records, stopped(1)).await;
-        assert_eq!(server.maps().len(), 2);
-        assert_eq!(began.elapsed(), Duration::ZERO, "no attempt was repeated");
-        assert_eq!(server.store().load().await.unwrap(), records);
-    }
-}
-
-/// Every part with a retained record is kept; all others are deleted.
-#[tokio::test(start_paused = true)]
-async fn exactly_the_unneeded_parts_are_deleted() {
-    for retained in 0..=14 {
-        let server = Server::with(Vec::new());
-        let (mut store, mut records) = begun(server.store()).await;
-        // Parts of different numbers of records.
-        for share in [4, 4, 2, 2, 2, 4, 4, 8, 8, 8, 2, 2, 2] {
-            append(&mut store, &mut records, stopped(SEGMENT_BYTES / share)).await;
-        }
-        let parts: Vec<usize> = server.shell.with(|kubernetes, _| {
-            let key = |index: usize| Key {
-                namespace: "mooring-system".into(),
-                name: format!("repair-system-{index}"),
-            };
-            let part = |index| kubernetes.get("configmaps", &key(index));
-            let lines = |part: &Value| part["data"]["journal"].as_str().unwrap().lines().count();
-            (0..).map_while(part).map(lines).collect()
-        });
-        assert!(parts.len() > 3, "{parts:?}");
-        let (mut gone, all) = (0, records.len());
-        for part in parts {
-            if gone + part > all - retained {
-                break;
-            }
-            gone += part;
-        }
-        store.keep(all, retained).await.unwrap();
-        let left = server.store().load().await.unwrap();
-        assert_eq!(left, records[gone..], "{retained} of {all}");
-        append(&mut store, &mut records, stopped(1)).await;
-        assert_eq!(server.store().load().await.unwrap(), records[gone..], "{retained}");
-    }
-}
-
-/// A process is suspended while it writes a full part; its successor has written more when it continues.
-#[tokio::test(start_paused = true)]
-async fn former_owner_never_overwrites_a_part() {
-    let server = Server::with(Vec::new());
-    let (mut former, mut records) = begun(server.store()).await;
-    append(&mut former, &mut records, stopped(SEGMENT_BYTES / 2)).await;
-    let late = follow(records.last(), "run", start(), stopped(SEGMENT_BYTES / 2));
-
-    let mut successor = server.store();
-    successor.load().await.unwrap();
-    append(&mut successor, &mut records, stopped(1)).await;
-    append(&mut successor, &mut records, stopped(SEGMENT_BYTES / 2)).await;
-
-    let written = former.append(&late).await;
-    assert!(matches!(written, Err(StoreError::LostLock)), "{written:?}");
-    assert_eq!(server.store().load().await.unwrap(), records);
-    append(&mut successor, &mut records, stopped(1)).await;
-}
-
-/// Without its records no run continues, and nothing else explains a missing head.
-#[tokio::test(start_paused = true)]
-async fn deleted_journal_is_a_lost_lock() {
-    let server = Server::with(Vec::new());
-    let (mut store, records) = begun(server.store()).await;
+    let (mut store, mut run) = with_run(server.store()).await;
     let path = "/api/v1/namespaces/mooring-system/configmaps/repair-system";
     server.client().send(http::Method::DELETE, path, None).await.unwrap();
-    let next = follow(records.last(), "run", start(), stopped(1));
-    let written = store.append(&next).await;
+    run.change(start(), stopped(1)).unwrap();
+    let written = save(&mut store, &run).await;
     assert!(matches!(written, Err(StoreError::LostLock)), "{written:?}");
-    assert_eq!(server.store().load().await.unwrap(), []);
+    assert_eq!(server.stored().await, None);
 }
 
-/// A crash may leave a part that the head does not count.
+/// A journal of another version, or an object that someone else made, is not an empty one.
 #[tokio::test(start_paused = true)]
-async fn uncounted_part_is_overwritten() {
+async fn foreign_object_is_neither_read_nor_replaced() {
     let server = Server::with(Vec::new());
     server.shell.with(|kubernetes, now| {
-        let part = serde_json::json!({
-            "apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": "half"},
-            "metadata": {"name": "repair-system-0", "namespace": "mooring-system"},
+        let foreign = serde_json::json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": "{}"},
+            "metadata": {"name": "repair-system", "namespace": "mooring-system"},
         });
-        kubernetes.create(part, now).unwrap();
+        kubernetes.create(foreign, now).unwrap();
     });
-    let (mut store, mut records) = begun(server.store()).await;
-    for _ in 0..3 {
-        append(&mut store, &mut records, stopped(SEGMENT_BYTES / 2)).await;
+    let mut store = server.store();
+    let loaded = load(&mut store).await;
+    let unreadable =
+        |error: &StoreError| matches!(error, StoreError::Journal(JournalError::Unreadable(_)));
+    assert!(loaded.is_err_and(|error| unreadable(&error)));
+    let mut other = server.store();
+    assert!(matches!(save(&mut other, &begun()).await, Err(StoreError::LostLock)));
+}
+
+/// Nothing is written that does not fit.
+#[tokio::test(start_paused = true)]
+async fn document_is_stored_up_to_its_last_byte() {
+    let server = Server::with(Vec::new());
+    let (mut store, run) = with_run(server.store()).await;
+    let mut empty = run.clone();
+    empty.change(start(), stopped(0)).unwrap();
+    let free = 512 * 1024 - encode(&empty, &[]).len();
+    for over in [0, 1] {
+        let mut run = run.clone();
+        run.change(start(), stopped(free + over)).unwrap();
+        let saved = save(&mut store, &run).await;
+        if over == 0 {
+            saved.unwrap();
+        } else {
+            let Err(StoreError::TooLarge(bytes, most)) = saved else { panic!("{saved:?}") };
+            assert_eq!(bytes, most + 1);
+        }
+        assert_eq!(server.stored().await.unwrap().stopped.unwrap().len(), free);
     }
-    assert_eq!(server.store().load().await.unwrap(), records);
 }
 
 #[tokio::test(start_paused = true)]
@@ -469,11 +429,43 @@ async fn missing_namespace_names_the_manifest() {
         ..KubernetesOptions::default()
     }));
     let mut store = server.store();
-    store.load().await.unwrap();
-    let appended = store.append(&follow(None, "run", start(), started())).await.unwrap_err();
+    load(&mut store).await.unwrap();
+    let appended = save(&mut store, &begun()).await.unwrap_err();
     let Err(LockError::Store(locked)) = acquire_now(&mut store, "a").await else { panic!() };
     for error in [appended.to_string(), locked.to_string()] {
         let hint = "kubectl apply -f packaging/roles/mooring-repair-cluster.yaml";
         assert!(error.contains(hint), "{error}");
     }
+}
+
+/// A policy of the cluster may allow no ConfigMap in some namespaces.
+#[tokio::test(start_paused = true)]
+async fn denying_webhook_is_named_with_a_namespace_that_works() {
+    let deny = |name: Option<&str>| {
+        let server = Server::with(Vec::new());
+        server.shell.with(|kubernetes, _| {
+            kubernetes.deny(WebhookDenial {
+                webhook: "policy.example.com".into(),
+                resource: "configmaps".into(),
+                operations: vec!["CREATE".into()],
+                name: name.map(str::to_owned),
+                message: "no ConfigMap here".into(),
+            });
+        });
+        server
+    };
+    for (name, hint) in [
+        (Some("repair-system"), "this works: `--journal configmap/default`"),
+        (None, "another namespace may work: `--journal configmap/NAMESPACE`"),
+    ] {
+        let server = deny(name);
+        let mut store = server.store();
+        load(&mut store).await.unwrap();
+        let why = save(&mut store, &begun()).await.unwrap_err().to_string();
+        assert!(why.contains("webhook policy.example.com allows no journal"), "{why}");
+        assert!(why.contains("no ConfigMap here") && why.ends_with(hint), "{why}");
+    }
+    let check = check_namespace(&deny(None).client(), NAMESPACE, IfMissing::DryRun).await;
+    assert_eq!(check.outcome, mooring_workflow::Outcome::Fail);
+    assert!(check.detail().contains("webhook policy.example.com"), "{}", check.detail());
 }

@@ -179,9 +179,14 @@ pub(crate) struct TargetArguments {
 }
 
 impl TargetArguments {
+    /// Returns true if no flag selects an operator.
+    pub(crate) fn is_default(&self) -> bool {
+        self.group.is_none() && self.profile == DEFAULT_PROFILE
+    }
+
     /// Returns the flags of a further command for the same profile and cluster.
     pub(crate) fn repeated(&self) -> String {
-        let is_profile = self.group.is_none() && self.profile != DEFAULT_PROFILE;
+        let is_profile = self.group.is_none() && !self.is_default();
         let kubeconfig = self.kubeconfig.as_ref().map(|path| path.display().to_string());
         let bindings = self.bindings.iter().map(|name| ("binding", Some(name.as_str())));
         let finalizers = self.finalizers.iter().map(|name| ("finalizer", Some(name.as_str())));

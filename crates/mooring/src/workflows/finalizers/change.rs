@@ -5,7 +5,7 @@ use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
 use mooring_finalizers::status::RemovalVerdict;
-use mooring_finalizers::workflow::{Decision, Fact, Run};
+use mooring_finalizers::workflow::{Decision, Fact};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
@@ -124,20 +124,18 @@ impl FinalizerSession {
             Err(_) if is_new => return Ok(Ok(false)),
             Err(why) => return Err(self.unreadable(why)),
         };
-        let state = match Run::replay(&status.records) {
-            Ok(state) => state.filter(|state| !state.is_finished()),
-            Err(_) if is_new => return Ok(Ok(false)),
-            Err(error) => return Err(CommandFailure::io(format!("{}: {error}", status.place))),
-        };
-        let Some(state) = state else {
+        let Some(state) = status.unfinished() else {
             let nothing = format!("no unfinished run found in {}", status.place);
             return Ok(if is_new { Ok(false) } else { Err(CommandResult::Nothing(nothing)) });
         };
-        if let Err(error) = self.remover.check_profile(&state) {
+        if let Err(error) = self.remover.check_profile(state) {
             return Ok(Err(CommandResult::Refused(error)));
         }
         if is_new && !request.best_effort {
-            return Ok(Err(unfinished_result(status.lock, StartError::Unfinished(state.id))));
+            return Ok(Err(unfinished_result(
+                status.lock.clone(),
+                StartError::Unfinished(state.id.clone()),
+            )));
         }
         if is_new {
             write(&format!("run {} is unfinished and is continued\n", state.id));

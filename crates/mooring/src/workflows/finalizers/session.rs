@@ -33,6 +33,8 @@ pub(super) struct FinalizerSession {
     pub(super) groups: String,
     /// Flags of a further command.
     pub(super) flags: String,
+    /// No flag selects the operator.
+    pub(super) is_default: bool,
     pub(super) limit: Option<ReadLimit>,
 }
 
@@ -126,6 +128,7 @@ pub(super) fn with_session(
             profile,
             groups,
             flags,
+            is_default: target.is_default(),
             limit,
         };
         act(&session, signals).await

@@ -6,9 +6,9 @@ use mooring_finalizers::plan::{self, Plan, PlannedObject};
 use mooring_finalizers::runtime::JournalStatus;
 use mooring_finalizers::screens;
 use mooring_finalizers::status::RemovalVerdict;
-use mooring_finalizers::workflow::Run;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::CheckResult;
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
@@ -55,9 +55,21 @@ fn objects(plan: &Plan) -> String {
     blocking.map(line).collect()
 }
 
-/// Returns `apply` only if it would start, and `resume` after a kill.
+/// Returns `apply` only if it would start, and `resume` after a kill. If no operator was selected and nothing is found, returns
+/// plans for the API groups that have stuck objects.
 async fn next(session: &FinalizerSession, plan: &Plan) -> Vec<Next> {
     let is_unfinished = session.remover.has_unfinished_run().await;
+    if plan.nothing_to_do && !is_unfinished && session.is_default {
+        let stuck = session.wait_for(session.remover.stuck_groups()).await.into_iter();
+        let next = stuck.map(|(group, count)| {
+            let command = format!("mooring finalizers plan --group {group}{}", session.flags);
+            Next::new(
+                command,
+                format!("{} with finalizers, being deleted", counted(count, "object")),
+            )
+        });
+        return next.collect();
+    }
     if !is_unfinished && plan.nothing_to_do || !plan.checks.iter().all(CheckResult::allows_run) {
         return Vec::new();
     }
@@ -140,13 +152,10 @@ pub(crate) async fn print_content(
 }
 
 /// Returns the content of a document about the last run.
-pub(crate) fn content<'a>(
-    journal: &JournalStatus,
-    runs: &'a [RunStatus],
-) -> Result<RunContent<'a>, CommandFailure> {
-    let result = Run::replay(&journal.records)?.as_ref().map(RemovalVerdict::of);
+pub(crate) fn content<'a>(journal: &JournalStatus, runs: &'a [RunStatus]) -> RunContent<'a> {
+    let result = journal.runs.last.as_ref().map(RemovalVerdict::of);
     let plan_hash = runs.first().map(|run| run.plan_hash.as_str());
-    Ok(RunContent { result, plan_hash, stopped: None, runs })
+    RunContent { result, plan_hash, stopped: None, runs }
 }
 
 /// Prints the last run of the journal, after a command that drove it.
@@ -156,12 +165,12 @@ pub(crate) async fn report(
     output: &RunOutput,
 ) -> Result<(), CommandFailure> {
     let is_yaml = output.output == AnswerFormat::Yaml;
-    let Some(run) = run_status(journal)? else { return Ok(()) };
+    let Some(run) = run_status(journal) else { return Ok(()) };
     let runs = [run];
     if !output.output.is_document() {
         return print_run(&run_screen(&runs[0], session.cluster()), &runs, output.output);
     }
-    print_content(session, &content(journal, &runs)?, is_yaml).await
+    print_content(session, &content(journal, &runs), is_yaml).await
 }
 
 /// Returns the state of a run as a sentence, with its steps and what remains.

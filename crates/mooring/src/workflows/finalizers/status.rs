@@ -20,10 +20,10 @@ pub(crate) async fn status(
     }
     let journal = session.wait_for(session.remover.status()).await;
     let journal = journal.map_err(|why| session.unreadable(why))?;
-    let runs: Vec<RunStatus> = run_status(&journal)?.into_iter().collect();
+    let runs: Vec<RunStatus> = run_status(&journal).into_iter().collect();
     let is_yaml = output.output == AnswerFormat::Yaml;
     if output.output.is_document() {
-        print_content(session, &content(&journal, &runs)?, is_yaml).await?;
+        print_content(session, &content(&journal, &runs), is_yaml).await?;
     } else {
         let is_wide = output.output == AnswerFormat::Wide;
         let screen = status_screen(&journal, &runs, session.cluster(), is_wide);
@@ -40,9 +40,9 @@ async fn follow(
     let is_wide = output.output == AnswerFormat::Wide;
     let read = async || {
         let journal = session.remover.status().await.map_err(CommandFailure::io)?;
-        let runs: Vec<RunStatus> = run_status(&journal)?.into_iter().collect();
+        let runs: Vec<RunStatus> = run_status(&journal).into_iter().collect();
         let (identity, sources) = session.identity(None).await;
-        let content = content(&journal, &runs)?;
+        let content = content(&journal, &runs);
         let line = published::line(&published::document(RUN, &identity, &sources, &content))?;
         let screen = status_screen(&journal, &runs, session.cluster(), is_wide);
         Ok(RunsReading { runs, screen, line })

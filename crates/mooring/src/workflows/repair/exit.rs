@@ -7,7 +7,7 @@ use mooring_repair::runtime::CommandResult;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::Reason;
-use mooring_repair::workflow::{Run, RunOutcome};
+use mooring_repair::workflow::RunOutcome;
 
 use super::formats::RunOutput;
 use super::session::RepairSession;
@@ -25,7 +25,7 @@ pub(crate) async fn end(
     let mut finished = false;
     if begun
         && let Ok(journal) = session.operator.status().await
-        && let Ok(Some(run)) = Run::replay(&journal.records)
+        && let Some(run) = &journal.runs.last
     {
         finished = run.is_finished();
         show::report(&mut session.operator, &journal, output).await?;
@@ -58,7 +58,6 @@ pub(crate) async fn end(
 /// Returns the failure of a run that cannot start. `flags` select the same run.
 pub(crate) fn refusal(error: &StartError, flags: &str) -> CommandFailure {
     let hint = match error {
-        StartError::Journal(_) => return CommandFailure::io(error.to_string()),
         StartError::Unfinished(_) => format!("`mooring repair status{flags}` shows its progress"),
         StartError::PlanChanged { .. } | StartError::Expired(_) => {
             "`mooring repair plan` creates a new plan to approve".to_owned()

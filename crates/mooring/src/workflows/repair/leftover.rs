@@ -1,9 +1,8 @@
 //! Unfinished runs and leftover pools.
 
 use mooring_repair::report::DetectionReport;
-use mooring_repair::runtime::{ApiUnavailable, CommandResult, Operator};
+use mooring_repair::runtime::{ApiUnavailable, CommandResult, JournalStatus, Operator};
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::Record;
 use mooring_repair::workflow::Run;
 
 use crate::output::failure::CommandFailure;
@@ -16,7 +15,7 @@ pub(crate) async fn find_unfinished_run(
 ) -> Result<Option<CommandResult>, CommandFailure> {
     // Without a readable journal, the checks show the reason.
     let Ok(status) = operator.status().await else { return Ok(None) };
-    let Some(state) = unfinished(operator, &status.records)? else { return Ok(None) };
+    let Some(state) = unfinished(operator, &status)? else { return Ok(None) };
     Ok(Some(unfinished_result(status.lock, StartError::Unfinished(state.id))))
 }
 
@@ -102,11 +101,9 @@ pub(crate) fn ensure_no_temporary_pool(report: &DetectionReport) -> Result<(), C
 /// Returns the last run if it is unfinished; fails if it belongs to another pool.
 pub(crate) fn unfinished(
     operator: &Operator,
-    records: &[Record],
+    journal: &JournalStatus,
 ) -> Result<Option<Run>, CommandFailure> {
-    let state = Run::replay(records)?.filter(|state| !state.is_finished());
-    if let Some(state) = &state {
-        operator.own(state).map_err(CommandFailure::io)?;
-    }
-    Ok(state)
+    let Some(run) = journal.unfinished() else { return Ok(None) };
+    operator.own(run).map_err(CommandFailure::io)?;
+    Ok(Some(run.clone()))
 }

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_repair::documents::{Detected, PublishedPlan};
-use mooring_repair::plan::{self, Plan, PlanDocument};
+use mooring_repair::plan::{self, Plan};
 use mooring_repair::report::{DetectionReport, RunReport, SkippedPool};
 use mooring_repair::runtime::{JournalStatus, Operator};
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::verdict::WedgeVerdict;
-use mooring_repair::workflow::{Entry, Record};
+use mooring_repair::workflow::Run;
 use mooring_terminal::Screen;
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
@@ -168,8 +168,8 @@ pub(crate) struct PublishedRun<'a> {
 }
 
 impl<'a> PublishedRun<'a> {
-    pub(crate) fn new(status: &'a RunStatus, records: &'a [Record]) -> Self {
-        Self { status, pool_body: newest_plan(records).map(|plan| &plan.pool_body) }
+    pub(crate) fn new(status: &'a RunStatus, run: Option<&'a Run>) -> Self {
+        Self { status, pool_body: run.map(|run| &run.session.plan.pool_body) }
     }
 }
 
@@ -191,10 +191,10 @@ pub(crate) async fn report(
     output: &RunOutput,
 ) -> Result<(), CommandFailure> {
     let is_yaml = output.output == AnswerFormat::Yaml;
-    let Some(run) = run_status(status)? else { return Ok(()) };
+    let Some(run) = run_status(status) else { return Ok(()) };
     match output.output {
         AnswerFormat::Markdown => {
-            let report = RunReport::of(&status.records)?;
+            let report = status.runs.last.as_ref().map(RunReport::of);
             print(report.map(|report| report.markdown()).unwrap_or_default().as_bytes())
         }
         AnswerFormat::Name => print_names([run.subject.name()]),
@@ -217,7 +217,7 @@ pub(crate) async fn unchanged(
         return Ok(());
     }
     let is_yaml = output.output == AnswerFormat::Yaml;
-    print_run(operator, status, run_status(status)?.as_ref(), is_yaml).await
+    print_run(operator, status, run_status(status).as_ref(), is_yaml).await
 }
 
 async fn print_run(
@@ -226,7 +226,7 @@ async fn print_run(
     run: Option<&RunStatus>,
     is_yaml: bool,
 ) -> Result<(), CommandFailure> {
-    let runs = run.map(|run| PublishedRun::new(run, &status.records));
+    let runs = run.map(|run| PublishedRun::new(run, status.runs.last.as_ref()));
     let content = RunContent { runs: runs.into_iter().collect(), earlier: &[] };
     print_published(operator, RUN, &content, is_yaml).await
 }
@@ -238,12 +238,4 @@ pub(crate) fn run_screen(run: &RunStatus, cluster: &str) -> Screen {
     screen.marked(mark, text);
     mooring_workflow::screens::details(&mut screen, run);
     screen
-}
-
-/// Returns the latest plan of the journal: evidence, not an approval.
-fn newest_plan(records: &[Record]) -> Option<&PlanDocument> {
-    records.iter().rev().find_map(|record| match &record.entry {
-        Entry::RunStarted(session) | Entry::Resumed(session) => Some(&*session.plan),
-        _ => None,
-    })
 }

@@ -1,14 +1,12 @@
-//! The report of a run, from its journal alone: `status` prints the same on any host.
+//! The report of a run, from its document alone: `status` prints the same on any host.
 
-use mooring_workflow::report::{RunHistory, StepReport};
-use mooring_workflow::{Phase, Step as _};
+use mooring_workflow::{CompletedStep, Phase, Step as _};
 use std::fmt::Write as _;
 
 use mooring_redact::{markdown, markdown_code};
 
 use crate::plan::Step;
-use crate::workflow::{Finish, Record, RepairRun as _};
-use mooring_workflow::journal::JournalError;
+use crate::workflow::{Finish, RepairRun as _, Run};
 
 /// Status and history of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +21,7 @@ pub struct RunReport {
     /// It is being rolled back.
     pub undoing: bool,
     pub step: Option<Step>,
-    pub steps: Vec<StepReport<Step>>,
+    pub steps: Vec<CompletedStep<Step>>,
     pub overrides: Vec<String>,
     /// Lost or remaining items.
     pub left: Vec<String>,
@@ -31,12 +29,9 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Reports the last run of a journal.
-    pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
-        let Some(history) = RunHistory::read(records)? else { return Ok(None) };
-        let run = &history.run;
+    pub fn of(run: &Run) -> Self {
         let overrides = run.session.settings().overrides;
-        Ok(Some(Self {
+        Self {
             run: run.id.clone(),
             cluster: run.session.plan.cluster.clone(),
             pool: run.pool().to_owned(),
@@ -47,11 +42,11 @@ impl RunReport {
             },
             undoing: run.phase == Phase::Aborting,
             step: run.step(),
-            steps: history.steps,
+            steps: run.done.clone(),
             overrides: overrides.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
             left: if run.is_finished() { run.left.clone() } else { run.losses() },
-            stopped: history.stopped,
-        }))
+            stopped: run.stopped.clone(),
+        }
     }
 
     /// Returns true if checks that passed at the start failed in the step `recheck`.
@@ -128,7 +123,7 @@ mod tests {
             finish: None,
             undoing: false,
             step: Some(Step::Recheck),
-            steps: vec![StepReport {
+            steps: vec![CompletedStep {
                 step: Step::Snapshot,
                 at: Timestamp::UNIX_EPOCH,
                 evidence: all(),

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::Run;
-use mooring_repair::workflow::{Entry, Finish, Record};
-use mooring_workflow::journal::verify;
+use mooring_repair::workflow::{Entry, Finish, Record, Run, Runs};
+use mooring_workflow::PastRun;
 use serde_json::{Value, json};
 
 use super::model::{Node, Pod, Pool, Pools, Workload};
@@ -30,6 +29,7 @@ pub(crate) struct Cloud {
     pub(crate) nodes: Vec<Node>,
     pub(crate) pods: Vec<Pod>,
     pub(crate) workloads: Vec<Workload>,
+    /// All changes of all runs; the start of a run is that of a session.
     pub(crate) journal: Vec<Record>,
     pub(crate) deletes: BTreeMap<(String, String), u32>,
     pub(crate) effects: u64,
@@ -46,7 +46,9 @@ pub(crate) struct Cloud {
     pub(crate) fails_with: &'static str,
     /// Failed operations by token.
     pub(crate) failed: BTreeMap<String, AksOperation>,
+    /// The stored run, and the earlier ones.
     pub(crate) state: Option<Run>,
+    pub(crate) past: Vec<PastRun<Finish>>,
     pub(super) made: u32,
     /// Effects whose key has this prefix are rejected permanently.
     pub(crate) forbidden: Option<&'static str>,
@@ -109,6 +111,7 @@ impl Cloud {
             fails_with: "AnyCode",
             failed: BTreeMap::new(),
             state: None,
+            past: Vec::new(),
             made: 0,
             forbidden: None,
             failing_until: None,
@@ -285,16 +288,34 @@ impl Cloud {
         }
     }
 
-    pub(crate) fn append(&mut self, record: &Record) {
-        self.journal.push(record.clone());
-        let pair = &self.journal[self.journal.len().saturating_sub(2)..];
-        verify(pair).expect("the journal is a valid prefix");
-        if matches!(record.entry, Entry::RunStarted(_)) {
-            self.state = Run::replay(&self.journal).expect("the journal is a valid prefix");
-        } else {
-            self.state.as_mut().unwrap().take(record).expect("the journal is a valid prefix");
-        }
+    pub(crate) fn runs(&self) -> Runs {
+        Runs { last: self.state.clone(), past: self.past.clone() }
+    }
+
+    /// Starts another run.
+    pub(crate) fn begin(&mut self, run: Run) {
+        let mut runs = self.runs();
+        runs.archive(self.now);
+        self.past = runs.past;
+        let entry = Entry::Resumed(Box::new(run.session.clone()));
+        self.journal.push(Record { seq: 0, at: run.started, entry });
+        self.state = Some(run);
         self.check();
+    }
+
+    /// Stores the run after a change.
+    pub(crate) fn append(&mut self, record: &Record, run: &Run) {
+        self.journal.push(record.clone());
+        self.state = Some(run.clone());
+        self.check();
+    }
+
+    /// Stores a change of the run by another process.
+    pub(crate) fn change(&mut self, entry: Entry) {
+        let mut run = self.state.clone().unwrap();
+        let record = run.next(self.now, entry);
+        run.take(&record).expect("the change follows");
+        self.append(&record, &run);
     }
 
     pub(crate) fn finish(&self) -> Option<Finish> {

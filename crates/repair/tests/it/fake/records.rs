@@ -1,4 +1,4 @@
-//! Journals written by hand, and runs that start on them.
+//! Runs that start by hand.
 
 use mooring_repair::checks::Capacity;
 use mooring_repair::plan;
@@ -6,10 +6,9 @@ use mooring_repair::plan::{HashedPlan, Plan, PlanError};
 use mooring_repair::resume::further_overrides;
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::{Start, StartError, begin};
-use mooring_repair::workflow::{Entry, Record, Session};
+use mooring_repair::workflow::{Run, Runs, Session};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
-use mooring_workflow::journal::follow;
 use mooring_workflow::lock::LockOwner;
 
 use super::cloud::Cloud;
@@ -18,28 +17,21 @@ pub(crate) fn owner() -> LockOwner {
     LockOwner { host: "h".into(), pid: 1, holder: "x".into() }
 }
 
-/// The next record of the last run.
-pub(crate) fn append(records: &mut Vec<Record>, entry: Entry) {
-    let last = records.last().unwrap();
-    let record = follow(Some(last), &last.run.clone(), last.at, entry);
-    records.push(record);
-}
-
 /// Capacity of a pool that was never deleted; everything else is unknown.
 pub(crate) fn capacity() -> Capacity {
     Capacity { deletions: Reading::Known(0), ..Capacity::unread() }
 }
 
 pub(crate) fn begun(
-    records: &[Record],
+    runs: &Runs,
     cloud: &Cloud,
     settings: &Settings,
     capacity: &Capacity,
-) -> Result<Record, StartError> {
+) -> Result<Run, StartError> {
     let plan = planned(cloud, settings, capacity).unwrap();
-    let run = format!("run{}", records.len());
+    let run = format!("run{}", cloud.journal.len());
     let approval = Approval::Typed(plan.document.hash());
-    begin(records, &plan, &[], settings, Start { owner: owner(), approval }, &run, cloud.now)
+    begin(runs, &plan, &[], settings, Start { owner: owner(), approval }, &run, cloud.now)
 }
 
 /// A plan without checks of the wedge.

@@ -10,7 +10,7 @@ use mooring_repair::effects::Effect;
 use mooring_repair::workflow::{Entry, Record};
 use mooring_workflow::EffectResult;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::follow;
+use mooring_workflow::journal::{decode, encode};
 
 use mooring_repair::observation::{Answer, ClusterView, Query};
 use mooring_repair::plan::Step;
@@ -29,7 +29,6 @@ use mooring_workflow::workflow::{View as _, Workflow as _};
 use super::cloud::Cloud;
 use super::effects::Fault;
 use super::records::{begun, capacity, session};
-use super::scenarios::settings;
 
 /// Time between a kill and its resumption.
 const PAUSE: SignedDuration = SignedDuration::from_secs(20);
@@ -224,17 +223,17 @@ impl World<PoolRepair> for Session<'_> {
         result
     }
 
-    async fn append(&mut self, record: &Record) -> Result<(), AppendError> {
+    async fn append(&mut self, record: &Record, run: &Run) -> Result<(), AppendError> {
         self.point().await;
         if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
             return Err(AppendError::Unavailable("etcd".into()));
         }
         {
             let mut cloud = self.cloud.borrow_mut();
-            if cloud.journal.last().is_some_and(|last| record.seq != last.seq + 1) {
+            if cloud.state.as_ref().is_none_or(|stored| record.seq != stored.seq + 1) {
                 return Err(AppendError::LostLock);
             }
-            cloud.append(record);
+            cloud.append(record, run);
         }
         self.point().await;
         Ok(())
@@ -311,26 +310,24 @@ pub(crate) fn abort(cloud: &mut Cloud) {
     let state = cloud.state.clone().unwrap();
     let mut session = session(&state.session.plan, &state.session.settings());
     session.approval = Approval::Rollback;
-    let entry = Entry::AbortStarted(session);
-    let record = follow(cloud.journal.last(), &state.id, cloud.now, entry);
-    cloud.append(&record);
+    cloud.change(Entry::AbortStarted(session));
 }
 
 /// Continues the run with this session, without a kill.
 pub(crate) fn continue_run(cloud: Cloud, session: Box<mooring_repair::workflow::Session>) -> End {
     let mut cloud = cloud;
-    let run = cloud.state.as_ref().unwrap().id.clone();
-    let record = follow(cloud.journal.last(), &run, cloud.now, Entry::Resumed(session));
-    cloud.append(&record);
+    cloud.change(Entry::Resumed(session));
     let cloud = Rc::new(RefCell::new(cloud));
     let session = Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None, forks: None };
     End { ended: process(session), cloud, processes: 1 }
 }
 
 fn process(mut session: Session<'_>) -> Ended {
-    let records = session.cloud.borrow().journal.clone();
-    let terms = terms(&records);
-    let mut future = pin!(run(&mut session, &terms, records));
+    // What a process knows of a run is what is stored.
+    let text = encode(session.cloud.borrow().state.as_ref().unwrap(), &[]);
+    let stored: Run = decode(&text).unwrap().last.unwrap();
+    let terms = stored.session.settings();
+    let mut future = pin!(run(&mut session, &terms, stored));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Pending => Ended::Killed,
         Poll::Ready(Ok(rest)) => Ended::Stopped(rest),
@@ -339,21 +336,19 @@ fn process(mut session: Session<'_>) -> Ended {
 }
 
 fn begin(cloud: &mut Cloud, settings: &Settings) {
-    let (run, entry) = match cloud.state.clone() {
+    match &cloud.state {
         Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
             let mut session = session(&state.session.plan, settings);
             if state.phase == Phase::Aborting {
                 session.approval = Approval::Rollback;
             }
-            (state.id, Entry::Resumed(session))
+            cloud.change(Entry::Resumed(session));
         }
         _ => {
-            let record = begun(&cloud.journal, cloud, settings, &capacity()).unwrap();
-            return cloud.append(&record);
+            let run = begun(&cloud.runs(), cloud, settings, &capacity()).unwrap();
+            cloud.begin(run);
         }
-    };
-    let record = follow(cloud.journal.last(), &run, cloud.now, entry);
-    cloud.append(&record);
+    }
 }
 
 /// Result of a run that may have been killed.
@@ -421,11 +416,6 @@ pub(crate) fn run_to_rest(
         let later = cloud.borrow().now.checked_add(PAUSE).unwrap();
         cloud.borrow_mut().advance(later);
     }
-}
-
-/// Terms of the last session.
-fn terms(records: &[Record]) -> Settings {
-    Run::replay(records).ok().flatten().map_or_else(settings, |run| run.session.settings())
 }
 
 /// Next decision of a run, with missing reads from the cloud.

@@ -18,7 +18,7 @@ use mooring_repair::plan::Step;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
 use mooring_repair::runtime::{CommandResult, CredentialSource, Operator};
 use mooring_repair::settings::{PoolTarget, Settings};
-use mooring_repair::workflow::Run;
+use mooring_repair::workflow::Runs;
 use mooring_simulator::cluster::{ClockTask, ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::kubernetes::InProcess;
 use mooring_simulator::scenario::Scenario;
@@ -126,8 +126,8 @@ impl Harness {
     /// The pool is never deleted without a durable snapshot and a verified temporary pool.
     async fn may_delete(&self) {
         let mut store = store(self.kube(), NAMESPACE, "system");
-        let records = Box::pin(store.load()).await.unwrap();
-        let state = Run::replay(&records).unwrap().unwrap();
+        let runs: Runs = Box::pin(store.load()).await.unwrap();
+        let state = runs.last.unwrap();
         assert!(
             state.has_done(Step::Snapshot) && state.has_done(Step::VerifyWorkloads),
             "{state:?}"
@@ -244,8 +244,7 @@ impl Harness {
     /// Starts or resumes like a pipeline until it stops; none if it was killed.
     pub(crate) async fn go(&self) -> Option<CommandResult> {
         let mut operator = self.operator();
-        let records = operator.status().await.unwrap().records;
-        let unfinished = Run::replay(&records).unwrap().filter(|run| !run.is_finished());
+        let unfinished = operator.status().await.unwrap().unfinished().cloned();
         let run = async {
             let basis = match &unfinished {
                 Some(state) => Some(operator.resume_basis(state).await.unwrap()),

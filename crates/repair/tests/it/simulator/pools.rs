@@ -6,6 +6,7 @@ use mooring_repair::runtime::CommandResult;
 use mooring_repair::runtime::store;
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::PoolRepair;
 use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::cluster::{ClockTask, ClusterOptions};
 use mooring_simulator::scenario::Scenario;
@@ -180,8 +181,15 @@ async fn automatic_rejects_a_journal_in_kube_system_with_a_hint() {
     let (_stop, mut stop) = tokio::sync::watch::channel(false);
     for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {
         let mut store = store(api.clone(), namespace, "system");
-        let locked =
-            acquire(&mut store, &owner, LockWait::None, &clock, &mut stop, &mut |_| {}).await;
+        let locked = acquire::<PoolRepair>(
+            &mut store,
+            &owner,
+            LockWait::None,
+            &clock,
+            &mut stop,
+            &mut |_| {},
+        )
+        .await;
         assert_eq!(locked.is_err(), refused, "{namespace}");
         if let Err(LockError::Store(error)) = locked {
             let why = error.to_string();

@@ -1,18 +1,15 @@
 //! Kubernetes permissions of the repair in `packaging/roles/mooring-repair-cluster.yaml`.
 
 use mooring_repair::runtime::store;
-use mooring_repair::workflow::Reason;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use mooring_repair::runtime::CommandResult;
+use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Entry, Finish};
 use mooring_simulator::kubernetes::{Key, Kubernetes, User};
-use mooring_workflow::journal::follow;
 use mooring_workflow::store::NAMESPACE;
-use mooring_workflow::store::SEGMENT_BYTES;
 use serde_json::{Value, json};
 
 use super::harness::Harness;
@@ -90,20 +87,21 @@ fn granted() -> BTreeSet<[String; 3]> {
     granted
 }
 
-/// A journal whose start was deleted.
+/// Deletes a copy that a run of `finalizers` made in the same namespace.
 async fn forget(harness: &Harness) {
-    let now = harness.shell.now();
-    let mut store = store(harness.kube(), NAMESPACE, "other");
-    store.load().await.unwrap();
-    let mut last = None;
-    for _ in 0..3 {
-        let message = "m".repeat(SEGMENT_BYTES / 2);
-        let entry = Entry::Stopped { reason: Reason::Deadline, message };
-        let record = follow(last.as_ref(), "run", now, entry);
-        store.append(&record).await.unwrap();
-        last = Some(record);
-    }
-    store.keep(3, 1).await.unwrap();
+    harness.shell.with(|world, now| {
+        let copy = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "immutable": true, "data": {"object": "{}"},
+            "metadata": {"name": "repair-other-0a", "namespace": NAMESPACE, "labels": {"mooring/run": "r"}},
+        });
+        world.kubernetes_mut().create(copy, now).unwrap();
+    });
+    store(harness.kube(), NAMESPACE, "other").forget_backups("r").await;
+    let copies = harness.shell.with(|world, _| {
+        let maps = world.kubernetes().objects("configmaps", Some(NAMESPACE));
+        maps.filter(|map| map["metadata"]["labels"]["mooring/run"] == "r").count()
+    });
+    assert_eq!(copies, 0);
 }
 
 /// The group has the permissions of a repair, except deleting pods regardless of PDBs.
@@ -165,6 +163,6 @@ async fn cluster_roles_grant_exactly_what_is_requested() {
     );
     forget(&harness).await;
     let pools = harness.operator().pools_with_journal().await.unwrap();
-    assert_eq!(pools, ["other", "system"], "full parts of a journal are not counted");
+    assert_eq!(pools, ["system"], "copies are not counted");
     assert_eq!(*harness.asked.lock().unwrap(), granted());
 }

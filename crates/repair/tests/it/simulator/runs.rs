@@ -12,18 +12,18 @@ use mooring_repair::plan::{HashedPlan, PlanDocument};
 use mooring_repair::resume::Consent;
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::verdict::WedgeVerdict;
+use mooring_repair::workflow::PoolRepair;
 use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Entry, Finish, Record};
+use mooring_repair::workflow::{Entry, Finish, Run, Runs};
 use mooring_simulator::azure::{ActionDenial, Correlation};
 use mooring_simulator::cluster::ClusterOptions;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_simulator::kubernetes::Key;
 use mooring_simulator::scenario::WedgeSettings;
 use mooring_testbed::on_all_cores;
-use mooring_workflow::EffectResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::{decode, encode, follow};
+use mooring_workflow::journal::{decode, encode};
 use serde_json::Value;
 
 #[tokio::test(start_paused = true)]
@@ -240,8 +240,10 @@ async fn run_continues_after_renewals_of_the_lock_failed_for_40_s() {
 async fn killed_after_put(harness: &Harness) {
     for kill in 0.. {
         assert!(harness.process(Some(kill)).go().await.is_none(), "it was never killed");
-        let text = journal(harness)["data"]["journal"].as_str().unwrap_or_default().to_owned();
-        if text.contains("\"key\":\"put pool systmp\"") {
+        let text = journal(harness)["data"]["run"].as_str().unwrap_or_default().to_owned();
+        let stored = decode::<PoolRepair>(&text).ok().and_then(|runs| runs.last);
+        let put = stored.as_ref().and_then(|run| run.attempt("put pool systmp"));
+        if put.is_some_and(|put| put.result.is_some()) {
             return;
         }
     }
@@ -255,18 +257,12 @@ fn journal(harness: &Harness) -> Value {
 }
 
 /// Rewrites the journal, as any client with write access can.
-fn rewrite(harness: &Harness, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(String, Entry)>) {
+fn rewrite(harness: &Harness, change: impl FnOnce(&mut Run)) {
     let object = journal(harness);
-    let text = object["data"]["journal"].as_str().unwrap();
-    let records: Vec<Record> = decode(text).unwrap();
-    let at = records[0].at;
-    let lines = records.into_iter().map(|record| (record.run, record.entry)).collect();
-    let mut records: Vec<Record> = Vec::new();
-    for (run, entry) in change(lines) {
-        records.push(follow(records.last(), &run, at, entry));
-    }
-    let text: String = records.iter().map(encode).collect();
-    let data = serde_json::json!({"data": {"journal": text}});
+    let runs: Runs = decode(object["data"]["run"].as_str().unwrap()).unwrap();
+    let mut run = runs.last.unwrap();
+    change(&mut run);
+    let data = serde_json::json!({"data": {"run": encode(&run, &runs.past)}});
     harness.shell.with(|world, now| {
         let key = Key { namespace: "mooring-system".into(), name: "repair-system".into() };
         world.kubernetes_mut().change("configmaps", &key, &data, now).unwrap();
@@ -277,19 +273,15 @@ fn rewrite(harness: &Harness, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(
 async fn follow_forged(monitor: &str) {
     let (harness, _running) = Harness::new("wedged-system-pool");
     killed_after_put(&harness).await;
-    rewrite(&harness, |mut lines| {
+    rewrite(&harness, |run| {
         let mut forged = 0;
-        for (_, entry) in &mut lines {
-            let Entry::Outcome { result: EffectResult::Started { token }, .. } = entry else {
-                continue;
-            };
+        for token in run.attempts.values_mut().filter_map(|attempt| attempt.token.as_mut()) {
             let mut operation: Value = serde_json::from_str(token).unwrap();
             operation["monitor"] = serde_json::json!({"status": monitor});
             *token = operation.to_string();
             forged += 1;
         }
         assert!(forged > 0, "no operation is in the journal");
-        lines
     });
     // After a failed creation, the run reads the reason.
     harness.shell.with(|world, _| {
@@ -316,9 +308,10 @@ async fn older_journal_copy_is_reported_with_the_snapshot() {
     // The Lease of the killed process expires.
     tokio::time::sleep(Duration::from_secs(30)).await;
     // A backup from the end of an earlier run.
-    rewrite(&harness, |lines| {
+    rewrite(&harness, |run| {
+        *run = Run::begin("earlier", run.session.clone(), run.started);
         let finished = Entry::Finished { finish: Finish::Refused, left: Vec::new() };
-        vec![("earlier".to_owned(), lines[0].1.clone()), ("earlier".to_owned(), finished)]
+        run.change(run.started, finished).unwrap();
     });
     let mut operator = harness.operator();
     let examined = operator.examine(None, None).await;
@@ -333,7 +326,7 @@ async fn older_journal_copy_is_reported_with_the_snapshot() {
         for part in [
             "it is an older copy",
             "Restore the newer copy",
-            "record 0 of run earlier",
+            "that of run earlier",
             "plan.poolBody",
         ] {
             assert!(text.contains(part), "{part}: {text}");

@@ -4,16 +4,14 @@ use crate::fake::outcomes::{keys, once, rest, stopped};
 use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
 use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
 use jiff::SignedDuration;
-use mooring_repair::history::summaries;
 use mooring_repair::observation::{Answer, ClusterView, Pdb, Query, Replicas};
 use mooring_repair::plan::Step;
 use mooring_repair::workflow::Entry;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_repair::workflow::{Decision, Reason};
 use mooring_workflow::Effect as _;
 use mooring_workflow::Reading;
-use mooring_workflow::journal::follow;
 use mooring_workflow::workflow::View as _;
 use serde_json::json;
 
@@ -115,7 +113,7 @@ fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
             // Its pods are not changed while it may recover.
             let action = action_of(&state, ClusterView::default(), &cloud);
             let Decision::Record(fact) = action else { panic!("{action:?}") };
-            state.take(&follow(cloud.journal.last(), &state.id, now, Entry::Fact(*fact))).unwrap();
+            state.change(now, Entry::Fact(*fact)).unwrap();
             cloud.pods.retain(|pod| pod.app == "rigid");
             let action = action_of(&state, ClusterView::default(), &cloud);
             let waits =
@@ -133,9 +131,9 @@ fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
             assert!(stopped(&end).1.contains("blocks eviction of pod rigid-"), "{:?}", end.ended);
             assert_eq!(cloud.deletes.len(), 1);
             assert!(cloud.now >= now + SignedDuration::from_mins(5 - minutes));
-            let state = Run::replay(&cloud.journal).unwrap().unwrap();
-            let (_, evidence) =
-                state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
+            let state = cloud.state.as_ref().unwrap();
+            let drained = state.done.iter().find(|done| done.step == Step::DrainPool).unwrap();
+            let evidence = &drained.evidence;
             let expected = "pod kube-system/rigid-a is deleted with NotReady node aks-system-0-0; PDB rigid-budget bypassed";
             assert!(evidence.iter().any(|line| line == expected), "{evidence:?}");
         }
@@ -172,9 +170,8 @@ fn pool_is_not_deleted_while_a_pdb_blocks_a_pod() {
     // `resume` may override it, with a reason in the journal.
     let end = recover(&end.cloud.borrow(), &overriding("pdb"), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
-    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let state = end.cloud.borrow().state.clone().unwrap();
     assert_eq!(state.session.settings().overrides["pdb"], "ticket 7");
-    assert_eq!(summaries(&end.cloud.borrow().journal)[0].overrides, ["pdb: ticket 7"]);
 }
 
 #[test]
@@ -285,7 +282,7 @@ fn override_waits_for_a_pdb_that_may_allow_eviction() {
     let mut state = cloud.state.clone().unwrap();
     let action = action_of(&state, ClusterView::default(), &cloud);
     let Decision::Record(fact) = action else { panic!("{action:?}") };
-    state.take(&follow(cloud.journal.last(), &state.id, cloud.now, Entry::Fact(*fact))).unwrap();
+    state.change(cloud.now, Entry::Fact(*fact)).unwrap();
     let half = state.session.settings().limits.drain / 2;
     let (begin, second) = (cloud.now, SignedDuration::from_secs(1));
     let mut at = |after: SignedDuration| {
@@ -308,7 +305,7 @@ fn pods_of_jobs_are_not_waited_for() {
     cloud.pods.push(pod("backup-a", "backup", "Job", "aks-system-0-0"));
     let end = once(cloud, &settings());
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
-    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let state = end.cloud.borrow().state.clone().unwrap();
     let counted = state.facts.workloads.values().flat_map(|of| of.values()).map(|of| &of.name);
     let counted: Vec<&String> = counted.collect();
     assert!(

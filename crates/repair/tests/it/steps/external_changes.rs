@@ -11,14 +11,14 @@ use jiff::SignedDuration;
 use mooring_repair::observation::ClusterView;
 use mooring_repair::plan::Step;
 use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_repair::workflow::{Decision, Reason};
 use mooring_repair::workflow::{Entry, Finish};
 use mooring_workflow::EffectResult;
 
 /// Killed with the intent to delete in the journal, before the request was sent.
 fn before_the_request() -> Cloud {
     let intends = |cloud: &Cloud| {
-        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. } if effect.key() == "delete pool system")
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent(effect) if effect.key() == "delete pool system")
             && cloud.deletes.is_empty()
     };
     let forks = RefCell::default();
@@ -67,8 +67,9 @@ fn externally_recreated_pool_is_not_changed() {
 #[test]
 fn pool_of_this_run_is_not_taken_for_an_external_one() {
     let end = once(Cloud::wedged(), &settings());
-    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
-    let (_, evidence) = state.done.iter().find(|(step, _)| *step == Step::RecreatePool).unwrap();
+    let state = end.cloud.borrow().state.clone().unwrap();
+    let done = state.done.iter().find(|done| done.step == Step::RecreatePool).unwrap();
+    let evidence = &done.evidence;
     assert_eq!(*evidence, ["pool system is Succeeded"]);
 }
 

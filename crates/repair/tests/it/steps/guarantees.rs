@@ -18,7 +18,7 @@ use mooring_repair::workflow::{Entry, Finish};
 use serde_json::json;
 
 fn last_left(cloud: &Cloud) -> String {
-    RunReport::of(&cloud.journal).unwrap().unwrap().left.join(" | ")
+    RunReport::of(cloud.state.as_ref().unwrap()).left.join(" | ")
 }
 
 fn abort(cloud: &Rc<RefCell<Cloud>>) -> Ended {
@@ -35,7 +35,7 @@ fn recovered_pool_is_not_changed() {
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused));
     assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
     assert!(last_left(&end.cloud.borrow()).contains("pool-state"));
-    let report = RunReport::of(&end.cloud.borrow().journal).unwrap().unwrap();
+    let report = RunReport::of(end.cloud.borrow().state.as_ref().unwrap());
     assert!(report.refused_at_recheck(), "which is nothing to do for a pipeline");
 }
 

@@ -12,11 +12,10 @@ use mooring_repair::effects::Effect;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::{Entry, Finish};
 use mooring_workflow::EffectResult;
-use mooring_workflow::journal::follow;
 
 use mooring_repair::observation::{ClusterView, Query};
 use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_repair::workflow::{Decision, Reason};
 
 /// A run that was killed at a point.
 fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<Cloud>> {
@@ -78,7 +77,7 @@ fn override_applies_only_to_its_check() {
 #[test]
 fn unfinished_run_blocks_a_new_one() {
     let cloud = died(Cloud::wedged, |cloud| !cloud.pools.contains_key("system"));
-    let begun = begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &capacity());
+    let begun = begun(&cloud.borrow().runs(), &Cloud::wedged(), &settings(), &capacity());
     assert!(matches!(begun, Err(StartError::Unfinished(_))), "{begun:?}");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)));
@@ -102,11 +101,11 @@ fn pool_that_recovers_during_the_abort_is_not_changed() {
 #[test]
 fn retry_after_survives_a_restart() {
     let cloud = died(Cloud::wedged, |cloud| {
-        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. }
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent(effect)
             if matches!(**effect, Effect::PutPool { .. }))
     });
     let mut cloud = cloud.borrow_mut();
-    let (run, now) = (cloud.state.as_ref().unwrap().id.clone(), cloud.now);
+    let now = cloud.now;
     let refused = EffectResult::Refused {
         status: 429,
         code: "TooManyRequests".into(),
@@ -117,10 +116,9 @@ fn retry_after_survives_a_restart() {
         Entry::Outcome { key: "put pool systmp".into(), result: refused },
         Entry::Resumed(session(&cloud.state.as_ref().unwrap().session.plan, &settings())),
     ] {
-        let record = follow(cloud.journal.last(), &run, now, entry);
-        cloud.append(&record);
+        cloud.change(entry);
     }
-    let state = Run::replay(&cloud.journal).unwrap().unwrap();
+    let state = cloud.state.clone().unwrap();
     let later = now + SignedDuration::from_secs(1);
     let action = decided(&state, ClusterView::default(), later, |query| cloud.observe(query));
     let Decision::Wait { until, .. } = action else { panic!("{action:?}") };
@@ -136,7 +134,7 @@ fn creation_without_quota_stops_with_the_reason() {
     );
     let mut cloud = cloud.borrow_mut();
     cloud.pools.get_mut("systmp").unwrap().set_state("Failed");
-    let state = Run::replay(&cloud.journal).unwrap().unwrap();
+    let state = cloud.state.clone().unwrap();
     let action = decided(&state, ClusterView::default(), cloud.now, |query| match query {
         Query::Operation(token) => {
             let operation = mooring_repair::observation::AksOperation {

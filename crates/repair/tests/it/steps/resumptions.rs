@@ -18,7 +18,7 @@ use mooring_repair::workflow::{Reason, Run};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
-use crate::fake::records::{append, capacity, planned, session};
+use crate::fake::records::{capacity, planned, session};
 use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, Ended, continue_run, undo, until};
 
@@ -28,7 +28,7 @@ pub(crate) fn pools(cloud: &Cloud) -> Vec<Pool> {
 }
 
 fn state(cloud: &Cloud) -> Run {
-    Run::replay(&cloud.journal).unwrap().unwrap()
+    cloud.state.clone().unwrap()
 }
 
 /// A run with these settings, killed after this step.
@@ -39,7 +39,7 @@ fn killed(step: Step, settings: &Settings) -> Cloud {
 fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Grant, StartError> {
     let state = state(cloud);
     let basis = resume_basis(&state, &pools(cloud));
-    authorize(&state, &basis, &cloud.journal, settings, consent, None, cloud.now)
+    authorize(&state, &basis, &cloud.runs(), settings, consent, None, cloud.now)
 }
 
 fn refusal(cloud: &Cloud, settings: &Settings, consent: &Consent) -> ResumeError {
@@ -164,7 +164,7 @@ fn plan_of_another_version_is_not_continued_unattended() {
     state.session.plan = HashedPlan::new(plan);
     let ask = |consent: &Consent| {
         let anchored = ResumeBasis::Anchored;
-        authorize(&state, &anchored, &cloud.journal, &settings(), consent, None, cloud.now)
+        authorize(&state, &anchored, &cloud.runs(), &settings(), consent, None, cloud.now)
     };
     for consent in &UNATTENDED {
         let why = ask(consent).unwrap_err().to_string();
@@ -183,7 +183,7 @@ fn without_a_tag_a_new_plan_is_approved_or_nothing() {
     let ask = |consent: &Consent, fresh: bool| {
         let fresh = fresh.then_some(Fresh { plan: &plan, checks: &[] });
         let basis = ResumeBasis::Replannable;
-        authorize(&state, &basis, &cloud.journal, &settings(), consent, fresh, cloud.now)
+        authorize(&state, &basis, &cloud.runs(), &settings(), consent, fresh, cloud.now)
     };
     let hash = plan.document.hash();
     for consent in [Consent::Pipeline, Consent::Typed(hash), Consent::Token(plan.document.token())]
@@ -246,9 +246,8 @@ fn steps_run_again_under_another_plan() {
     let mut other = PlanDocument::clone(&plan);
     other.expires += SignedDuration::from_secs(5);
     for (plan, same) in [(plan, true), (HashedPlan::new(other), false)] {
-        let mut journal = cloud.journal.clone();
-        append(&mut journal, Entry::Resumed(session(&plan, &settings())));
-        let resumed = Run::replay(&journal).unwrap().unwrap();
+        let mut resumed = state(&cloud);
+        resumed.change(cloud.now, Entry::Resumed(session(&plan, &settings()))).unwrap();
         assert_eq!(resumed.has_done(Step::DrainPool), same);
         assert_eq!(resumed.facts.workloads.contains_key(&Step::DrainPool), same);
     }
@@ -268,7 +267,7 @@ fn process_without_an_approval_stops_at_the_first_effect() {
         assert_eq!(*reason, Reason::NotApproved, "{message}");
         assert!(message.contains("put pool systmp"), "{message}");
         let cloud = end.cloud.borrow();
-        let intends = |record: &Record| matches!(record.entry, Entry::Intent { .. });
+        let intends = |record: &Record| matches!(record.entry, Entry::Intent(_));
         assert!(!cloud.journal[before..].iter().any(intends));
     }
 }

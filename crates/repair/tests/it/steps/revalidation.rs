@@ -7,18 +7,16 @@ use mooring_workflow::workflow::View as _;
 use std::cell::RefCell;
 
 use crate::fake::outcomes::{keys, once, rest, stopped};
-use crate::fake::records::append;
 use crate::fake::scenarios::{old_operation, overriding, settings};
 use crate::fake::{Cloud, SETS, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
-use mooring_repair::history::summaries;
 use mooring_repair::names::RUN_TAG;
 use mooring_repair::observation::{ActivityEvent, AksOperation, Answer, ClusterView, Nic, Query};
 use mooring_repair::plan::Step;
 use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason, Run};
-use mooring_repair::workflow::{Entry, Finish};
+use mooring_repair::workflow::{Decision, Reason};
+use mooring_repair::workflow::{Entry, Finish, Runs};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
 use serde_json::json;
@@ -66,24 +64,23 @@ fn rejected_deletion_may_have_been_accepted_before() {
         retry_after: None,
     };
     let tried = |outcomes: &[EffectResult]| {
-        let mut records = cloud.borrow().journal.clone();
+        let mut run = cloud.borrow().state.clone().unwrap();
+        let now = cloud.borrow().now;
         for result in outcomes {
             let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
             let key = effect.key();
-            let step = Step::DeletePool;
-            append(&mut records, Entry::Intent { step, effect: Box::new(effect), attempt: 1 });
-            append(&mut records, Entry::Outcome { key, result: result.clone() });
+            run.change(now, Entry::Intent(Box::new(effect))).unwrap();
+            run.change(now, Entry::Outcome { key, result: result.clone() }).unwrap();
         }
         // Only the deletion is not rejected.
         let effect = Effect::PutPool { pool: "system".into(), body: json!({}), only: None };
         let (key, result) = (effect.key(), refused());
-        append(
-            &mut records,
-            Entry::Intent { step: Step::RecreatePool, effect: Box::new(effect), attempt: 1 },
-        );
-        append(&mut records, Entry::Outcome { key, result });
-        let counted = summaries(&records)[0].deleted.is_some();
-        let deletion = Run::replay(&records).unwrap().unwrap().deletion().is_some();
+        run.change(now, Entry::Intent(Box::new(effect))).unwrap();
+        run.change(now, Entry::Outcome { key, result }).unwrap();
+        let deletion = run.deletion().is_some();
+        run.change(now, Entry::Finished { finish: Finish::Refused, left: vec![] }).unwrap();
+        let runs = Runs { last: Some(run), past: Vec::new() };
+        let counted = runs.finished().next().unwrap().deleted.is_some();
         assert_eq!(counted, deletion, "the breaker counts what may have happened: {outcomes:?}");
         deletion
     };
@@ -181,7 +178,7 @@ fn adopted_pool_gets_its_size_after_a_lost_request() {
     left.pools.get_mut("systmp").unwrap().edit()["properties"]["count"] = 1.into();
     let runs = left.journal.len();
     let intends = |cloud: &Cloud| {
-        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. } if effect.key() == "put pool systmp")
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent(effect) if effect.key() == "put pool systmp")
             && cloud.journal.len() > runs
             && cloud.pools["systmp"].raw["properties"]["count"] == 1
     };

@@ -1,7 +1,7 @@
 //! Checks that block the start of a run, and their overrides.
 
 use crate::fake::outcomes::rest;
-use crate::fake::records::{append, begun, capacity};
+use crate::fake::records::{begun, capacity};
 use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, undo, until, whole};
 use jiff::SignedDuration;
@@ -12,9 +12,8 @@ use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Entry, Finish};
+use mooring_repair::workflow::{Entry, Finish, Runs};
 use mooring_workflow::Reading;
-use mooring_workflow::journal::follow;
 use mooring_workflow::workflow::View as _;
 use serde_json::json;
 
@@ -22,7 +21,8 @@ use serde_json::json;
 fn plan_that_cannot_succeed_is_not_started() {
     let capacity =
         Capacity { vcpus: Reading::Known(4), quota_left: Reading::Known(3), ..capacity() };
-    let begun = |settings: &Settings| begun(&[], &Cloud::wedged(), settings, &capacity);
+    let begun =
+        |settings: &Settings| begun(&Runs::default(), &Cloud::wedged(), settings, &capacity);
     let Err(StartError::Blocked(why)) = begun(&settings()) else { panic!() };
     assert!(why.starts_with("quota: "), "{why}");
     assert!(begun(&overriding("quota")).is_ok());
@@ -38,7 +38,7 @@ fn leftover_pool_is_adopted_without_quota() {
     let cloud = end.cloud.borrow();
     let (vcpus, quota_left) = (Reading::Known(4), Reading::Known(0));
     let capacity = Capacity { vcpus, quota_left, ..capacity() };
-    let begun = begun(&cloud.journal, &cloud, &settings(), &capacity);
+    let begun = begun(&cloud.runs(), &cloud, &settings(), &capacity);
     assert!(begun.is_ok(), "{begun:?}");
 }
 
@@ -58,7 +58,7 @@ fn pool_of_an_aborted_run_is_adopted_by_the_next() {
 #[test]
 fn temporary_pool_of_an_unknown_run_is_not_changed() {
     let cloud = until(Step::VerifyTemporary, &settings(), Cloud::wedged);
-    let begins = |cloud: &Cloud| begun(&[], cloud, &settings(), &capacity());
+    let begins = |cloud: &Cloud| begun(&Runs::default(), cloud, &settings(), &capacity());
     let Err(StartError::Blocked(why)) = begins(&cloud.borrow()) else { panic!() };
     assert!(why.contains("systmp is the temporary pool of run run0"), "{why}");
     // Also one without an owner.
@@ -111,7 +111,7 @@ fn deletions_by_any_client_count() {
         (Reading::Denied("403".into()), false),
     ] {
         let capacity = Capacity { deletions, ..capacity() };
-        let begun = begun(&[], &cloud, &settings(), &capacity);
+        let begun = begun(&Runs::default(), &cloud, &settings(), &capacity);
         assert_eq!(begun.is_ok(), begins, "{begun:?}");
     }
 }
@@ -119,19 +119,17 @@ fn deletions_by_any_client_count() {
 #[test]
 fn recreation_limit_is_overridden_only_with_a_reason() {
     let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
-    let mut records = cloud.borrow().journal.clone();
-    append(&mut records, Entry::Finished { finish: Finish::Repaired, left: vec![] });
-    let first = records.clone();
-    for (number, record) in first.iter().enumerate() {
-        let last = records.last().unwrap();
-        let entry = record.entry.clone();
-        let run = if number == 0 { "second".to_owned() } else { last.run.clone() };
-        let next = follow(Some(last), &run, last.at, entry);
-        records.push(next);
-    }
+    let mut first = cloud.borrow().state.clone().unwrap();
+    let end = Entry::Finished { finish: Finish::Repaired, left: vec![] };
+    first.change(cloud.borrow().now, end).unwrap();
+    let mut second = first.clone();
+    second.id = "second".to_owned();
+    let mut runs = Runs { last: Some(first), past: Vec::new() };
+    runs.archive(cloud.borrow().now);
+    runs.last = Some(second);
     let mut fresh = Cloud::wedged();
     fresh.now = cloud.borrow().now;
-    let begun = |settings: &Settings| begun(&records, &fresh, settings, &capacity());
+    let begun = |settings: &Settings| begun(&runs, &fresh, settings, &capacity());
     assert!(matches!(begun(&settings()), Err(StartError::TooOften(_))));
     assert!(begun(&overriding("recreations")).is_ok());
 }

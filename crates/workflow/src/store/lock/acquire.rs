@@ -8,8 +8,9 @@ use tokio::time::Instant;
 
 use super::{JournalLock, Lock, LockAttempt, LockOwner, TIMES};
 use crate::engine::world::Clock;
-use crate::journal::{Content, Record};
-use crate::store::JournalStore;
+use crate::journal::Runs;
+use crate::model::types::Types;
+use crate::store::RunStore;
 use crate::store::error::{PAUSES, StoreError};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -39,14 +40,14 @@ pub enum LockError {
 }
 
 /// Acquires the lock and reads the journal.
-pub async fn acquire<E: Content>(
-    store: &mut JournalStore<E>,
+pub async fn acquire<W: Types>(
+    store: &mut RunStore,
     owner: &LockOwner,
     wait: LockWait,
     clock: &Clock,
     stop: &mut watch::Receiver<bool>,
     report: &mut dyn FnMut(&str),
-) -> Result<(JournalLock, Vec<Record<E>>), LockError> {
+) -> Result<(JournalLock, Runs<W>), LockError> {
     let mut lock = store.lock(owner, clock);
     let began = Instant::now();
     let mut pauses = PAUSES.iter();
@@ -74,7 +75,7 @@ pub async fn acquire<E: Content>(
         }
     }
     match store.load().await {
-        Ok(records) => Ok((lock, records)),
+        Ok(runs) => Ok((lock, runs)),
         Err(error) => {
             lock.release().await;
             Err(LockError::Store(error))

@@ -106,7 +106,7 @@ impl Step<'_> {
         let journal = self.journal(&report).await;
         // Unfinished runs come first: a pool that was deleted and not recreated looks like a missing pool.
         if let Ok(read) = &journal
-            && let Some(state) = unfinished(self.operator, &read.records)?
+            && let Some(state) = unfinished(self.operator, read)?
         {
             return self.resume(&state, signals, entered).await;
         }
@@ -314,8 +314,7 @@ fn no_plan(error: &PlanError) -> CheckResult {
 /// Fails for the temporary pool of a repair that did not finish. That of a finished run is adopted by the next one.
 fn ensure_finished(report: &DetectionReport, journal: &Journal) -> Result<(), CommandFailure> {
     let run = report.temporary_pool.as_ref().and_then(|left| left.run.as_ref());
-    let is_known =
-        |journal: &JournalStatus| journal.records.iter().any(|record| run == Some(&record.run));
+    let is_known = |journal: &JournalStatus| run.is_some_and(|run| journal.runs.knows(run));
     if all_pass(report) && journal.as_ref().is_ok_and(is_known) {
         return Ok(());
     }

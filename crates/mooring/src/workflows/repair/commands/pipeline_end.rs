@@ -19,9 +19,8 @@ pub(super) async fn print_result(
 ) -> Result<u8, CommandFailure> {
     // The result is known even if the journal cannot be read again.
     let journal = operator.status().await.ok();
-    let records = journal.as_ref().map(|journal| journal.records.as_slice()).unwrap_or_default();
     let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
-    let report = RunReport::of(records).ok().flatten();
+    let report = journal.as_ref().and_then(|journal| journal.runs.last.as_ref()).map(RunReport::of);
     let last = report.as_ref().and_then(|report| report.finish);
     let report = report.filter(|_| begun);
     if let Some(journal) = journal.as_ref().filter(|_| report.is_some()) {

@@ -30,7 +30,7 @@ pub(crate) async fn find(
         Err(ApiUnavailable::Absent(_)) => return Err(leftover::not_found(operator)),
         read => read?,
     };
-    let unfinished = leftover::unfinished(operator, &status.records)?;
+    let unfinished = leftover::unfinished(operator, &status)?;
     if unfinished.is_none() {
         leftover::ensure_exists(operator).await?;
     }

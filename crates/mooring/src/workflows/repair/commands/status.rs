@@ -1,11 +1,9 @@
 //! `mooring repair status`: the runs of all pools, or of one.
 
 use jiff::Timestamp;
-use mooring_repair::history::summaries;
 use mooring_repair::report::RunReport;
 use mooring_repair::runtime::{ApiUnavailable, JournalStatus, Operator};
 use mooring_repair::screens;
-use mooring_repair::workflow::Run;
 use mooring_terminal::{Column, Screen, Table, Text};
 use mooring_workflow::status::RunStatus;
 
@@ -36,8 +34,10 @@ impl Snapshot {
         for run in &self.runs {
             let mut journals = self.journals.iter();
             let journal = journals.find(|journal| journal.place == run.journal);
-            let records = journal.map(|journal| journal.records.as_slice()).unwrap_or_default();
-            runs.push(PublishedRun::new(run, records));
+            runs.push(PublishedRun::new(
+                run,
+                journal.and_then(|journal| journal.runs.last.as_ref()),
+            ));
         }
         RunContent { runs, earlier: &self.earlier }
     }
@@ -86,13 +86,13 @@ impl StatusArguments {
         for pool in pools {
             operator.select_pool(&pool);
             let status = operator.status().await?;
-            if let Ok(Some(run)) = Run::replay(&status.records) {
+            if let Some(run) = &status.runs.last {
                 // A journal of another cluster or pool shows nothing about this one.
-                operator.own(&run)?;
+                operator.own(run)?;
             }
-            snapshot.runs.extend(run_status(&status).map_err(|error| error.to_string())?);
+            snapshot.runs.extend(run_status(&status));
             if self.all {
-                snapshot.earlier.extend(earlier(&status));
+                snapshot.earlier.extend(earlier(&pool, &status));
             }
             snapshot.journals.push(status);
         }
@@ -113,7 +113,8 @@ impl StatusArguments {
             AnswerFormat::Markdown => {
                 let mut text = String::new();
                 for journal in &snapshot.journals {
-                    text.extend(RunReport::of(&journal.records)?.map(|report| report.markdown()));
+                    let run = journal.runs.last.as_ref();
+                    text.extend(run.map(|run| RunReport::of(run).markdown()));
                 }
                 print(text.as_bytes())
             }
@@ -159,20 +160,17 @@ impl StatusArguments {
     }
 }
 
-/// Returns the runs before the last one.
-fn earlier(status: &JournalStatus) -> Vec<Earlier> {
-    let mut runs = summaries(&status.records);
-    runs.pop();
-    let state = |finish| {
-        let text = serde_json::to_value(finish).ok();
-        text.as_ref().and_then(|text| text.as_str()).unwrap_or("stopped").to_owned()
-    };
-    let earlier = runs.into_iter().rev().map(|run| Earlier {
-        pool: run.pool,
-        run_id: run.run,
-        state: run.finish.map_or_else(|| "stopped".to_owned(), state),
-        started_at: run.started,
-        last_at: run.last,
+/// Returns the runs before the last one, newest first.
+fn earlier(pool: &str, status: &JournalStatus) -> Vec<Earlier> {
+    let earlier = status.runs.past.iter().rev().map(|run| {
+        let state = serde_json::to_value(run.finish).unwrap_or_default();
+        Earlier {
+            pool: pool.to_owned(),
+            run_id: run.id.clone(),
+            state: state.as_str().unwrap_or_default().to_owned(),
+            started_at: run.started,
+            last_at: run.last,
+        }
     });
     earlier.collect()
 }
