@@ -165,16 +165,19 @@ impl Process {
         if let Err(error) = saved {
             return CommandResult::failed(&error);
         }
-        for run in dropped {
-            store.forget_backups(&run).await;
-        }
         let (clock, stop) = (Rc::clone(&self.clock), self.stop.clone());
         let gate = lock.gate();
         let past = runs.past;
         let mut world = LiveWorld { adapter, store, past, gate, clock, stop, watcher };
+        let driven = async {
+            for id in dropped {
+                world.store.forget_backups(&id).await;
+            }
+            run(&mut world, terms, next).await
+        };
         let ended = tokio::select! {
             // On the heap: it is large.
-            ended = Box::pin(run(&mut world, terms, next)) => ended,
+            ended = Box::pin(driven) => ended,
             lost = lock.keep() => return CommandResult::Resumable(lost.to_string()),
         };
         drop(world);

@@ -114,7 +114,8 @@ pub enum Fact {
 pub struct Facts {
     /// Skipped objects by path and uid, with reasons.
     pub spared: BTreeMap<String, String>,
-    /// Objects with a copy, by path and uid.
+    /// Objects with a copy, by path and uid. The next process finds the copies themselves.
+    #[serde(skip)]
     pub saved: BTreeSet<String>,
 }
 
