@@ -2,6 +2,7 @@
 
 use mooring_repair::runtime::store;
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -238,37 +239,40 @@ impl Harness {
 
     /// Resumes without a new plan.
     pub(crate) async fn resume(&self, consent: &Consent) -> CommandResult {
-        self.operator().resume(consent, None, Box::new(|_, _, _| {}), &mut |_| {}).await
+        let mut operator = self.operator();
+        Box::pin(operator.resume(consent, None, Box::new(|_, _, _| {}), &mut |_| {})).await
     }
 
     /// Starts or resumes like a pipeline until it stops; none if it was killed.
-    pub(crate) async fn go(&self) -> Option<CommandResult> {
-        let mut operator = self.operator();
-        let unfinished = operator.status().await.unwrap().unfinished().cloned();
-        let run = async {
-            let basis = match &unfinished {
-                Some(state) => Some(operator.resume_basis(state).await.unwrap()),
-                None => None,
-            };
-            if basis.as_ref().is_some_and(|basis| *basis != ResumeBasis::Replannable) {
+    pub(crate) fn go(&self) -> Pin<Box<dyn Future<Output = Option<CommandResult>> + '_>> {
+        Box::pin(async move {
+            let mut operator = self.operator();
+            let unfinished = operator.status().await.unwrap().unfinished().cloned();
+            let run = async {
+                let basis = match &unfinished {
+                    Some(state) => Some(operator.resume_basis(state).await.unwrap()),
+                    None => None,
+                };
+                if basis.as_ref().is_some_and(|basis| *basis != ResumeBasis::Replannable) {
+                    let watcher = Box::new(|_: &_, _: &_, _| {});
+                    return operator.resume(&Consent::Pipeline, None, watcher, &mut |_| {}).await;
+                }
+                let examined = operator.examine(None, unfinished.as_ref()).await;
+                let plan = examined.plan.unwrap();
+                let checks = &examined.report.detection.checks;
                 let watcher = Box::new(|_: &_, _: &_, _| {});
-                return operator.resume(&Consent::Pipeline, None, watcher, &mut |_| {}).await;
+                if basis.is_some() {
+                    let fresh = Some(Fresh { plan: &plan, checks });
+                    return operator.resume(&Consent::Pipeline, fresh, watcher, &mut |_| {}).await;
+                }
+                let approval = Approval::Pipeline(plan.document.hash());
+                operator.apply(&plan, checks, approval, watcher).await
+            };
+            tokio::select! {
+                ending = run => Some(ending),
+                () = self.dead.notified() => None,
             }
-            let examined = operator.examine(None, unfinished.as_ref()).await;
-            let plan = examined.plan.unwrap();
-            let checks = &examined.report.detection.checks;
-            let watcher = Box::new(|_: &_, _: &_, _| {});
-            if basis.is_some() {
-                let fresh = Some(Fresh { plan: &plan, checks });
-                return operator.resume(&Consent::Pipeline, fresh, watcher, &mut |_| {}).await;
-            }
-            let approval = Approval::Pipeline(plan.document.hash());
-            operator.apply(&plan, checks, approval, watcher).await
-        };
-        tokio::select! {
-            ending = run => Some(ending),
-            () = self.dead.notified() => None,
-        }
+        })
     }
 
     /// Final state without values that differ between runs.

@@ -61,11 +61,10 @@ fn misunderstood(status: u16, body: &Value, accept: &str) -> Option<&'static str
     let kind = body["kind"].as_str().unwrap_or_default();
     match status {
         404 if body["details"]["kind"].is_null() => Some("there is no such path"),
-        404 | 409 | 422 | 403 => None,
         200..300 if accept.contains("as=Table") && !matches!(kind, "Table" | "WatchEvent") => {
             Some("it is not shown as a table")
         }
-        200..300 => None,
+        200..300 | 403 | 404 | 409 | 422 => None,
         _ => Some("it is refused"),
     }
 }

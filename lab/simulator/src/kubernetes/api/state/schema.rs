@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::kubernetes::store::objects::{flag, list, text, texts};
 
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "a schema is a list of separate switches")]
 pub(crate) struct Schema {
     /// Empty if any type is allowed.
     pub(crate) kind: String,

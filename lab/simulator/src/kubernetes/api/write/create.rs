@@ -1,3 +1,4 @@
+use super::unknown_fields::check_unknown;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ impl ApiServer {
             return Err(StatusError::page_not_found());
         }
         let body = call.body()?;
-        self.check_unknown(call, &body)?;
+        check_unknown(call, &body)?;
         let stored =
             self.create_object(resource, call.namespace(), body, &call.writer("create"))?;
         Ok(object_answer(call, StatusCode::CREATED, &stored))

@@ -1,5 +1,6 @@
 //! Updates: what a write may change, and what it keeps.
 
+use super::unknown_fields::check_unknown;
 use std::sync::Arc;
 
 use http::StatusCode;
@@ -19,7 +20,7 @@ impl ApiServer {
     pub(crate) fn serve_update(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let (resource, name, namespace) = (call.resource(), call.name(), call.namespace());
         let body = call.body()?;
-        self.check_unknown(call, &body)?;
+        check_unknown(call, &body)?;
         let mut value = decode(resource, body)?;
         let own = objects::name(&value);
         if own.is_empty() {

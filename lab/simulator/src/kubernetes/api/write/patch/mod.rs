@@ -3,6 +3,7 @@
 mod json;
 mod strategic;
 
+use super::unknown_fields::check_unknown;
 use http::StatusCode;
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ impl ApiServer {
             return Err(StatusError::unprocessable_patch());
         }
         check_identity(resource, call.name(), &value)?;
-        self.check_unknown(call, &value)?;
+        check_unknown(call, &value)?;
         let mut value = to_stored(resource, value);
         read_typed(resource, &mut value)?;
         let writer = call.writer("patch");
