@@ -112,7 +112,7 @@ async fn server_before_1_23_gets_events_with_a_namespace() {
     // Such a server refuses an event about an object without a namespace in these words.
     let why = "Event \"e\" is invalid: involvedObject.namespace: Invalid value: \"\": does not match event.namespace";
     let fault = json!({
-        "when": {"method": "POST", "path": "*/events"}, "times": 1,
+        "when": {"method": "POST", "path": "/apis/events.k8s.io/*"}, "times": 1,
         "then": {"status": {"status": 422, "code": why}},
     });
     let rule = serde_json::from_value(fault).unwrap();

@@ -70,43 +70,24 @@ impl Requirement {
 }
 
 fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
-    let mut found = Vec::new();
-    let mut depth = 0_i32;
-    // Commas inside parentheses separate values.
-    let parts = text.split(|letter| {
-        depth += i32::from(letter == '(') - i32::from(letter == ')');
-        letter == ',' && depth == 0
-    });
-    for part in parts {
-        let part = part.trim();
-        if part.is_empty() {
-            continue;
-        }
-        let owned = |text: &str| text.trim().to_owned();
-        found.push(if let Some(key) = part.strip_prefix('!') {
-            Requirement::Missing(owned(key))
-        } else if let Some((head, set)) = part.split_once('(') {
-            let set = set.strip_suffix(')').ok_or_else(|| {
-                format!("unable to parse requirement: found '{part}', expected: ')'")
-            })?;
-            let set = set.split(',').map(owned).collect();
-            let mut words = head.split_whitespace();
-            match (words.next(), words.next(), words.next()) {
-                (Some(key), Some("in"), None) => Requirement::In(key.to_owned(), set),
-                (Some(key), Some("notin"), None) => Requirement::NotIn(key.to_owned(), set),
-                _ => return Err(format!("unable to parse requirement: '{part}'")),
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            let owned = |text: &str| text.trim().to_owned();
+            if part.contains([' ', '(', ')']) || part.starts_with('!') {
+                return Err(format!("unable to parse requirement: '{part}'"));
             }
-        } else if let Some((key, value)) = part.split_once("!=") {
-            Requirement::NotIn(owned(key), vec![owned(value)])
-        } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-            Requirement::In(owned(key), vec![owned(value)])
-        } else if part.contains(char::is_whitespace) {
-            return Err(format!("unable to parse requirement: '{part}'"));
-        } else {
-            Requirement::Exists(part.to_owned())
-        });
-    }
-    Ok(found)
+            Ok(if let Some((key, value)) = part.split_once("!=") {
+                Requirement::NotIn(owned(key), vec![owned(value)])
+            } else if let Some((key, value)) =
+                part.split_once("==").or_else(|| part.split_once('='))
+            {
+                Requirement::In(owned(key), vec![owned(value)])
+            } else {
+                Requirement::Exists(part.to_owned())
+            })
+        })
+        .collect()
 }
 
 pub(crate) fn has_labels(object: &Value, wanted: Option<&Value>) -> bool {
@@ -134,24 +115,6 @@ pub(crate) fn fits_label_selector(selector: Option<&Value>, object: &Value) -> b
 }
 
 fn field_value(object: &Value, field: &str) -> String {
-    // Events are stored in one form; the fields of the other are aliases.
-    let field = match field {
-        "source" if objects::text(object, &["source", "component"]).is_empty() => {
-            "reportingComponent".to_owned()
-        }
-        "source" => "source.component".to_owned(),
-        "reportingController" => "reportingComponent".to_owned(),
-        other => match other.strip_prefix("regarding.") {
-            Some(rest) => format!("involvedObject.{rest}"),
-            None => other.to_owned(),
-        },
-    };
     let path: Vec<&str> = field.split('.').collect();
-    match objects::at(object, &path) {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Bool(value)) => value.to_string(),
-        Some(Value::Number(number)) => number.to_string(),
-        _ if field == "spec.unschedulable" => "false".to_owned(),
-        _ => String::new(),
-    }
+    objects::text(object, &path).to_owned()
 }
