@@ -54,7 +54,7 @@ impl Server {
         });
     }
 
-    /// The names of all ConfigMaps.
+    /// The names of all `ConfigMap`s.
     pub(crate) fn maps(&self) -> Vec<String> {
         self.shell.with(|kubernetes, _| {
             let maps = kubernetes.objects("configmaps", Some("mooring-system"));
@@ -438,7 +438,7 @@ async fn missing_namespace_names_the_manifest() {
     }
 }
 
-/// A policy of the cluster may allow no ConfigMap in some namespaces.
+/// A policy of the cluster may allow no `ConfigMap` in some namespaces.
 #[tokio::test(start_paused = true)]
 async fn denying_webhook_is_named_with_a_namespace_that_works() {
     let deny = |name: Option<&str>| {
