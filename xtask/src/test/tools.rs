@@ -41,7 +41,7 @@ const TOOLS: [Tool; 14] = [
         install: || python::install_oracles().map(|()| Vec::new()),
     },
     Tool { name: "kube-apiserver", install: kube_apiserver },
-    Tool { name: "kubectl and Kubernetes' Python client", install: kubernetes_clients },
+    Tool { name: "kubectl", install: kubernetes_clients },
     Tool {
         name: "Helm",
         install: || Ok(vec![(chart::VARIABLE.to_owned(), chart::helm()?.into())]),
