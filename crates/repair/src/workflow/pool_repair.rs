@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::LockOwner;
+use mooring_workflow::plural::counted;
 use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,7 @@ impl Types for PoolRepair {
             cordoned: BTreeSet::new(),
             workloads: BTreeMap::new(),
             losses: lost_secrets(&session.plan).collect(),
+            more_losses: 0,
             checked: None,
         }
     }
@@ -76,7 +78,9 @@ impl Types for PoolRepair {
             },
             Entry::Fact(Fact::Workloads { step, workloads, losses }) => {
                 run.facts.workloads.entry(*step).or_insert_with(|| workloads.clone());
-                run.facts.losses.extend(losses.iter().cloned());
+                let room = MAX_LOSSES.saturating_sub(run.facts.losses.len());
+                run.facts.losses.extend(losses.iter().take(room).cloned());
+                run.facts.more_losses += losses.len().saturating_sub(room);
             }
             _ => {}
         }
@@ -86,6 +90,9 @@ impl Types for PoolRepair {
         run.deletion().map(|attempt| attempt.at)
     }
 }
+
+/// Lost items that a run lists.
+const MAX_LOSSES: usize = 1_000;
 
 /// Returns the fields that the plan omits.
 fn lost_secrets(plan: &PlanDocument) -> impl Iterator<Item = String> {
@@ -163,8 +170,10 @@ pub struct Facts {
     pub cordoned: BTreeSet<String>,
     /// Ready pods before each drain.
     pub workloads: BTreeMap<Step, BTreeMap<String, Workload>>,
-    /// Lost or remaining items.
+    /// Lost or remaining items, as many as the document of the run has room for.
     pub losses: Vec<String>,
+    /// Lost items that are not listed.
+    more_losses: usize,
     /// Last evaluation of the checks before an operation was aborted.
     checked: Option<Timestamp>,
 }
@@ -276,7 +285,11 @@ impl RepairRun for Run {
     }
 
     fn losses(&self) -> Vec<String> {
-        self.facts.losses.clone()
+        let more = self.facts.more_losses;
+        let more = (more > 0).then(|| {
+            format!("{} without a controller or with local data", counted(more, "more pod"))
+        });
+        self.facts.losses.iter().cloned().chain(more).collect()
     }
 
     fn losses_with_abort(&self) -> Vec<String> {

@@ -12,7 +12,7 @@ use mooring_repair::operation::OperationScope;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::{Entry, Finish, PoolRepair, Run, Runs, Workload};
+use mooring_repair::workflow::{Entry, Finish, PoolRepair, RepairRun as _, Run, Runs, Workload};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Phase;
 use mooring_workflow::journal::{decode, encode};
@@ -159,6 +159,21 @@ fn effects_that_decide_later_steps_last() {
 }
 
 /// The limit holds over runs, whatever happened between them.
+#[test]
+fn run_that_loses_the_pods_of_a_large_pool_is_stored() {
+    let mut run = started("system", "r-1", 0);
+    let pod = |number: u32| format!("pod {}/{number}: its emptyDir is lost", "n".repeat(200));
+    for step in [Step::DrainPool, Step::DrainTemporary] {
+        let losses = (0..20_000).map(pod).collect();
+        let fact = Fact::Workloads { step, workloads: BTreeMap::new(), losses };
+        run.change(at(1), Entry::Fact(fact)).unwrap();
+    }
+    assert!(encode::<PoolRepair>(&run, &[]).len() < 512 * 1024 * 3 / 4);
+    let losses = run.losses();
+    assert_eq!((losses.len(), losses[999].clone()), (1_001, pod(999)));
+    assert_eq!(losses[1_000], "39000 more pods without a controller or with local data");
+}
+
 #[test]
 fn third_recreation_within_a_day_is_rejected() {
     let mut runs = Runs::default();
