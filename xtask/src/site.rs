@@ -40,13 +40,8 @@ pub(crate) fn docs(arguments: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns the folder of the site without links to the sources, for its tests.
-pub(crate) fn built() -> Result<PathBuf, Failed> {
-    build(None)
-}
-
-/// Writes the pages and renders them. Returns the folder of the site.
-fn build(source: Option<&str>) -> Result<PathBuf, Failed> {
+/// Writes the pages and renders them. Returns the folder of the site. Without an address of the sources, nothing links to them.
+pub(crate) fn build(source: Option<&str>) -> Result<PathBuf, Failed> {
     let mdbook = mdbook()?;
     let folder = root().canonicalize()?.join("target/docs");
     if folder.exists() {

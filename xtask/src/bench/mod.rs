@@ -4,6 +4,7 @@ mod agent;
 mod node;
 
 pub(crate) use agent::{agent, agent_on_node};
+pub(crate) use node::components;
 
 use crate::step::{Failed, run};
 

@@ -93,7 +93,7 @@ fn compile(node: &Path) -> Result<PathBuf, Failed> {
 
 /// A `components.json` of the size and shape of a real image's: 35 images with four tags each, four GPU images,
 /// 33 packages with versions by distribution and release, indented by two; 84 KB, two thirds of it in strings.
-fn components() -> String {
+pub(crate) fn components() -> String {
     let mut text = String::from("{\n  \"ContainerImages\": [");
     for number in 0..35 {
         let name = format!("registry.example/oss/v2/kubernetes/component-{number}");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::host::{image_root, leave, shell};
+use crate::bench::components;
 use crate::release::deb;
 use crate::release::targets::build_agent_here;
 use crate::step::{Failed, output, place, print, root, run, write};
@@ -123,7 +124,7 @@ pub(super) fn install(lab: &Path, node: &Path, authority: &str) -> Result<(), Fa
     for (from, to, mode) in FILES {
         place(&root().join("xtask/lab/image").join(from), &node.join(to), mode)?;
     }
-    leave(&node.join("opt/azure/components.json"), "{}\n")?;
+    leave(&node.join("opt/azure/components.json"), &components())?;
     leave(&node.join("opt/azure/containers/provision_preload.sh"), "")?;
     leave(&node.join("var/lib/lab/README"), "Marks of the lab's scripts.\n")?;
     let cloud = "datasource_list: [NoCloud]\nlocale: false\n";

@@ -50,7 +50,7 @@ const TOOLS: [Tool; 14] = [
     Tool { name: "Chromium", install: || install_browser().map(|()| Vec::new()) },
     Tool {
         name: "mdBook",
-        install: || Ok(vec![("MOORING_SITE".to_owned(), site::built()?.into())]),
+        install: || Ok(vec![("MOORING_SITE".to_owned(), site::build(None)?.into())]),
     },
     Tool {
         name: "axe-core",
