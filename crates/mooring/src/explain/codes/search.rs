@@ -1,4 +1,4 @@
-//! `mooring codes search`: finds codes and causes by words, also with typos.
+//! `mooring codes search`: finds exit codes, causes and error codes by words, also with typos.
 
 use std::collections::BTreeSet;
 
@@ -22,6 +22,7 @@ const MIN_TYPO: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Found {
     codes: Vec<&'static ExitCode>,
+    /// Causes and error codes.
     causes: Vec<CausePage>,
     /// True if no text has all words, and these are only similar.
     is_similar: bool,
@@ -151,7 +152,7 @@ fn normalize(name: &str) -> String {
         .collect()
 }
 
-/// All codes and causes.
+/// All exit codes, causes and error codes.
 struct Index {
     codes: Vec<(Subject, &'static ExitCode)>,
     causes: Vec<(Subject, CausePage)>,
@@ -161,8 +162,7 @@ impl Index {
     fn new(os: Option<Os>, owner: Option<Owner>) -> Self {
         let codes = all().filter(|code| os.is_none_or(|os| code.os == os));
         let codes = codes.filter(|code| owner.is_none_or(|owner| code.owner == owner));
-        let causes = cause_pages().into_iter();
-        let causes = causes.filter(|page| owner.is_none_or(|owner| page.owner == owner));
+        let causes = all_pages().filter(|page| owner.is_none_or(|owner| page.owner == owner));
         Self {
             codes: codes.map(|code| (Subject::of_code(code), code)).collect(),
             causes: causes.map(|page| (Subject::of_cause(&page), page)).collect(),
@@ -193,6 +193,11 @@ impl Index {
             is_similar: best.into_iter().flatten().min().is_some_and(|best| best > Match::Text),
         }
     }
+}
+
+/// Returns the pages of causes, then those of error codes.
+fn all_pages() -> impl Iterator<Item = CausePage> {
+    cause_pages().into_iter().chain(mooring_catalog::pages())
 }
 
 fn find_matches<'a, T>(
@@ -258,10 +263,13 @@ fn print_table(query: &str, found: &Found, format: AnswerFormat) -> Result<(), C
     print_screen(&screen)
 }
 
-/// Returns `3 of 306 codes and 2 of 78 causes`.
+/// Returns `3 of 306 exit codes, and 2 of 465 causes and error codes`.
 fn summary(found: &Found) -> String {
     let (codes, causes) = (found.codes.len(), found.causes.len());
-    format!("{codes} of {} codes and {causes} of {} causes", all().count(), cause_pages().len())
+    let (all_codes, all_causes) = (all().count(), all_pages().count());
+    format!(
+        "{codes} of {all_codes} exit codes, and {causes} of {all_causes} causes and error codes"
+    )
 }
 
 #[cfg(test)]
@@ -294,6 +302,8 @@ mod tests {
         assert!(numbers("168.63.129.16").contains(&53), "an address");
         assert!(causes("169.254.169.254").contains(&"ImdsUnreachable"), "an address");
         assert!(numbers("300 seconds").contains(&31), "a number that is no code");
+        assert!(causes("AgentPoolAPIsNotSupported").contains(&"AgentPoolAPIsNotSupported"));
+        assert!(causes("availability set").contains(&"AgentPoolAPIsNotSupported"), "meaning");
         assert!(causes("reachable").contains(&"EgressBlocked"), "a part of a word");
     }
 
