@@ -2,7 +2,7 @@
 
 use super::effects::{Effect, explain_refusal};
 use super::plan_document::PlanDocument;
-use super::pool_repair::{Decision, Finish, PoolRepair, Reason, RepairRun as _, Run};
+use super::pool_repair::{Attempt, Decision, Finish, PoolRepair, Reason, RepairRun as _, Run};
 use crate::check_ids::IP_ADDRESSES;
 use crate::settings::Settings;
 use jiff::{SignedDuration, Timestamp};
@@ -136,8 +136,13 @@ impl<'a> Context<'a> {
         Decision::Wait { until, why }.into()
     }
 
-    /// Ends the run before a change that requires continuation.
+    /// Ends the run before a change that requires continuation. Only a forged document has a temporary pool by then: such a
+    /// run stops, and can be rolled back.
     pub(crate) fn finish(&self, finish: Finish, reason: Reason, message: String) -> Halt {
+        let created = self.run.attempt(&Effect::key_of_put(&self.run.temporary()));
+        if created.is_some_and(Attempt::may_have_happened) {
+            return resumable(reason, message);
+        }
         let mut left = self.run.losses_with_abort();
         left.push(message.clone());
         Decision::finished(finish, left, reason, message).into()
