@@ -73,6 +73,20 @@ const SECRET: Fields = &[
     (4, "stringData", Kind::Map(&Kind::Text)),
     (5, "immutable", Kind::Truth),
 ];
+const ATTRIBUTES: Fields = &[
+    (1, "namespace", Kind::Text),
+    (2, "verb", Kind::Text),
+    (3, "group", Kind::Text),
+    (4, "version", Kind::Text),
+    (5, "resource", Kind::Text),
+    (6, "subresource", Kind::Text),
+    (7, "name", Kind::Text),
+];
+const ACCESS_REVIEW: Fields = &[
+    (1, "metadata", Kind::Message(METADATA)),
+    (2, "spec", Kind::Message(&[(1, "resourceAttributes", Kind::Message(ATTRIBUTES))])),
+    (3, "status", Kind::Ignored),
+];
 const DELETE_OPTIONS: Fields = &[
     (1, "gracePeriodSeconds", Kind::Number),
     (
@@ -90,6 +104,7 @@ fn fields_of(kind: &str) -> Option<Fields> {
         "Namespace" => NAMESPACE,
         "ConfigMap" => CONFIG_MAP,
         "Secret" => SECRET,
+        "SelfSubjectAccessReview" => ACCESS_REVIEW,
         "DeleteOptions" => DELETE_OPTIONS,
         _ => return None,
     })
