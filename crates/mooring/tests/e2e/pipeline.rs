@@ -157,9 +157,9 @@ impl Sim {
     }
 
     /// Returns what `doctor` says to the identity of the place for journals.
-    fn doctor_of_journals(&self) -> String {
+    fn doctor_of_journals(&self, words: &[&str]) -> String {
         let mut command = crate::common::mooring();
-        command.arg("doctor").env_clear().envs(self.running.environment());
+        command.arg("doctor").args(words).env_clear().envs(self.running.environment());
         let output = command.env("KUBECONFIG", self.kubeconfig()).output().unwrap();
         let out = crate::common::text(&output.stdout);
         let line = out.lines().find(|line| line.contains("journals can"));
@@ -390,13 +390,13 @@ fn run_needs_a_place_for_its_journal_before_the_first_change() {
         assert!(end.err.contains(hint), "{}", end.err);
         assert_eq!(sim.changes(), Vec::<String>::new());
     }
-    let doctor = sim.doctor_of_journals();
+    let doctor = sim.doctor_of_journals(&[]);
     assert!(doctor.starts_with("! journals cannot be written in mooring-system: "), "{doctor}");
     // A dry run creates nothing; a step with nothing to do does.
     load("healthy", true);
     // With permissions in all namespaces, but none to read this one, which does not exist.
-    let doctor = sim.doctor_of_journals();
-    assert!(doctor.starts_with("! journals cannot be written in mooring-system: "), "{doctor}");
+    let doctor = sim.doctor_of_journals(&["--namespace", "rollout"]);
+    assert!(doctor.starts_with("! journals cannot be written in rollout: "), "{doctor}");
     let exists = || sim.running.admin("GET /admin/cluster", "").contains("\"rollout\"");
     let place = ["--namespace", "rollout"];
     let end = sim.step(&[&place[..], &["--dry-run"]].concat(), &[]);

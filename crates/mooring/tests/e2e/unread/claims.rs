@@ -295,7 +295,6 @@ fn claims_are_found_in_text_documents_and_pages() {
             "default FAILED: 0",
             "default STATE: ✓ healthy",
             "healthy",
-            "✓ healthy",
         ]
     );
     assert_eq!(claims.alarms.len(), 1);
