@@ -6,8 +6,8 @@ use mooring_finalizers::workflow::{FinalizerRemoval, RemovalRun as _};
 use mooring_repair::report::RunReport;
 use mooring_repair::workflow::{PoolRepair, RepairRun as _};
 use mooring_workflow::Run;
+use mooring_workflow::Types;
 use mooring_workflow::journal::{decode, encode};
-use mooring_workflow::types::Types;
 
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);

@@ -2,10 +2,10 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `model`: [`types`], [`effect`], [`check`], [`reading`], [`decision`] | the parts of a workflow: steps, changes, conditions, results of reads, decisions |
+//! | `model`: [`types`], [`effect`], [`check`], [`reading`] | the parts of a workflow: steps, changes, conditions, results of reads |
 //! | [`approval`], [`canonical`] | the hash and the approval of a plan |
 //! | [`journal`] | the document of a run, and the changes that it takes |
-//! | [`engine`]: [`workflow`], [`world`], [`retry`] | the loop between decisions and the world, both as traits; retries of effects |
+//! | [`engine`]: [`workflow`], [`world`], [`decision`], [`retry`] | the loop between decisions and the world, both as traits; retries of effects |
 //! | [`store`], [`lock`] | the place of a journal, and its lock |
 //! | [`live`], [`command`] | the implementation of the world, and the common parts of commands |
 //! | `present`: [`status`], [`published`], [`screens`] | the state of a run, its JSON documents and its screens |
@@ -24,18 +24,18 @@ pub mod responses;
 pub mod store;
 
 pub use approval::canonical;
-pub use engine::{retry, workflow, world};
-pub use model::{check, decision, document, effect, reading, types};
+pub use engine::{decision, retry, workflow, world};
+pub use model::{check, document, effect, reading, types};
 pub use present::{flowchart, plural, published, screens, status};
 pub use store::lock;
 pub use store::lock::process;
 
+pub use engine::decision::{Decision, Halt, Stop, StopKind, Unknown};
 pub use engine::workflow::{Context, Workflow};
 pub use engine::{RunError, RunOutcome, run};
-pub use journal::{Attempt, CompletedStep, Entry, PastRun, Phase, Record, Run, Runs};
+pub use journal::{Attempt, CompletedStep, Entry, PastRun, Phase, Record, Run, Runs, Types};
 pub use model::check::{CheckResult, Outcome};
-pub use model::decision::{Decision, Halt, Stop, StopKind, Unknown};
 pub use model::document::{Document, Session};
 pub use model::effect::{Authority, Effect, EffectResult, Refusal};
 pub use model::reading::Reading;
-pub use model::types::{Step, Types};
+pub use model::types::Step;

@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_kube::Gate;
 use tokio::sync::watch;
 
+use crate::engine::decision::{Decision, Stop};
 use crate::engine::workflow::Workflow;
 use crate::engine::world::{AppendError, Clock, World};
 use crate::journal::{Entry, PastRun, Record, Run};
-use crate::model::decision::{Decision, Stop};
 use crate::model::effect::EffectResult;
 use crate::store::RunStore;
 use crate::store::error::StoreError;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::operator::target::Target;
-use mooring_workflow::store::{Backup, webhook};
+use mooring_workflow::document::Backup;
+use mooring_workflow::store::webhook;
 use mooring_workflow::{Authority, EffectResult};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use mooring_workflow::EffectResult;
+use mooring_workflow::Types;
 use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::document::Backup;
 use mooring_workflow::lock::LockOwner;
-use mooring_workflow::store::Backup;
-use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
 use super::effect::Effect;

@@ -22,8 +22,8 @@ use mooring_testbed::{RealCluster, Users};
 use mooring_workflow::approval::Approval;
 use mooring_workflow::canonical::hash_bytes;
 use mooring_workflow::command::JournalStatus;
+use mooring_workflow::document::Backup;
 use mooring_workflow::status::{DoneStep, EffectStatus, RunStatus};
-use mooring_workflow::store::Backup;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::Types;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::plural::counted;
-use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
 use super::effects::Effect;

@@ -1,5 +1,6 @@
 //! The loop between decisions and the world.
 
+pub mod decision;
 pub mod retry;
 mod run_loop;
 pub mod workflow;

@@ -3,8 +3,8 @@ use thiserror::Error;
 
 use super::workflow::{Context, View as _, Workflow};
 use super::world::{AppendError, World};
+use crate::engine::decision::{Decision, Stop, StopKind, Unknown};
 use crate::journal::{Entry, JournalError, Phase, Run};
-use crate::model::decision::{Decision, Stop, StopKind, Unknown};
 use crate::model::document::Session as _;
 use crate::model::effect::Effect as _;
 use crate::model::types::{Reason as _, Step as _};

@@ -2,9 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::engine::decision::{Decision, Unknown};
 use crate::journal::Run;
-use crate::model::decision::{Decision, Unknown};
-use crate::model::types::Types;
+use crate::journal::Types;
 
 /// Pure functions that decide the next action of a run. The engine does everything else.
 pub trait Workflow: Types {

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use super::workflow::Workflow;
+use crate::engine::decision::{Decision, Stop};
 use crate::journal::{Record, Run};
-use crate::model::decision::{Decision, Stop};
 use crate::model::effect::EffectResult;
 
 pub type Clock = Rc<dyn Fn() -> Timestamp>;

@@ -3,10 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use thiserror::Error;
 
-use super::run::{Phase, Run};
-use crate::model::types::Types;
+use super::run::{JournalError, Phase, Run, Types};
 
 /// Maximum size of a document at the start of its run, which leaves room for its progress.
 pub const MAX_START_BYTES: usize = MAX_BYTES / 2;
@@ -19,18 +17,6 @@ const MAX_PAST: usize = 8;
 
 /// Runs that deleted something since then are named as well.
 const KEPT_AFTER_DELETION: SignedDuration = SignedDuration::from_hours(24);
-
-/// A journal that cannot be trusted.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum JournalError {
-    #[error("the document of the run is invalid: {0}")]
-    Unreadable(String),
-    /// Written by an unknown version.
-    #[error("the document of the run has the schema '{0}'; this version supports {1}")]
-    Schema(String, &'static str),
-    #[error("change {0} of the run is out of place: {1}")]
-    OutOfPlace(u64, &'static str),
-}
 
 /// An earlier run, which has finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

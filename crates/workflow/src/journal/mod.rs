@@ -6,5 +6,5 @@
 pub(crate) mod document;
 mod run;
 
-pub use document::{JournalError, MAX_START_BYTES, PastRun, Runs, decode, encode};
-pub use run::{Attempt, CompletedStep, Entry, Phase, Record, Run};
+pub use document::{MAX_START_BYTES, PastRun, Runs, decode, encode};
+pub use run::{Attempt, CompletedStep, Entry, JournalError, Phase, Record, Run, Types};

@@ -1,17 +1,65 @@
 //! A run, and the changes that it takes.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
+use thiserror::Error;
 
-use super::document::JournalError;
-use crate::model::document::Session as _;
+use crate::model::document::{Backup, Document, Session};
 use crate::model::effect::{Effect, EffectResult};
-use crate::model::types::{Reason as _, Step as _, Types};
+use crate::model::types::{Reason, Step};
 
 /// Changes after which a stored run leaves an attempt out, unless its effect lasts.
 const ATTEMPT_WINDOW: u64 = 1_000;
+
+/// The data types of a workflow, which its journal, runs and decisions are made of.
+pub trait Types: Clone + PartialEq + Debug + Sized + 'static {
+    /// The only schema that this version writes and reads.
+    const SCHEMA: &'static str;
+
+    type Session: Session;
+    /// An ordered enum that drives plan, execution, progress and report.
+    type Step: Step;
+    type Effect: Effect;
+    /// Recorded in addition to effects and steps.
+    type Fact: Document;
+    /// The part of a run that only this workflow interprets.
+    type Facts: Document;
+    type Finish: Document + Copy;
+    type Leftover: Document;
+    type Reason: Reason;
+    type Query: Clone + PartialEq + Debug;
+
+    /// Returns the facts of a run that starts with this session.
+    fn facts(session: &Self::Session) -> Self::Facts;
+
+    /// Updates the facts from a change; the common part of `run` is up to date.
+    fn fold(run: &mut Run<Self>, entry: &Entry<Self>, at: Timestamp);
+
+    /// Returns the time of a deletion that counts against the next run.
+    fn deleted(_: &Run<Self>) -> Option<Timestamp> {
+        None
+    }
+
+    /// Returns the copy that must exist before the change is written.
+    fn backup(_: &Entry<Self>) -> Option<&Backup> {
+        None
+    }
+}
+
+/// A journal that cannot be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum JournalError {
+    #[error("the document of the run is invalid: {0}")]
+    Unreadable(String),
+    /// Written by an unknown version.
+    #[error("the document of the run has the schema '{0}'; this version supports {1}")]
+    Schema(String, &'static str),
+    #[error("change {0} of the run is out of place: {1}")]
+    OutOfPlace(u64, &'static str),
+}
 
 /// A change of a run.
 #[derive(Debug, Clone, PartialEq)]

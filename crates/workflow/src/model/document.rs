@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::approval::Approval;
+use crate::approval::{Approval, canonical};
 
 /// Data of a journal or plan.
 pub trait Document: Clone + PartialEq + Debug + Serialize + DeserializeOwned {}
@@ -20,4 +20,19 @@ pub trait Session: Document {
 
     /// Returns true if steps that were completed under `earlier` remain completed.
     fn continues(&self, earlier: &Self) -> bool;
+}
+
+/// A copy of an object. A stored run has its hash only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backup {
+    pub hash: String,
+    #[serde(skip)]
+    pub text: String,
+}
+
+impl Backup {
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self { hash: canonical::hash_bytes(text.as_bytes()), text }
+    }
 }

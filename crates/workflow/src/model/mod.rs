@@ -1,7 +1,6 @@
-//! The parts of a workflow as data: its types, effects, checks, readings and decisions.
+//! The parts of a workflow as data: its steps, effects, checks and readings.
 
 pub mod check;
-pub mod decision;
 pub mod document;
 pub mod effect;
 pub mod reading;

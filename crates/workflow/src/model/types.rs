@@ -1,48 +1,6 @@
-//! The data types of a workflow.
+//! Steps of a workflow, and reasons of its stops.
 
-use std::fmt::Debug;
-
-use jiff::Timestamp;
-
-use super::document::{Document, Session};
-use super::effect::Effect;
-use crate::journal::{Entry, Run};
-use crate::store::Backup;
-
-/// The data types of a workflow, which its journal, runs and decisions are made of.
-pub trait Types: Clone + PartialEq + Debug + Sized + 'static {
-    /// The only schema that this version writes and reads.
-    const SCHEMA: &'static str;
-
-    type Session: Session;
-    /// An ordered enum that drives plan, execution, progress and report.
-    type Step: Step;
-    type Effect: Effect;
-    /// Recorded in addition to effects and steps.
-    type Fact: Document;
-    /// The part of a run that only this workflow interprets.
-    type Facts: Document;
-    type Finish: Document + Copy;
-    type Leftover: Document;
-    type Reason: Reason;
-    type Query: Clone + PartialEq + Debug;
-
-    /// Returns the facts of a run that starts with this session.
-    fn facts(session: &Self::Session) -> Self::Facts;
-
-    /// Updates the facts from a change; the common part of `run` is up to date.
-    fn fold(run: &mut Run<Self>, entry: &Entry<Self>, at: Timestamp);
-
-    /// Returns the time of a deletion that counts against the next run.
-    fn deleted(_: &Run<Self>) -> Option<Timestamp> {
-        None
-    }
-
-    /// Returns the copy that must exist before the change is written.
-    fn backup(_: &Entry<Self>) -> Option<&Backup> {
-        None
-    }
-}
+use super::document::Document;
 
 pub trait Step: Document + Copy + Ord + 'static {
     /// All steps, in order.

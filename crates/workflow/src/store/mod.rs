@@ -7,4 +7,4 @@ mod run_store;
 
 pub use error::{MANIFEST, NAMESPACE, StoreError};
 pub use place::{IfMissing, JOURNAL, check_namespace, webhook};
-pub use run_store::{Backup, RunStore};
+pub use run_store::RunStore;

@@ -3,7 +3,6 @@
 
 use http::Method;
 use mooring_kube::{Client, Lost, RequestError, Response};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::{PAUSES, StoreError, explain};
@@ -12,26 +11,11 @@ use super::place::explain_write;
 use crate::approval::canonical;
 use crate::engine::world::Clock;
 use crate::journal::document::MAX_BYTES;
-use crate::journal::{PastRun, Run, Runs, decode, encode};
-use crate::model::types::Types;
+use crate::journal::{PastRun, Run, Runs, Types, decode, encode};
+use crate::model::document::Backup;
 
 /// The label of a copy with the run that made it.
 const RUN_LABEL: &str = "mooring/run";
-
-/// A copy of an object. A stored run has its hash only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Backup {
-    pub hash: String,
-    #[serde(skip)]
-    pub text: String,
-}
-
-impl Backup {
-    #[must_use]
-    pub fn new(text: String) -> Self {
-        Self { hash: canonical::hash_bytes(text.as_bytes()), text }
-    }
-}
 
 pub struct RunStore {
     api: Client,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::Approval;
-use mooring_workflow::store::Backup;
+use mooring_workflow::document::Backup;
 use mooring_workflow::workflow::View;
 use mooring_workflow::{
     Authority, Context, Decision, Effect, Entry, Reading, Record, Run, Session, Step, Types,

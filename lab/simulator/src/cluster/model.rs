@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::ClusterOptions;
-use super::{claims, service, workloads};
-use crate::azure::{Azure, earlier, later};
-use crate::exchange::{Request, ServerReply};
+use super::{claims, workloads};
+use crate::azure::{AKS_SERVER, Azure, Rights, earlier, later};
+use crate::exchange::{Request, ServerReply, header};
 use crate::faults::{FaultRule, ServiceName};
 use crate::karpenter::{self, Karpenter};
 use crate::kubernetes::{self, Kubernetes, StatusError, User};
 use crate::scenario::Scenario;
+use crate::secrets::decode_claims;
 
 /// Enough rounds for any cascade; the limit turns a mistake into an end instead of an endless loop.
 const ROUNDS: usize = 100_000;
@@ -107,7 +108,7 @@ impl SimulatedCluster {
     ) -> ServerReply {
         self.settle(now);
         let outcome = match service {
-            ServiceName::Kubernetes => match service::known(&self.azure, request, now) {
+            ServiceName::Kubernetes => match known(&self.azure, request, now) {
                 Some(request) => self.kubernetes.handle(&request, now),
                 None => self.kubernetes.handle(request, now),
             },
@@ -255,4 +256,26 @@ impl SimulatedCluster {
     pub fn trace(&self) -> String {
         format!("{}{}", self.azure.trace().text(), self.kubernetes.trace())
     }
+}
+
+/// Returns the request as a user of the cluster, if its token is Azure's and issued for the cluster.
+fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<Request> {
+    let header = header(request, "authorization")?;
+    let claims = decode_claims(header.strip_prefix("Bearer ")?.split('.').nth(1)?)?;
+    if claims["aud"].as_str()?.trim_end_matches('/') != AKS_SERVER {
+        return None;
+    }
+    let name = azure.check_token(header, now)?;
+    let user = match azure.options().rights {
+        // Entra names an application by its object id.
+        Rights::Assigned if !azure.administers(&name) => {
+            User { name, groups: vec!["system:authenticated".to_owned()] }
+        }
+        Rights::Assigned | Rights::Owner | Rights::Shipped => {
+            User { name, ..User::administrator() }
+        }
+    };
+    let mut known = request.clone();
+    known.extensions_mut().insert(user);
+    Some(known)
 }

@@ -1,4 +1,4 @@
-//! The cluster shared by many clients, and who they are: by its own tokens, or those of the sign-in endpoint.
+//! The cluster shared by many clients.
 
 use std::sync::Arc;
 
@@ -7,12 +7,10 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::model::SimulatedCluster;
-use crate::azure::{AKS_SERVER, Azure, Rights};
 use crate::clock::{Clock, Model, Shared};
-use crate::exchange::{Request, ServerReply, header};
+use crate::exchange::{Request, ServerReply};
 use crate::faults::ServiceName;
-use crate::kubernetes::{InProcess, User};
-use crate::secrets::decode_claims;
+use crate::kubernetes::InProcess;
 
 /// The cluster with one clock and one lock.
 pub type Shell = Shared<SimulatedCluster>;
@@ -73,26 +71,4 @@ impl crate::serve::Service for KubernetesApi {
     fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         std::future::ready(self.0.handle(ServiceName::Kubernetes, &request)).boxed()
     }
-}
-
-/// Returns the request as a user of the cluster, if its token is Azure's and issued for the cluster.
-pub(super) fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<Request> {
-    let header = header(request, "authorization")?;
-    let claims = decode_claims(header.strip_prefix("Bearer ")?.split('.').nth(1)?)?;
-    if claims["aud"].as_str()?.trim_end_matches('/') != AKS_SERVER {
-        return None;
-    }
-    let name = azure.check_token(header, now)?;
-    let user = match azure.options().rights {
-        // Entra names an application by its object id.
-        Rights::Assigned if !azure.administers(&name) => {
-            User { name, groups: vec!["system:authenticated".to_owned()] }
-        }
-        Rights::Assigned | Rights::Owner | Rights::Shipped => {
-            User { name, ..User::administrator() }
-        }
-    };
-    let mut known = request.clone();
-    known.extensions_mut().insert(user);
-    Some(known)
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::{JournalLock, Lock, LockAttempt, LockOwner, TIMES};
 use crate::engine::world::Clock;
 use crate::journal::Runs;
-use crate::model::types::Types;
+use crate::journal::Types;
 use crate::store::RunStore;
 use crate::store::error::{PAUSES, StoreError};
 

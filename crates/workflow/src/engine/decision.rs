@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::types::Types;
+use crate::journal::Types;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision<W: Types> {
