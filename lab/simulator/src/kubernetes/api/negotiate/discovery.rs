@@ -1,4 +1,4 @@
-//! Discovery: versions, groups, resources.
+//! Discovery: versions, groups, resources, readiness.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -14,6 +14,9 @@ pub(crate) fn answer(model: &ApiServer, accept: &str, path: &str) -> Option<Resp
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
     let aggregated = accept.contains("v=v2;as=APIGroupDiscoveryList");
     match (parts.as_slice(), aggregated) {
+        (["readyz"], _) => {
+            Some(with_type(StatusCode::OK, "text/plain; charset=utf-8", Body::Full("ok".into())))
+        }
         (["version"], _) => ok(version()),
         (["api"], true) => Some(all_groups(model, true)),
         (["apis"], true) => Some(all_groups(model, false)),
