@@ -15,7 +15,7 @@
 //! | time of the next read | [`schedule`], [`schedule::rate_limit`] |
 //! | writes, idempotent | [`verdict::patch`], [`verdict::event`] |
 //! | metrics and logs | [`metrics`], [`metrics::log`] |
-//! | leader election | `run/leader` over `mooring_kube::lease` |
+//! | leader election | `run/leader` over `mooring_k8s::lease` |
 //! | inputs and actions | [`state`] |
 //! | watches, reads and writes | [`run`] |
 //! | one-time queries | [`query`] |

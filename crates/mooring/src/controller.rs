@@ -12,7 +12,7 @@ use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
 use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest, serve};
 use mooring_controller::schedule::rate_limit;
-use mooring_kube::Times;
+use mooring_k8s::Times;
 use mooring_nodes::Scope;
 use mooring_page::{Live, PageAccess};
 use mooring_workflow::published::ClusterIdentity;

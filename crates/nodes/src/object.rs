@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_kube::protobuf::{FieldValue, fields, object};
+use mooring_k8s::protobuf::{FieldValue, fields, object};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_kube::Gate;
+use mooring_k8s::Gate;
 use tokio::sync::watch;
 
 use crate::engine::decision::{Decision, Stop};

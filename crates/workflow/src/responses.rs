@@ -2,7 +2,7 @@
 
 use http::Method;
 use jiff::SignedDuration;
-use mooring_kube::{Client, Lost, RequestError, Response};
+use mooring_k8s::{Client, Lost, RequestError, Response};
 use serde_json::Value;
 
 use crate::model::effect::EffectResult;

@@ -93,7 +93,7 @@ impl<'v> DemoEnvironment<'v> {
             environment: exported(&environment),
             logs: directory.join("logs"),
         };
-        let kube = mooring_kube::kubeconfig::client_by_file(&state.join("kubeconfig")).await;
+        let kube = mooring_k8s::kubeconfig::client_by_file(&state.join("kubeconfig")).await;
         let kube = kube.map_err(|error| DemoError::broken("the kubeconfig", error))?;
         output.print(
             DemoMark::Good,

@@ -64,7 +64,7 @@ pub(super) const TABLE: [Tested; 21] = [
         skipped: &["on_a_real_server", "forged_journal_never_adds_targets", "need_few_lists"],
         ..ROW
     },
-    Tested { name: "kube", files: &["crates/kube/src/**"], tests: &["--lib"], ..ROW },
+    Tested { name: "k8s", files: &["crates/k8s/src/**"], tests: &["--lib"], ..ROW },
     Tested {
         name: "mooring",
         files: &["crates/mooring/src/**"],

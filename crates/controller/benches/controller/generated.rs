@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Clock, Controller, Health};
-use mooring_kube::Times;
+use mooring_k8s::Times;
 use mooring_simulator::cluster::{ClusterOptions, Shell, SimulatedCluster};
 use mooring_simulator::kubernetes::Clock as Virtual;
 use mooring_simulator::scenario::Scenario;

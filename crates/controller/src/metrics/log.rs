@@ -62,7 +62,7 @@ impl FormatTime for TimeOfDay {
 
 /// Modules that log each request.
 const REQUESTS: [&str; 3] =
-    ["mooring_arm::request", "mooring_controller::run::api", "mooring_kube::request"];
+    ["mooring_arm::request", "mooring_controller::run::api", "mooring_k8s::request"];
 
 /// Returns a subscriber that writes one readable line per request.
 pub fn request_lines<W>(writer: W) -> impl Subscriber + Send + Sync

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::Method;
 use http_body_util::BodyExt as _;
-use mooring_kube::{protobuf, redacted_message};
+use mooring_k8s::{protobuf, redacted_message};
 use mooring_nodes::text::safe;
 use mooring_redact::{Limit, foreign};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mooring_kube::{Clock, Times};
+use mooring_k8s::{Clock, Times};
 use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::claim::object::ClaimFields;
 use mooring_nodes::claim::{Claim, ClaimError};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_kube::Gate;
+use mooring_k8s::Gate;
 use mooring_nodes::verdict::condition::ConditionReason;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_kube::kubeconfig::IDLE_LIMIT;
+use mooring_k8s::kubeconfig::IDLE_LIMIT;
 
 /// The loop reports every 5 s, the Lease every 2 s with a timeout of 4 s each.
 const STALL_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);

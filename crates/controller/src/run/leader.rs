@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mooring_kube::{Client, Gate, Holder, LeaseAttempt, RequestError};
+use mooring_k8s::{Client, Gate, Holder, LeaseAttempt, RequestError};
 use mooring_nodes::hash::fraction;
 use mooring_nodes::record::counts::{self, StoredCounts};
 use mooring_nodes::record::{self, RecordDocument};

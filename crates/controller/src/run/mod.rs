@@ -27,7 +27,7 @@ pub use api::{Api, ApiError};
 pub use controller::Controller;
 pub use health::Health;
 pub use inspect::Inspector;
-pub use mooring_kube::Clock;
+pub use mooring_k8s::Clock;
 pub use read::{observe, read_list};
 pub use server::{Pages, serve};
 pub use view::{StateView, ViewRequest};

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use kube::Api;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta};
 use kube::runtime::watcher::{self, Config, Event, watcher};
-use mooring_kube::Clock;
+use mooring_k8s::Clock;
 use mooring_nodes::claim::object::ClaimFields;
 use mooring_nodes::hash::fraction;
 use mooring_nodes::unregistered::{self, NodeFields, NodeMetadata, UnregisteredNode};
@@ -122,7 +122,7 @@ impl WatchHandler {
             health.failed(name, now);
             let (pause, is_new) = backoff.fail(status_of(&error), now);
             if is_new {
-                let why = mooring_nodes::text::safe(&mooring_kube::redacted_message(&error), 512);
+                let why = mooring_nodes::text::safe(&mooring_k8s::redacted_message(&error), 512);
                 tracing::warn!(watch = name, why, "watch failed, retrying");
             }
             tokio::time::sleep(pause).await;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use mooring_kube::{Clock, Gate};
+use mooring_k8s::{Clock, Gate};
 use mooring_nodes::record::counts::{self, CountedNode};
 use mooring_nodes::record::{self, FailureRecord, RecordDocument};
 use serde_json::Value;

@@ -16,7 +16,7 @@ use crate::cluster::view::{Answer, Query};
 use crate::operator::profile::{Profile, Release};
 use crate::operator::target::Target;
 use crate::removal::effect::Effect;
-use mooring_kube::Client;
+use mooring_k8s::Client;
 use mooring_workflow::responses::{change, list, read};
 use mooring_workflow::{EffectResult, Reading};
 

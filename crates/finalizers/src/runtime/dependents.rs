@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::api::{OperatorCluster, WEBHOOKS, items, root_of};
 use crate::plan::{Dependent, Dependents, api_service_note, webhook_note};
-use mooring_kube::{Client, Response};
+use mooring_k8s::{Client, Response};
 use mooring_workflow::Reading;
 use mooring_workflow::responses::list;
 

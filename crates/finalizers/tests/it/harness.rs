@@ -330,7 +330,7 @@ impl Harness {
             Some(shell) => Rc::new(move || shell.now()),
             None => Rc::new(Timestamp::now),
         };
-        Remover::new(mooring_kube::Client::new(client), settings, clock, stop)
+        Remover::new(mooring_k8s::Client::new(client), settings, clock, stop)
     }
 
     pub(crate) async fn apply(&self) -> (CommandResult, Report) {

@@ -29,7 +29,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(5);
 /// Shows the state of the cluster on a terminal with a context, else the help.
 pub(crate) fn run_without_command(flags: EarlyFlags) -> ExitCode {
     let EarlyFlags { kubeconfig, context, namespace } = flags;
-    let has_context = || !mooring_kube::kubeconfig::contexts(kubeconfig.as_deref()).is_empty();
+    let has_context = || !mooring_k8s::kubeconfig::contexts(kubeconfig.as_deref()).is_empty();
     if !std::io::stdout().is_terminal() || !has_context() {
         return parser::print_help();
     }

@@ -40,7 +40,7 @@ fn names(what: Names, cluster: ClusterArguments) -> BTreeSet<String> {
     let causes = || mooring_diagnosis::cause_pages().into_iter().map(|page| page.reason.to_owned());
     match what {
         Names::Contexts => {
-            let contexts = mooring_kube::kubeconfig::contexts(cluster.kube.kubeconfig.as_deref());
+            let contexts = mooring_k8s::kubeconfig::contexts(cluster.kube.kubeconfig.as_deref());
             contexts.into_iter().collect()
         }
         Names::Causes => causes().collect(),

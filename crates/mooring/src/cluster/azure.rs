@@ -87,7 +87,7 @@ pub(crate) type Reports = BTreeMap<String, NodeReport>;
 pub(crate) struct ConnectedCluster {
     pub(crate) facts: ClusterFacts,
     pub(crate) api: Api,
-    pub(crate) client: mooring_kube::Client,
+    pub(crate) client: mooring_k8s::Client,
     /// Subscription and resource group of the nodes.
     pub(crate) scope: Option<Scope>,
     /// The cluster of flags and variables.

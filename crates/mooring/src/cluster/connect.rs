@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mooring_arm::identity::{Credential, IdentitySettings};
 use mooring_arm::{Budget, BudgetLimits, Client, Cloud, CloudSettings, Real, ResourceId};
 use mooring_controller::run::ApiError;
-use mooring_kube::kubeconfig::Connection;
+use mooring_k8s::kubeconfig::Connection;
 use mooring_nodes::Scope;
 use mooring_redact::{identifier, shell_word};
 
@@ -77,7 +77,7 @@ pub(crate) async fn connect_kube(
     if let Some(context) = &context {
         ensure_context(kubeconfig, context)?;
     }
-    let connected = mooring_kube::kubeconfig::connect(kubeconfig, context.as_deref()).await;
+    let connected = mooring_k8s::kubeconfig::connect(kubeconfig, context.as_deref()).await;
     connected.map_err(|error| {
         if error.contains("\nhint: ") {
             return CommandFailure::io(format!("cannot connect to the Kubernetes API: {error}"));
@@ -93,12 +93,12 @@ pub(crate) fn has_context(arguments: &KubeArguments) -> bool {
     let KubeArguments { kubeconfig, context, .. } = arguments;
     kubeconfig.is_some()
         || flag_or_env(context.as_ref(), &CONTEXT).is_some()
-        || mooring_kube::kubeconfig::has_current_context()
+        || mooring_k8s::kubeconfig::has_current_context()
 }
 
 /// Ensures that a context exists; a typo is a usage error with suggestions.
 fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), CommandFailure> {
-    let known = mooring_kube::kubeconfig::contexts(kubeconfig);
+    let known = mooring_k8s::kubeconfig::contexts(kubeconfig);
     if known.is_empty() || known.iter().any(|name| name == context) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Lists of the API server.
 
 use mooring_controller::run::{Api, ApiError};
-use mooring_kube::request::query_value;
+use mooring_k8s::request::query_value;
 use mooring_nodes::claim::intern::Interner;
 use mooring_nodes::{NodeItem, NodePage};
 use serde::Deserialize;

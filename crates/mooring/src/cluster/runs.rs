@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_controller::run::Api;
-use mooring_kube::Client;
+use mooring_k8s::Client;
 use mooring_repair::names::pool_of_config_map;
 use mooring_repair::runtime::{JournalStatus as RepairJournal, store};
 use mooring_workflow::Reading;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use futures::future::LocalBoxFuture;
 use mooring_controller::run::Api;
-use mooring_kube::kubeconfig::Connection;
+use mooring_k8s::kubeconfig::Connection;
 use mooring_page::{Live, PageAccess, PageKey};
 use mooring_terminal::{Mark, Screen, Text};
 use ring::rand::{SecureRandom as _, SystemRandom};

@@ -115,7 +115,7 @@ impl Feed {
         let is_running = known.runs.0.iter().any(|run| run.step.is_some());
         if is_due(known.runs_at, if is_running { RUNS_PAUSE } else { SLOW_PAUSE }) {
             known.runs_at = Some(Instant::now());
-            let client = mooring_kube::Client::new(self.client.clone());
+            let client = mooring_k8s::Client::new(self.client.clone());
             known.runs = read_runs(&self.api, &client, &self.namespace).await;
             is_read = true;
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use mooring_controller::run::Api;
-use mooring_kube::port_forward;
+use mooring_k8s::port_forward;
 use mooring_page::{Connect, Connecting};
 use tokio::io::DuplexStream;
 

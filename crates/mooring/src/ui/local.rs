@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_kube::kubeconfig::Connection;
+use mooring_k8s::kubeconfig::Connection;
 use mooring_nodes::DocsUrl;
 use mooring_page::{Live, PageMode, Snapshot};
 use mooring_workflow::Reading;

@@ -122,8 +122,7 @@ fn with_objects(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let kubeconfig = sim.variable("KUBECONFIG");
-        let client =
-            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+        let client = mooring_k8s::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
         work(Api::all_with(client, &kind)).await;
     });
 }

@@ -136,7 +136,7 @@ pub(crate) fn cluster(facts: ClusterFacts) -> ConnectedCluster {
     ConnectedCluster {
         facts,
         api: mooring_controller::run::Api::new(client.clone()),
-        client: mooring_kube::Client::new(client),
+        client: mooring_k8s::Client::new(client),
         scope: None,
         named: NamedCluster::default(),
     }

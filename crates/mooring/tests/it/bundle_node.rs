@@ -177,7 +177,7 @@ fn annotate(sim: &Sim, group: &str, version: &str, kind: &str, name: &str, secre
     runtime.block_on(async {
         let kubeconfig = sim.variable("KUBECONFIG");
         let client =
-            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+            mooring_k8s::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
         let objects: Api<DynamicObject> = Api::all_with(client, &resource);
         let annotations = json!({"example.com/client-secret": secret, "example.com/log": format!("password={secret}")});
         let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));

@@ -27,7 +27,7 @@ fn record() -> Value {
 
 /// Writes the failure record, and the image of a NodeClaim whose node joined.
 async fn write_hostile(state: &Path) {
-    let client = mooring_kube::kubeconfig::client_by_file(&state.join("kubeconfig")).await.unwrap();
+    let client = mooring_k8s::kubeconfig::client_by_file(&state.join("kubeconfig")).await.unwrap();
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-system");
     let map = json!({
         "metadata": {"name": "mooring-failures"},

@@ -20,8 +20,7 @@ fn send(sim: &Sim, method: &str, path: &str, body: &str) {
     let kubeconfig = sim.variable("KUBECONFIG");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let client =
-            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+        let client = mooring_k8s::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
         let request = http::Request::builder().method(method).uri(path);
         let request = request.header("content-type", "application/merge-patch+json");
         client.request_text(request.body(body.as_bytes().to_vec()).unwrap()).await.unwrap();

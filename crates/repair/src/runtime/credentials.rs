@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use kube::config::Kubeconfig;
 use mooring_arm::ResourceId;
 use mooring_arm::calls::KubeconfigFormat;
-use mooring_kube::{Client, TokenSource, kubeconfig as kubeconfigs};
+use mooring_k8s::{Client, TokenSource, kubeconfig as kubeconfigs};
 
 use super::api_access::{missing_credentials, network_restriction, refusal_hint};
 use super::responses::no_cluster;

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use mooring_kube::{Client, Response};
+use mooring_k8s::{Client, Response};
 
 use crate::names::pool_of_config_map;
 use crate::observation::{Node, Pdb, Pod, Replicas};

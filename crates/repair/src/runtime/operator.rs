@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
-use mooring_kube::{Access, Client};
+use mooring_k8s::{Access, Client};
 use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mooring_kube::RequestError;
+use mooring_k8s::RequestError;
 use thiserror::Error;
 
 use crate::journal::JournalError;

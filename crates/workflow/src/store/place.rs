@@ -1,7 +1,7 @@
 //! The namespace of journals, and the permissions in it.
 
 use http::Method;
-use mooring_kube::{Access, Client, Lost, RequestError, Response};
+use mooring_k8s::{Access, Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
 
 use super::error::{NAMESPACE, explain};

@@ -2,7 +2,7 @@
 //! writers cannot both succeed. Copies of objects are immutable `ConfigMap`s beside it.
 
 use http::Method;
-use mooring_kube::{Client, Lost, RequestError, Response};
+use mooring_k8s::{Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
 
 use super::error::{PAUSES, StoreError, explain};

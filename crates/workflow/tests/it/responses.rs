@@ -2,7 +2,7 @@
 
 use http::Method;
 use jiff::SignedDuration;
-use mooring_kube::{Client, Lost, RequestError, Response};
+use mooring_k8s::{Client, Lost, RequestError, Response};
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::responses::{change, list, read};
 use mooring_workflow::{EffectResult, Reading};

@@ -77,9 +77,9 @@ impl Server {
         });
     }
 
-    pub(crate) fn client(&self) -> mooring_kube::Client {
+    pub(crate) fn client(&self) -> mooring_k8s::Client {
         let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
-        mooring_kube::Client::new(client)
+        mooring_k8s::Client::new(client)
     }
 
     pub(crate) fn store(&self) -> RunStore {

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Clock, Controller, Health, StateView, ViewRequest};
-use mooring_kube::Times;
+use mooring_k8s::Times;
 use mooring_nodes::record::RecordDocument;
 use mooring_nodes::record::counts;
 use mooring_simulator::cluster::{ClockTask, ClusterOptions, Shell, SimulatedCluster};

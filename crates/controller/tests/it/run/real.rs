@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Api, Clock, Controller, Health, ViewRequest};
-use mooring_kube::Times;
+use mooring_k8s::Times;
 use mooring_nodes::record;
 use mooring_simulator::azure::{Cse, NewVm, ProvisionMode};
 use mooring_simulator::cluster::{ClusterOptions, Shell, SimulatedCluster};

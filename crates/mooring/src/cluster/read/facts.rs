@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use mooring_arm::ResourceId;
 use mooring_controller::run::{Api, ApiError};
-use mooring_kube::kubeconfig::Connection;
+use mooring_k8s::kubeconfig::Connection;
 use mooring_nodes::record;
 use mooring_nodes::record::counts;
 use mooring_nodes::{ClusterFacts, Inventory, NodeItem};
@@ -172,7 +172,7 @@ pub(crate) async fn read_connected(
         warnings,
         now,
     };
-    let client = mooring_kube::Client::new(connection.client.clone());
+    let client = mooring_k8s::Client::new(connection.client.clone());
     Ok(ConnectedCluster { facts, api, client, scope, named })
 }
 

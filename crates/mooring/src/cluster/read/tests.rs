@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use mooring_controller::run::ApiError;
-use mooring_kube::kubeconfig::Connection;
+use mooring_k8s::kubeconfig::Connection;
 use mooring_nodes::ControllerState;
 use mooring_workflow::published::{SourceName, SourceState};
 

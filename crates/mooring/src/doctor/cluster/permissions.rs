@@ -1,6 +1,6 @@
 //! Permissions of the user in the cluster.
 
-use mooring_kube::Access;
+use mooring_k8s::Access;
 use mooring_nodes::record;
 use mooring_workflow::Outcome;
 use mooring_workflow::store::{IfMissing, JOURNAL, MANIFEST, check_namespace};

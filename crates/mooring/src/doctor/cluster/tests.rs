@@ -44,7 +44,7 @@ async fn each_permission_is_requested_and_missing_ones_are_named() {
         }
         let client = server.client();
         let mut cluster = cluster(facts([]));
-        cluster.client = mooring_kube::Client::new(client);
+        cluster.client = mooring_k8s::Client::new(client);
         (server, cluster)
     };
     let (_, cluster) = answers(&[(200, review(true))]);

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{Remover, SignedOut};
 use mooring_finalizers::settings::Settings;
-use mooring_kube::kubeconfig::Connection;
+use mooring_k8s::kubeconfig::Connection;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
@@ -113,7 +113,7 @@ pub(super) fn with_session(
         let one_cluster = ensure_one_cluster(&client, change);
         wait_for(WAITING, &ReadLimit::end(limit), one_cluster).await?;
         let remover = Remover::new(
-            mooring_kube::Client::new(client),
+            mooring_k8s::Client::new(client),
             settings,
             Rc::new(Timestamp::now),
             stopped,

@@ -37,7 +37,7 @@ impl ContextCluster {
         let is_named = target.has_context() || target.kubeconfig.is_some();
         if !is_named {
             let has_name = connect::named_cluster(&target.name, None).cluster.is_some();
-            if has_name || mooring_kube::kubeconfig::contexts(None).is_empty() {
+            if has_name || mooring_k8s::kubeconfig::contexts(None).is_empty() {
                 return Ok(None);
             }
             if command.is_unattended() {

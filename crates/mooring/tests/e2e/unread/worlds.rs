@@ -157,7 +157,7 @@ impl World {
         runtime.block_on(async {
             let kubeconfig = self.sim.variable("KUBECONFIG");
             let client =
-                mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+                mooring_k8s::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
             let nodes: Api<Node> = Api::all(client);
             let since = Timestamp::now() - SignedDuration::from_mins(20);
             let ready = json!({

@@ -232,9 +232,9 @@ impl Harness {
     }
 
     /// The Kubernetes API with the permissions of a repair.
-    pub(crate) fn kube(&self) -> mooring_kube::Client {
+    pub(crate) fn kube(&self) -> mooring_k8s::Client {
         let service = Kubernetes { harness: self.clone(), inner: self.shell.kube_service(TOKEN) };
-        mooring_kube::Client::new(kube::Client::new(service, "default"))
+        mooring_k8s::Client::new(kube::Client::new(service, "default"))
     }
 
     /// Resumes without a new plan.

@@ -171,7 +171,7 @@ async fn automatic_repairs_other_pools_with_a_separate_journal() {
 #[tokio::test(start_paused = true)]
 async fn automatic_rejects_a_journal_in_kube_system_with_a_hint() {
     let (harness, _running) = automatic();
-    let api = mooring_kube::Client::new(kube::Client::new(
+    let api = mooring_k8s::Client::new(kube::Client::new(
         harness.shell.kube_service("simulated-administrator"),
         "default",
     ));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_kube::{
+use mooring_k8s::{
     Client, Clock, Gate, Holder, Lease, LeaseAttempt, RequestError, Times, read_lease,
 };
 use tokio::time::Instant;
