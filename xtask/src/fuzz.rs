@@ -3,7 +3,11 @@
 //! The targets have the layout of cargo-fuzz, but this command needs neither cargo-fuzz nor a nightly compiler:
 //! coverage only needs flags of the stable compiler, and no sanitizer is used, since the workspace has no unsafe code.
 
-use std::fs;
+#[path = "../../crates/diagnosis/tests/corpus/reader.rs"]
+mod reader;
+
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -147,12 +151,8 @@ fn seeds(target: &Target) -> Result<String, Failed> {
     }
     let seeds = Path::new("fuzz/corpus/seeds");
     fs::create_dir_all(root().join(seeds))?;
-    for case in fs::read_dir(root().join("crates/diagnosis/tests/corpus"))? {
-        let case = case?.path();
-        let input = case.join("input.txt");
-        if let Some(name) = case.file_name().filter(|_| input.is_file()) {
-            fs::copy(&input, root().join(seeds).join(name))?;
-        }
+    for case in reader::read(&root().join("crates/diagnosis/tests/corpus"))? {
+        File::create(root().join(seeds).join(case.name))?.write_all(&case.text)?;
     }
     Ok(seeds.display().to_string())
 }

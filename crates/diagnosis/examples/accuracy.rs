@@ -4,8 +4,10 @@
 //! unseen texts. A case that expects no diagnosis is right without one.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "developer tool")]
 
+#[path = "../tests/corpus/reader.rs"]
+mod reader;
+
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use mooring_diagnosis::{Confidence, Hints, diagnose};
@@ -24,14 +26,12 @@ struct Row {
 fn main() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut tables: [BTreeMap<String, Row>; 2] = Default::default();
-    for entry in fs::read_dir(corpus).unwrap() {
-        let path = entry.unwrap().path();
-        let Ok(expected) = fs::read(path.join("expected.json")) else { continue };
-        let expected: Value = serde_json::from_slice(&expected).unwrap();
+    for case in reader::read(&corpus).unwrap() {
+        let expected: Value = serde_json::from_str(&case.expected).unwrap();
         let Some(category) = expected["category"].as_str() else { continue };
         let held_back = usize::from(expected["heldBack"] == true);
         let row = tables[held_back].entry(category.to_owned()).or_default();
-        score(row, &fs::read(path.join("input.txt")).unwrap(), &expected["diagnoses"][0]);
+        score(row, &case.text, &expected["diagnoses"][0]);
     }
     for (title, table) in ["development", "held back"].into_iter().zip(&tables) {
         println!("\n{title:<20} texts right acceptable none wrong confidently-wrong");

@@ -11,8 +11,10 @@
     reason = "developer tool, which fails by panicking"
 )]
 
+#[path = "../tests/corpus/reader.rs"]
+mod reader;
+
 use std::env;
-use std::fs;
 use std::path::Path;
 
 use mooring_contract::CseStatus;
@@ -55,14 +57,7 @@ fn main() {
 
 fn corpus() -> Vec<Vec<u8>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let mut directories: Vec<_> =
-        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    directories.sort();
-    directories
-        .iter()
-        .filter(|path| path.is_dir())
-        .map(|path| fs::read(path.join("input.txt")).unwrap())
-        .collect()
+    reader::read(&directory).unwrap().into_iter().map(|case| case.text).collect()
 }
 
 /// Returns a damaged message.

@@ -1,7 +1,6 @@
 //! Tests that removing any rule or wording changes the result of a corpus case.
 
 use std::cell::Cell;
-use std::fs;
 use std::path::Path;
 
 use mooring_codes::image_date;
@@ -10,6 +9,9 @@ use serde_json::Value;
 use crate::diagnose::failures::diagnose;
 use crate::hints::Hints;
 use crate::rule_names;
+
+#[path = "../../tests/corpus/reader.rs"]
+pub(crate) mod corpus;
 
 thread_local! {
     static REMOVED: Cell<Option<&'static str>> = const { Cell::new(None) };
@@ -26,13 +28,12 @@ struct Case {
 }
 
 impl Case {
-    fn read(path: &Path) -> Self {
-        let expected = fs::read(path.join("expected.json")).unwrap();
-        let expected: Value = serde_json::from_slice(&expected).unwrap();
+    fn new(case: corpus::Case) -> Self {
+        let expected: Value = serde_json::from_str(&case.expected).unwrap();
         let rules = expected["diagnoses"].as_array().unwrap().iter();
         let image = expected["hints"]["image"].as_str();
         Self {
-            input: fs::read(path.join("input.txt")).unwrap(),
+            input: case.text,
             hints: Hints {
                 image_date: image.map(|image| image_date(image).unwrap()),
                 ..Hints::default()
@@ -49,8 +50,7 @@ impl Case {
 #[test]
 fn removing_any_rule_changes_a_corpus_case() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let directories = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
-    let cases = directories.filter(|path| path.is_dir()).map(|path| Case::read(&path));
+    let cases = corpus::read(&corpus).unwrap().into_iter().map(Case::new);
     let cases: Vec<(String, Case)> = cases.map(|case| (case.result(), case)).collect();
     // The rule for other extensions is not in the tables.
     let names = rule_names().filter(|name| *name != "other-extension");

@@ -17,12 +17,12 @@ pub(crate) fn rule_names() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::fs;
     use std::path::Path;
 
     use super::{Rule, all};
     use crate::cause::confidence::Confidence;
     use crate::decode::decoded::BootstrapOutcome;
+    use crate::diagnose::removal::corpus;
 
     #[test]
     fn rules_have_unique_names_reasons_and_actions() {
@@ -42,10 +42,9 @@ mod tests {
     #[test]
     fn rule_without_quoted_evidence_has_a_counterexample() {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-        let directories = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
-        let disproved: BTreeSet<String> = directories
-            .filter_map(|path| fs::read(path.join("expected.json")).ok())
-            .filter_map(|json| serde_json::from_slice::<serde_json::Value>(&json).ok())
+        let cases = corpus::read(&corpus).unwrap().into_iter();
+        let disproved: BTreeSet<String> = cases
+            .filter_map(|case| serde_json::from_str::<serde_json::Value>(&case.expected).ok())
             .filter_map(|expected| expected["disproves"].as_str().map(str::to_owned))
             .collect();
         let infers = |rule: &&Rule| {

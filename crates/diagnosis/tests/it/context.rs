@@ -1,10 +1,11 @@
 //! Causes in texts with pasted context: configuration, cluster state, versions, comments.
 
-use std::fs;
 use std::path::Path;
 
 use mooring_diagnosis::{Hints, diagnose};
 use serde_json::Value;
+
+use crate::corpus;
 
 const QUESTION: &str = "**What happened**:\nWe tried to add a node pool to our AKS cluster and it failed. It worked last week; nothing was \
     changed in network, quota or policy on our side.\n\n**How to reproduce it**:\naz aks nodepool add --resource-group rg --cluster-name c \
@@ -59,13 +60,11 @@ const COMMENTS: &str = "\n\n**Environment**:\n- Kubernetes version: v1.31.8\n- K
 fn pasted_context_keeps_the_cause() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut texts = 0;
-    for entry in fs::read_dir(corpus).unwrap() {
-        let path = entry.unwrap().path();
-        let Ok(expected) = fs::read(path.join("expected.json")) else { continue };
-        let expected: Value = serde_json::from_slice(&expected).unwrap();
+    for case in corpus::read(&corpus).unwrap() {
+        let expected: Value = serde_json::from_str(&case.expected).unwrap();
         let reason = expected["diagnoses"][0]["reason"].as_str();
         let (Some(_), Some(reason)) = (expected["category"].as_str(), reason) else { continue };
-        let text = fs::read_to_string(path.join("input.txt")).unwrap();
+        let text = String::from_utf8(case.text).unwrap();
         for input in [
             format!("{CONFIGURATION}{text}"),
             format!("{CLUSTER}{text}"),
@@ -74,7 +73,7 @@ fn pasted_context_keeps_the_cause() {
         ] {
             let found = diagnose(input.as_bytes(), Hints::default());
             let found = found.first().map(|one| one.reason.as_str());
-            assert_eq!(found, Some(reason), "{}", path.display());
+            assert_eq!(found, Some(reason), "{}", case.name);
             texts += 1;
         }
     }

@@ -4,6 +4,8 @@
 mod behavior;
 mod boundaries;
 mod context;
+#[path = "../corpus/reader.rs"]
+mod corpus;
 mod fleet;
 mod known_by;
 mod messages;

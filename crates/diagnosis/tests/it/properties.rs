@@ -1,12 +1,13 @@
 //! Properties of any input, and of every corpus case in any encoding.
 
-use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
 use mooring_diagnosis::{BootstrapOutcome, FoundBy, Hints, decode, diagnose};
 use mooring_redact::{likely_secrets, mask_line};
 use proptest::prelude::*;
+
+use crate::corpus;
 
 #[derive(Debug)]
 struct Case {
@@ -15,34 +16,24 @@ struct Case {
     codes: Vec<i32>,
 }
 
+fn corpus() -> Vec<corpus::Case> {
+    corpus::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")).unwrap()
+}
+
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let directories = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
-    let mut cases: Vec<Case> = directories
-        .filter(|path| path.is_dir())
-        .map(|path| {
-            let input = fs::read(path.join("input.txt")).unwrap();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            Case { name, codes: codes(&input), input }
-        })
-        .collect();
-    cases.sort_by(|a, b| a.name.cmp(&b.name));
-    cases
+    let cases = corpus().into_iter();
+    cases.map(|case| Case { codes: codes(&case.text), name: case.name, input: case.text }).collect()
 });
 
 /// Corpus texts with the cause of their wording.
 static CAUSES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut causes = Vec::new();
-    for entry in fs::read_dir(corpus).unwrap() {
-        let path = entry.unwrap().path();
-        let Ok(expected) = fs::read(path.join("expected.json")) else { continue };
-        let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
+    for case in corpus() {
+        let expected: serde_json::Value = serde_json::from_str(&case.expected).unwrap();
         if let (Some(_), Some(reason)) =
             (expected["category"].as_str(), expected["diagnoses"][0]["reason"].as_str())
         {
-            let text = fs::read_to_string(path.join("input.txt")).unwrap();
-            causes.push((text, reason.to_owned()));
+            causes.push((String::from_utf8(case.text).unwrap(), reason.to_owned()));
         }
     }
     causes.sort();
