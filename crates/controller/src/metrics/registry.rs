@@ -85,6 +85,7 @@ pub struct Metrics {
     registry: Registry,
     failures: Family<FailureLabels, Counter>,
     unregistered: Family<FailureLabels, Counter>,
+    without_rule: Counter,
     image_findings: Family<ImageLabels, Gauge>,
     overflows: Family<Label, Counter>,
     verdict_seconds: Family<Label, Histogram, fn() -> Histogram>,
@@ -130,6 +131,11 @@ impl Metrics {
                 "Failed bootstraps by reported exit code and diagnosed cause",
             ),
             unregistered: add(to, "nodes_not_registered", "Nodes that did not register, by cause"),
+            without_rule: add(
+                to,
+                "failures_without_rule",
+                "Failures of which only a line is known, because no rule fits",
+            ),
             image_findings: add(
                 to,
                 "image_fails_bootstrap",
@@ -178,10 +184,18 @@ impl Metrics {
 
     pub fn failed(&self, failed: &FailedNode) {
         self.failures.get_or_create(&self.labels(failed)).inc();
+        self.count_without_rule(failed);
     }
 
     pub fn not_registered(&self, failed: &FailedNode) {
         self.unregistered.get_or_create(&self.labels(failed)).inc();
+        self.count_without_rule(failed);
+    }
+
+    fn count_without_rule(&self, failed: &FailedNode) {
+        if mooring_diagnosis::is_unruled(&failed.cause) {
+            self.without_rule.inc();
+        }
     }
 
     fn labels(&self, failed: &FailedNode) -> FailureLabels {

@@ -33,6 +33,7 @@ fn metrics_are_in_openmetrics_format() {
     metrics.deferred(4);
     metrics.dropped(DropCounts { deleted: 6, events: 7, writes: 8 });
     metrics.not_registered(&failed("default", "i"));
+    metrics.not_registered(&FailedNode { cause: "KubeletFailed".into(), ..failed("p", "k") });
     metrics.image_fails("i", "X");
     metrics.image_fails("j", "X");
     metrics.image_recovered("j", "X");
@@ -60,6 +61,7 @@ fn metrics_are_in_openmetrics_format() {
         r#"mooring_dropped_total{kind="event"} 7"#,
         r#"mooring_dropped_total{kind="write"} 8"#,
         r#"mooring_nodes_not_registered_total{code="211",reason="OrasBinaryMissing",nodepool="default",image="i"} 1"#,
+        "mooring_failures_without_rule_total 1",
         r#"mooring_image_fails_bootstrap{image="i",reason="X"} 1"#,
         r#"mooring_image_fails_bootstrap{image="j",reason="X"} 0"#,
         r#"mooring_write_failures_total{kind="event"} 1"#,
