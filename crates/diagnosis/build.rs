@@ -221,6 +221,7 @@ impl<'a> Phrases<'a> {
             ("STRONG_FAILURES", "failures-strong"),
             ("FAILURES", "failures"),
             ("NOT_FAILURES", "not-failures"),
+            ("NODES_MORE", "nodes-more"),
         ] {
             let numbers = self.number(find(self.lists, list)?);
             _ = writeln!(source, "pub(crate) static {name}: &[usize] = {numbers};");

@@ -93,3 +93,42 @@ fn unlisted_code_has_the_owner_of_its_status() {
     let unsure = first("az aks nodepool add: Code=\"NobodyKnowsThis\"").unwrap();
     assert_eq!(unsure.confidence, Confidence::Low);
 }
+
+#[test]
+fn refusal_without_a_code_has_the_owner_of_its_status() {
+    for (text, reason, owner) in [
+        (
+            "az aks nodepool add: Operation failed with status: 'Bad Request'. Details: Zeta is wrong.",
+            "RequestRejected",
+            "operator",
+        ),
+        (
+            "managedClusters/aks-1: (Caused by ResponseError('too many 500 error responses'))",
+            "OperationFailed",
+            "platform",
+        ),
+        ("agent pool np1: StatusCode=403 -- zeta", "RequestRejected", "operator"),
+    ] {
+        let found = first(text).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!((found.reason.as_str(), found.owner.as_str()), (reason, owner), "{text}");
+        assert_eq!((found.rung, found.confidence), (Rung::Code, Confidence::Low), "{text}");
+        assert_eq!(found.reported.name, None);
+        assert!(text.contains(&found.evidence[0].line), "{:?}", found.evidence);
+    }
+    for text in [
+        "GET /healthz of my app on AKS: status code 503 in pod web, readiness probe failed",
+        "StatusCode=400 without a subject",
+        "az aks get-credentials: StatusCode=403",
+        "node pool np1: StatusCode=200, all is well",
+    ] {
+        assert_eq!(first(text).map(|found| found.reason), None, "{text}");
+    }
+}
+
+#[test]
+fn only_listed_codes_and_rules_reach_medium_confidence() {
+    for code in ["ZetaNotAllowed", "InternalZeta", "ZetaInProgress", "ZetaThrottled"] {
+        let text = format!("node pool np1: Code=\"{code}\" Message=\"x\"");
+        assert_eq!(first(&text).unwrap().confidence, Confidence::Low, "{code}");
+    }
+}

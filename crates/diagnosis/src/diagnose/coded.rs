@@ -1,4 +1,5 @@
-//! Diagnoses by an error code of Azure: a row of the catalog, otherwise what the code's HTTP status and name show.
+//! Diagnoses by an error code of Azure: a row of the catalog, otherwise what the code's HTTP status and name show; or by
+//! the status of a request that was refused without a code.
 
 use mooring_codes::Owner;
 
@@ -9,12 +10,12 @@ use crate::decode::decoded::BootstrapOutcome;
 use crate::decode::decoded_message::DecodedMessage;
 use crate::diagnose::error_codes::{FoundCode, error_codes};
 use crate::diagnose::evidence::quote;
-use crate::diagnose::http_status::{Refusal, refusal};
+use crate::diagnose::http_status::{Refusal, first_refusal, refusal};
 use crate::diagnose::tables::{OPERATION_FAILED, REQUEST_REJECTED};
 use crate::diagnose::wording_case::worded_message;
 use crate::diagnosis::{Diagnosis, Evidence, Reported, Rung};
 use crate::hints::Hints;
-use crate::text::phrases::{OTHER_SERVICES, WORKLOADS};
+use crate::text::phrases::{NODES_MORE, OTHER_SERVICES, WORKLOADS};
 use crate::text::scanned::ScannedText;
 
 /// Lines before a code that may name its subject.
@@ -24,7 +25,7 @@ const NEAR: usize = 400;
 /// A text without other words.
 const MAX_ALONE: usize = 160;
 
-/// Returns the failure that an error code names, if the text is about a node, its pool or its cluster.
+/// Returns the failure that an error code or an HTTP status shows, if the text is about a node, its pool or its cluster.
 pub(crate) fn coded(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     let mut codes = error_codes(&text.bytes);
     codes.retain(|code| !is_of_others(text, code.at));
@@ -32,20 +33,38 @@ pub(crate) fn coded(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage,
         let row = find_row(hints.catalog, &code.name)?;
         (row.about.holds(&text.phrases) || is_alone(text, code)).then_some((code, row))
     });
-    let unlisted = || {
-        let is_node = TextSubject::Nodes.holds(&text.phrases);
-        codes.iter().find(|code| code.is_labeled && is_node)
+    let unlisted = || codes.iter().find(|code| code.is_labeled && names_nodes(text));
+    let (at, name, diagnosis) = match listed {
+        Some((code, row)) => (code.at, Some(&code.name), by_row(text, code, row)),
+        None => match unlisted() {
+            Some(code) => {
+                let (refusal, is_shown) = refusal(&text.bytes, code);
+                (code.at, Some(&code.name), by_refusal(Some(&code.name), refusal, is_shown))
+            }
+            None => {
+                let (at, refusal) = status_of_azure(text)?;
+                (at, None, by_refusal(None, refusal, false))
+            }
+        },
     };
-    let (code, diagnosis) = match listed {
-        Some((code, row)) => (code, by_row(text, code, row)),
-        None => unlisted().map(|code| (code, by_status(text, code)))?,
-    };
-    let message = worded_message(text, code.at, None);
-    let evidence = evidence(text, &message, code);
-    let reported = Reported { name: Some(code.name.clone()), ..Reported::default() };
+    let message = worded_message(text, at, None);
+    let evidence = evidence(text, &message, at);
+    let reported = Reported { name: name.cloned(), ..Reported::default() };
     let outcome = BootstrapOutcome::NoCode;
     let rung = Rung::Code;
     Some((message, Diagnosis { os: hints.os, outcome, reported, evidence, rung, ..diagnosis }))
+}
+
+/// Returns true for a text about a node, its pool or its cluster, also in words that no rule uses.
+pub(crate) fn names_nodes(text: &ScannedText) -> bool {
+    TextSubject::Nodes.holds(&text.phrases) || text.phrases.has_any(NODES_MORE)
+}
+
+/// Returns the HTTP status of a refused request. Programs of a node write the statuses of other servers.
+fn status_of_azure(text: &ScannedText) -> Option<(usize, Refusal)> {
+    let is_azure =
+        TextSubject::Cluster.holds(&text.phrases) && !TextSubject::NodeLog.holds(&text.phrases);
+    first_refusal(&text.bytes).filter(|(at, _)| is_azure && !is_of_others(text, *at))
 }
 
 /// Returns true if the code is that of a pod, a volume, a client or a service other than AKS.
@@ -85,52 +104,39 @@ fn by_row(text: &ScannedText, code: &FoundCode, row: &CatalogRow) -> Diagnosis {
     }
 }
 
-/// Returns what the status and the name of an unlisted code show.
-fn by_status(text: &ScannedText, code: &FoundCode) -> Diagnosis {
-    let (refusal, is_shown) = refusal(&text.bytes, code);
-    let name = &code.name;
-    let cause = match refusal {
-        Refusal::Content | Refusal::Permission => REQUEST_REJECTED,
-        Refusal::State | Refusal::Rate | Refusal::Fault | Refusal::Unknown => OPERATION_FAILED,
-    };
-    let (summary, owner) = match refusal {
-        Refusal::Content => (
-            format!("Azure rejected the request with {name}: something in it is not allowed."),
-            Owner::Operator,
-        ),
-        Refusal::Permission => (
-            format!("Azure rejected the request with {name}: the caller lacks a permission."),
-            Owner::Operator,
-        ),
-        Refusal::State => (
-            format!(
-                "The operation failed with {name}: another operation, or the state of a resource, blocks it."
-            ),
-            Owner::Operator,
-        ),
-        Refusal::Rate => (
-            format!("The operation failed with {name}: Azure throttles requests."),
-            Owner::Operator,
-        ),
-        Refusal::Fault => {
-            (format!("The operation failed with {name}: an error within Azure."), Owner::Platform)
+/// Returns what the status of a request and the name of an unlisted code show.
+fn by_refusal(name: Option<&String>, refusal: Refusal, is_sure: bool) -> Diagnosis {
+    let with = name.map(|name| format!(" with {name}")).unwrap_or_default();
+    let rejected = |what: &str| format!("Azure rejected the request{with}: {what}.");
+    let failed = |what: &str| format!("The operation failed{with}{what}.");
+    let (cause, owner, summary) = match refusal {
+        Refusal::Content => {
+            (REQUEST_REJECTED, Owner::Operator, rejected("something in it is not allowed"))
         }
-        Refusal::Unknown => (
-            format!("The operation failed with {name}, which Mooring does not list."),
-            Owner::Operator,
-        ),
+        Refusal::Permission => {
+            (REQUEST_REJECTED, Owner::Operator, rejected("the caller lacks a permission"))
+        }
+        Refusal::State => {
+            let what = ": another operation, or the state of a resource, blocks it";
+            (OPERATION_FAILED, Owner::Operator, failed(what))
+        }
+        Refusal::Rate => (OPERATION_FAILED, Owner::Operator, failed(": Azure throttles requests")),
+        Refusal::Fault => (OPERATION_FAILED, Owner::Platform, failed(": an error within Azure")),
+        Refusal::Unknown => {
+            (OPERATION_FAILED, Owner::Operator, failed(", which Mooring does not list"))
+        }
     };
-    let confidence = if is_shown { Confidence::Medium } else { Confidence::Low };
+    let confidence = if is_sure { Confidence::Medium } else { Confidence::Low };
     Diagnosis { confidence, owner, summary, ..Diagnosis::from_cause(cause) }
 }
 
 /// Quotes the line of the code, and that of its message if it is another one.
-fn evidence(text: &ScannedText, message: &DecodedMessage, code: &FoundCode) -> Vec<Evidence> {
-    let near = &text.bytes[code.at..text.bytes.len().min(code.at + NEAR)];
+fn evidence(text: &ScannedText, message: &DecodedMessage, found: usize) -> Vec<Evidence> {
+    let near = &text.bytes[found..text.bytes.len().min(found + NEAR)];
     let labels: [&[u8]; 3] = [b"essage\"", b"essage:", b"essage="];
     let at = labels.iter().filter_map(|label| memchr::memmem::find(near, label)).min();
     let value = at.map(|at| at + b"essage\": ".len()).filter(|at| *at < near.len());
-    let lines = [Some(code.at), value.map(|at| code.at + at)].into_iter().flatten();
+    let lines = [Some(found), value.map(|at| found + at)].into_iter().flatten();
     let mut evidence: Vec<Evidence> = Vec::new();
     for at in lines {
         let line = quote(&text.bytes, message, at);

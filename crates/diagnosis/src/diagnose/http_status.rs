@@ -91,16 +91,24 @@ fn of_name(name: &str) -> Refusal {
     NAMES.iter().find(fits).map_or(Refusal::Unknown, |(_, refusal)| *refusal)
 }
 
-/// Reads `StatusCode=400`, `RESPONSE 400`, `"status": "429"`, `status: 'Bad Request'`.
+/// Returns the first status of a refused request, with its position.
+pub(crate) fn first_refusal(text: &[u8]) -> Option<(usize, Refusal)> {
+    statuses(text).min_by_key(|(at, _)| *at).map(|(at, status)| (at, of_status(Some(status))))
+}
+
 fn nearest_status(text: &[u8], at: usize) -> Option<u16> {
     let from = at.saturating_sub(NEAR);
-    let near = &text[from..text.len().min(at + NEAR)];
-    let labels: [&[u8]; 4] = [b"tatus", b"RESPONSE", b"HTTP", b"tato"];
-    let ends = labels.iter().flat_map(|label| {
-        memchr::memmem::find_iter(near, label).map(move |start| start + label.len())
+    let near = statuses(&text[from..text.len().min(at + NEAR)]);
+    near.min_by_key(|(end, _)| end.abs_diff(at - from)).map(|(_, status)| status)
+}
+
+/// Reads `StatusCode=400`, `RESPONSE 400`, `"status": "429"`, `status: 'Bad Request'`, `too many 500 error responses`.
+fn statuses(text: &[u8]) -> impl Iterator<Item = (usize, u16)> {
+    const LABELS: [&[u8]; 5] = [b"tatus", b"RESPONSE", b"HTTP", b"tato", b"too many"];
+    let ends = LABELS.iter().flat_map(move |label| {
+        memchr::memmem::find_iter(text, label).map(move |start| start + label.len())
     });
-    let statuses = ends.filter_map(|end| Some((end.abs_diff(at - from), status_at(&near[end..])?)));
-    statuses.min_by_key(|(distance, _)| *distance).map(|(_, status)| status)
+    ends.filter_map(|end| Some((end, status_at(&text[end..])?)))
 }
 
 fn status_at(rest: &[u8]) -> Option<u16> {
@@ -157,6 +165,18 @@ mod tests {
         assert_eq!(of("StatusCode=200 Zzzzzz", "Zzzzzz"), (Refusal::Unknown, false));
         let nearest = "StatusCode=500 and then StatusCode=400 Zzzzzz";
         assert_eq!(of(nearest, "Zzzzzz").0, Refusal::Content);
+    }
+
+    #[test]
+    fn first_status_of_a_refusal_is_found_without_a_code() {
+        for (text, expected) in [
+            ("Operation failed with status: 'Bad Request'. Details: x", Some(Refusal::Content)),
+            ("(Caused by ResponseError('too many 500 error responses'))", Some(Refusal::Fault)),
+            ("StatusCode=0 StatusCode=409 StatusCode=500", Some(Refusal::State)),
+            ("StatusCode=200, status: Succeeded", None),
+        ] {
+            assert_eq!(first_refusal(text.as_bytes()).map(|(_, found)| found), expected, "{text}");
+        }
     }
 
     #[test]

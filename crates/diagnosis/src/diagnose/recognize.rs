@@ -1,8 +1,9 @@
 //! Identifies texts without a known failure, and suggests better input.
 
+use crate::diagnose::error_codes::error_codes;
+
 /// Part of a text that is read.
 const HEAD: usize = 256 << 10;
-const MAX_NAME: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recognized {
@@ -104,47 +105,15 @@ pub fn recognize(input: &[u8]) -> Recognized {
     let kinds: Vec<_> = KINDS.iter().filter(|(signs, ..)| signs.iter().any(has)).collect();
     let mut parts: Vec<String> = kinds.iter().map(|(_, name, _)| (*name).to_owned()).collect();
     let mut is_arm = false;
-    if let Some(name) = error_name(head) {
+    if let Some(code) = error_codes(head).into_iter().find(|code| code.is_labeled) {
         is_arm = true;
-        parts.insert(0, format!("an Azure error with the code {name}"));
+        parts.insert(0, format!("an Azure error with the code {}", code.name));
     }
     let is_known =
         |kind: Kind| kinds.iter().any(|(.., known)| *known == kind) || is_arm && kind == Kind::Arm;
     let next = NEXT.iter().filter(|(kind, _)| !is_known(*kind)).map(|(_, text)| *text);
     Recognized { next: next.take(3).collect(), parts }
 }
-
-/// Returns the innermost code of an Azure error; wrappers come first.
-fn error_name(text: &[u8]) -> Option<String> {
-    const LABELS: &[&str] = &["\"code\":", "Code=", "ERROR CODE:", "Code:", "\\\"code\\\":"];
-    let ends = LABELS.iter().flat_map(|label| {
-        memchr::memmem::find_iter(text, label.as_bytes()).map(|at| at + label.len())
-    });
-    let names = ends.filter_map(|end| {
-        let rest = &text[end..];
-        let skipped =
-            rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\\' | b'\'')).count();
-        let rest = &rest[skipped..];
-        let len =
-            rest.iter().take(MAX_NAME).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        let name = &rest[..len];
-        let is_name = len > 5
-            && name[0].is_ascii_uppercase()
-            && name.iter().any(u8::is_ascii_lowercase)
-            && !WRAPPERS.iter().any(|wrapper| wrapper.as_bytes() == name);
-        is_name.then(|| (end, String::from_utf8_lossy(name).into_owned()))
-    });
-    names.max_by_key(|(end, _)| *end).map(|(_, name)| name)
-}
-
-/// Codes of errors that only wrap another.
-const WRAPPERS: &[&str] = &[
-    "DeploymentFailed",
-    "ResourceDeploymentFailure",
-    "ResourceOperationFailure",
-    "Conflict",
-    "ProvisioningState",
-];
 
 #[cfg(test)]
 mod tests {

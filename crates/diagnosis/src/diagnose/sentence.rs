@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::cause::component::Component;
 use crate::cause::confidence::Confidence;
-use crate::cause::subject::TextSubject;
 use crate::decode::decoded::BootstrapOutcome;
 use crate::decode::decoded_message::DecodedMessage;
+use crate::diagnose::coded::names_nodes;
 use crate::diagnose::components::component_of;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::wording_case::worded_message;
@@ -20,11 +20,11 @@ const MAX_LINE: usize = 1024;
 /// Lines before a failure that may name its component.
 const LINES_BEFORE: usize = 6;
 /// Lines that are tried.
-const MAX_TRIED: usize = 256;
+const MAX_TRIED: usize = 64;
 
 /// Returns the failure in the line that says most, if the text is about a node, its pool or its cluster.
 pub(crate) fn sentence(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
-    let is_node = TextSubject::Nodes.holds(&text.phrases);
+    let is_node = names_nodes(text);
     let strong = places(text, STRONG_FAILURES).map(|at| (at, 2));
     let weak = places(text, FAILURES).map(|at| (at, 1));
     let mut tried: Vec<(usize, u8)> = strong.chain(weak).collect();

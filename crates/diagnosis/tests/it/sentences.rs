@@ -31,6 +31,22 @@ const LINES: &[(&str, &str, &str)] = &[
         "disk",
         "zeta",
     ),
+    (
+        "aks-np1-vmss000003 systemd-resolved[5]: Using DNS server 10.1.0.4: zeta timed out",
+        "network",
+        "zeta timed out",
+    ),
+    ("Knotenpool np1: Zeta wird nicht unterst\u{fc}tzt", "control-plane", "Zeta"),
+    ("Le pool de n\u{153}uds np1 : zeta n'est pas autoris\u{e9}e", "control-plane", "zeta"),
+    ("El grupo de nodos np1: zeta no est\u{e1} permitido", "control-plane", "zeta"),
+    ("Pool de n\u{f3}s np1: zeta n\u{e3}o \u{e9} permitido", "control-plane", "zeta"),
+    ("Pool di nodi np1: zeta non \u{e8} valida", "control-plane", "zeta"),
+    (
+        "\u{30ce}\u{30fc}\u{30c9} \u{30d7}\u{30fc}\u{30eb} zeta \u{3092}\u{66f4}\u{65b0}\u{3067}\u{304d}\u{307e}\u{305b}\u{3093}",
+        "control-plane",
+        "zeta",
+    ),
+    ("\u{8282}\u{70b9}\u{6c60} zeta \u{4e0d}\u{652f}\u{6301}", "control-plane", "zeta"),
 ];
 
 #[test]
@@ -90,6 +106,10 @@ fn pods_volumes_services_clients_and_success_are_not_answered() {
         "kubelet[1]: Successfully registered node aks-np1-vmss000000",
         "I0101 10:00:00.0 1 kubelet.go:1] \"Starting kubelet\" err=nil",
         "The nodes of the cluster are fine.",
+        "Warning Unhealthy metrics-server: Metrics API not available on aks-1",
+        "deployment web on AKS: zeta was denied by the admission webhook \"zeta\"",
+        "kubectl port-forward to aks-1: error: lost connection, not found",
+        "Status of node pool np1: Degraded False AsExpected",
         "helm: Error: UPGRADE FAILED on aks-1: timed out waiting for the condition",
     ] {
         assert_eq!(first(text).map(|found| found.reason), None, "{text}");
