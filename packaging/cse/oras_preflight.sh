@@ -27,8 +27,8 @@ oras_preflight_state() {
         return 1
     fi
     length=$(stat -Lc %s "$path")
-    local -a head
-    read -r -d '' -a head < <(od -An -v -tu1 -N64 "$path")
+    # shellcheck disable=SC2207 # numbers
+    local -a head=($(od -An -v -tu1 -N64 "$path"))
     if [ "$length" = 0 ]; then
         echo "present, but empty"
     elif [ "${#head[@]}" = 0 ]; then
