@@ -6,7 +6,7 @@ use std::path::Path;
 use mooring_codes::Os;
 
 use super::facts::{Difference, compare};
-use super::found::{BEHAVIOR, Checkout, LAUNCHER, PARSER, PROTO, SCRIPTS, WINDOWS};
+use super::found::{BEHAVIOR, Checkout, LAUNCHER, PARSER, PROTO, SCRIPTS, TEMPLATE, WINDOWS};
 use super::recorded;
 use crate::step::{Failed, print, root, write};
 
@@ -49,6 +49,7 @@ fn differences(checkout: &Checkout) -> Vec<Difference> {
         compare("linux code", SCRIPTS, &recorded::codes(Os::Linux), &checkout.linux_codes()),
         compare("windows code", WINDOWS, &recorded::codes(Os::Windows), &checkout.windows_codes()),
         compare("variable", PARSER, &recorded::variables(), &checkout.variables()),
+        compare("template variable", TEMPLATE, &recorded::template(), &checkout.template()),
         compare("launcher", LAUNCHER, &recorded::launcher(), &checkout.launcher()),
         compare("file", BEHAVIOR, &recorded::behavior(), &checkout.behavior()),
     ]
@@ -73,7 +74,12 @@ mod tests {
             ),
             (
                 "parts/linux/cloud-init/artifacts/cse_helpers.sh",
-                "# ERR_SYSTEMCTL_ENABLE_FAIL=3 reserved\nERR_OUTBOUND_CONN_FAIL=51 # moved\nERR_K8S_API_SERVER_CONN_FAIL=51 # as before\nERR_NEW=249\n",
+                "# ERR_SYSTEMCTL_ENABLE_FAIL=3 reserved\nERR_OUTBOUND_CONN_FAIL=51 # moved\nERR_K8S_API_SERVER_CONN_FAIL=51 # as before\nERR_NEW=249\nreadonly ERR_NEWER=\"250\"\n",
+            ),
+            (WINDOWS, "$global:WINDOWS_CSE_ERROR_NEW = 99\n"),
+            (
+                TEMPLATE,
+                "ADMINUSER={{GetParameter \"linuxAdminUsername\"}}\nMIG_NODE={{IsMIG}}\nNEW_INPUT={{GetVariable \"x\"}}\n",
             ),
             (
                 PARSER,
@@ -101,7 +107,10 @@ mod tests {
             "contract: gone: GpuConfig.enable_managed_gpu 7 enableManagedGpu bool implicit",
             "linux code: changed: ERR_OUTBOUND_CONN_FAIL: 51 (recorded: 50)",
             "linux code: new: ERR_NEW 249",
-            "windows code: not compared: nothing found in parts/windows/windowscsehelper.ps1",
+            "linux code: new: ERR_NEWER 250",
+            "windows code: new: WINDOWS_CSE_ERROR_NEW 99",
+            "template variable: new: NEW_INPUT",
+            "template variable: gone: TENANT_ID",
             "variable: new: NEW_VARIABLE",
             "variable: gone: ADMINUSER",
             "launcher: changed: variable CONFIG_PATH: /elsewhere (recorded: /opt/azure/containers/aks-node-controller-config.json)",
@@ -134,7 +143,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_a_difference() {
         let found = differences(&Checkout::read(Path::new("/nowhere")));
-        assert_eq!(found.len(), 6, "{found:?}");
+        assert_eq!(found.len(), 7, "{found:?}");
         assert!(upstream(&["/nowhere"]).is_err() && upstream(&[]).is_err());
     }
 }

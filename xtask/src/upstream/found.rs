@@ -14,6 +14,8 @@ pub(super) const WINDOWS: &str = "parts/windows/windowscsehelper.ps1";
 pub(super) const PARSER: &str = "aks-node-controller/parser/parser.go";
 pub(super) const LAUNCHER: &str =
     "parts/linux/cloud-init/artifacts/aks-node-controller-launcher.sh";
+/// The template whose variables start the scripts of the image.
+pub(super) const TEMPLATE: &str = "parts/linux/cloud-init/artifacts/cse_cmd.sh";
 /// Where the rest of what we repeat is: the agent, its templates, and scripts that start it or that it starts.
 pub(super) const BEHAVIOR: &str = "aks-node-controller";
 
@@ -21,7 +23,7 @@ pub(super) const BEHAVIOR: &str = "aks-node-controller";
 const STARTERS: [&str; 5] = [
     LAUNCHER,
     "parts/linux/cloud-init/artifacts/aks-node-controller.service",
-    "parts/linux/cloud-init/artifacts/cse_cmd.sh",
+    TEMPLATE,
     "parts/linux/cloud-init/artifacts/cse_main.sh",
     "parts/linux/cloud-init/artifacts/cse_start.sh",
 ];
@@ -78,6 +80,13 @@ impl Checkout {
         names.collect()
     }
 
+    /// Names of variables in the template: `NAME=` at the start of a line.
+    pub(super) fn template(&self) -> Facts {
+        let lines = self.below(TEMPLATE, "").flat_map(|(_, text)| text.lines());
+        let names = lines.filter_map(|line| line.split_once('=').map(|(name, _)| name));
+        names.filter(|name| is_name(name)).map(|name| (name.to_owned(), String::new())).collect()
+    }
+
     pub(super) fn launcher(&self) -> Facts {
         self.files.get(LAUNCHER).map(|text| launcher(text)).unwrap_or_default()
     }
@@ -107,9 +116,15 @@ fn read_below(root: &Path, part: &Path, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// `NAME=50`, with anything after the number.
+/// `NAME=50`, with anything after the number, and in any way that a shell assigns it.
 fn code(line: &str, prefix: &str) -> Option<(String, String)> {
     let (name, rest) = line.trim().split_once('=')?;
+    let name = ["readonly ", "export ", "declare -r "]
+        .iter()
+        .find_map(|word| name.strip_prefix(word))
+        .unwrap_or(name)
+        .trim();
+    let rest = rest.trim_start().trim_start_matches(['"', '\'']);
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let is_code = name.starts_with(prefix) && is_name(name) && digits > 0;
     is_code.then(|| (name.to_owned(), rest[..digits].to_owned()))

@@ -51,6 +51,24 @@ pub(super) fn variables() -> Facts {
     names.unwrap_or_default().into_iter().map(|name| (name, String::new())).collect()
 }
 
+/// Variables of the template that the agent does not set: other node types have them, or they are of the command itself.
+const ONLY_TEMPLATE: [&str; 5] = [
+    "BLOCK_OUTBOUND_NETWORK",
+    "CLOUD_INIT_STATUS_SCRIPT",
+    "HYPERKUBE_URL",
+    "KUBELET_IMAGE",
+    "MCR_REPOSITORY_BASE",
+];
+/// The template sets it for one program only.
+const NOT_TEMPLATE: &str = "REPO_DEPOT_ENDPOINT";
+
+pub(super) fn template() -> Facts {
+    let mut facts = variables();
+    facts.remove(NOT_TEMPLATE);
+    facts.extend(ONLY_TEMPLATE.map(|name| (name.to_owned(), String::new())));
+    facts
+}
+
 pub(super) fn launcher() -> Facts {
     let mut facts = found::launcher(LAUNCHER);
     facts.retain(|name, _| !OUR_LAUNCHER.contains(&name.as_str()));
