@@ -156,14 +156,12 @@ impl Sim {
         End { code, out, err, seconds: start.elapsed().as_secs_f64() }
     }
 
-    /// Returns what `doctor` says to the identity of the place for journals.
-    fn doctor_of_journals(&self, words: &[&str]) -> String {
+    /// Returns what `doctor` says to the identity.
+    fn doctor(&self, words: &[&str]) -> String {
         let mut command = crate::common::mooring();
         command.arg("doctor").args(words).env_clear().envs(self.running.environment());
         let output = command.env("KUBECONFIG", self.kubeconfig()).output().unwrap();
-        let out = crate::common::text(&output.stdout);
-        let line = out.lines().find(|line| line.contains("journals can"));
-        line.unwrap_or(&out).trim().to_owned()
+        crate::common::text(&output.stdout)
     }
 
     /// Returns the changes that Azure accepted since the scenario was loaded.
@@ -242,7 +240,7 @@ fn each_missing_permission_in_the_cluster_ends_a_step_before_its_first_change() 
                     _ if is_other => assert!(end.out.contains("delete-pool"), "{}", end.err),
                     "mooring-journal" => {
                         assert_eq!((end.code, end.warnings().len()), (1, 0), "{}", end.err);
-                        assert!(end.err.contains("no place for the journal: "), "{}", end.err);
+                        assert!(end.err.contains("the run cannot be recorded: "), "{}", end.err);
                         assert_eq!(sim.changes(), Vec::<String>::new(), "{name}");
                     }
                     _ => end.assert_left(&sim, ": "),
@@ -284,11 +282,14 @@ fn healthy_pool_is_never_waited_for_and_names_what_was_not_read() {
 fn permission_that_is_waited_for_is_named_at_once() {
     let sim = Sim::start();
     sim.load(&without("wedged-system-pool", LOG));
-    let end = sim.step(&["--permission-timeout", "2s"], &[]);
+    let end = sim.step(&["--permission-timeout", "7s"], &[]);
     end.assert_left(&sim, LOG);
     let waiting =
-        format!("waiting up to 2s for a permission: AuthorizationFailed: missing permission {LOG}");
+        format!("waiting up to 7s for a permission: AuthorizationFailed: missing permission {LOG}");
     assert_eq!(end.err.matches(&waiting).count(), 1, "{}", end.err);
+    // The same limit while it waits, and no second one.
+    assert_eq!(end.err.matches("waiting up to").count(), 1, "{}", end.err);
+    assert!((7.0..20.0).contains(&end.seconds), "{}", end.seconds);
 }
 
 #[test]
@@ -339,6 +340,11 @@ fn wrong_settings_and_credentials_are_errors() {
         assert_eq!((end.code, end.warnings().len()), (1, 0), "{name}: {}", end.err);
         assert!(end.err.contains(part), "{name}: {}", end.err);
     }
+    // No token at all: `az` is not there.
+    let alone = [("AZURE_CLIENT_SECRET", ""), ("AZURE_TOKEN_CREDENTIALS", "AzureCliCredential")];
+    let end = sim.step(&[], &alone);
+    assert_eq!((end.code, end.warnings().len()), (1, 0), "{}", end.err);
+    assert!(end.err.contains("failed to get a token from Azure"), "{}", end.err);
 }
 
 #[test]
@@ -386,17 +392,21 @@ fn run_needs_a_place_for_its_journal_before_the_first_change() {
     for words in [&["--dry-run"][..], &[]] {
         let end = sim.step(words, &[]);
         assert_eq!((end.code, end.warnings().len()), (1, 0), "{}", end.err);
-        assert!(end.err.contains("error: no place for the journal: "), "{}", end.err);
+        assert!(end.err.contains("error: the run cannot be recorded: "), "{}", end.err);
         assert!(end.err.contains(hint), "{}", end.err);
         assert_eq!(sim.changes(), Vec::<String>::new());
     }
-    let doctor = sim.doctor_of_journals(&[]);
-    assert!(doctor.starts_with("! journals cannot be written in mooring-system: "), "{doctor}");
+    let fix = "kubectl apply -f packaging/roles/mooring-repair-cluster.yaml\n";
+    let doctor = sim.doctor(&[]);
+    assert!(doctor.contains("! journals cannot be written in mooring-system: "), "{doctor}");
+    assert!(doctor.contains(fix), "{doctor}");
     // A dry run creates nothing; a step with nothing to do does.
     load("healthy", true);
     // With permissions in all namespaces, but none to read this one, which does not exist.
-    let doctor = sim.doctor_of_journals(&["--namespace", "rollout"]);
-    assert!(doctor.starts_with("! journals cannot be written in rollout: "), "{doctor}");
+    let doctor = sim.doctor(&["--namespace", "rollout"]);
+    assert!(doctor.contains("! journals cannot be written in rollout: "), "{doctor}");
+    // The manifest is for the other namespace.
+    assert!(!doctor.contains(fix), "{doctor}");
     let exists = || sim.running.admin("GET /admin/cluster", "").contains("\"rollout\"");
     let place = ["--namespace", "rollout"];
     let end = sim.step(&[&place[..], &["--dry-run"]].concat(), &[]);

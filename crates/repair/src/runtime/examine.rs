@@ -36,8 +36,8 @@ pub struct Examined {
 
 impl Operator {
     /// Waits for permissions, for at most this time in all: new role assignments take time to propagate.
-    pub fn wait_for_permissions(&mut self, left: SignedDuration, report: Box<dyn FnMut(&str)>) {
-        self.grace = Some(Grace { left, pause: FIRST_PAUSE, report });
+    pub fn wait_for_permissions(&mut self, limit: SignedDuration, report: Box<dyn FnMut(&str)>) {
+        self.grace = Some(Grace { limit, left: limit, pause: FIRST_PAUSE, report });
     }
 
     /// Waits for a permission of Azure if the result depends on it. Returns true if its read is to be repeated.
@@ -47,7 +47,7 @@ impl Operator {
         if is_decided || !grace.left.is_positive() || *self.process.stop.borrow() {
             return false;
         }
-        let seconds = grace.left.as_secs();
+        let seconds = grace.limit.as_secs();
         (grace.report)(&format!("waiting up to {seconds}s for a permission: {why}"));
         let pause = grace.pause.min(grace.left);
         grace.left -= pause;

@@ -23,7 +23,8 @@ pub type JournalStatus = command::JournalStatus<PoolRepair>;
 
 /// The wait for permissions that were just granted.
 pub(super) struct Grace {
-    /// Time that is left for all waits.
+    /// Time for all waits, and what is left of it.
+    pub(super) limit: SignedDuration,
     pub(super) left: SignedDuration,
     pub(super) pause: SignedDuration,
     pub(super) report: Box<dyn FnMut(&str)>,

@@ -3,7 +3,7 @@
 use mooring_k8s::Access;
 use mooring_nodes::record;
 use mooring_workflow::Outcome;
-use mooring_workflow::store::{IfMissing, JOURNAL, MANIFEST, check_namespace};
+use mooring_workflow::store::{IfMissing, JOURNAL, MANIFEST, NAMESPACE, check_namespace};
 
 use crate::cluster::ConnectedCluster;
 use crate::doctor::check::{CheckState, DoctorCheck};
@@ -75,11 +75,17 @@ pub(crate) async fn journal(cluster: &ConnectedCluster) -> DoctorCheck {
     };
     let message = match state {
         CheckState::Ok => check.detail(),
+        CheckState::Skipped => format!(
+            "whether journals can be written in {namespace} is not known: {}",
+            check.detail()
+        ),
         _ => format!("journals cannot be written in {namespace}: {}", check.detail()),
     };
+    // The manifest is for the default namespace.
+    let is_fixed_by_manifest = state == CheckState::Warning && namespace == NAMESPACE;
     DoctorCheck::new("cluster", JOURNAL, state, message)
         .used_by(&["repair", "finalizers"])
-        .fix((state != CheckState::Ok).then(|| format!("kubectl apply -f {MANIFEST}")))
+        .fix(is_fixed_by_manifest.then(|| format!("kubectl apply -f {MANIFEST}")))
 }
 
 fn resource(access: Access<'_>) -> String {

@@ -39,7 +39,7 @@ pub(crate) struct RepairArguments {
     /// With --pipeline: Kubernetes version of the new nodes, current or that of the control plane
     #[arg(long, value_parser = version_policy(), requires = "pipeline", default_value = "control-plane")]
     pub(crate) kubernetes_version: VersionPolicy,
-    /// With --pipeline: namespace of the journal [default: mooring-system]
+    /// With --pipeline: namespace in which runs are stored [default: mooring-system]
     #[arg(long, value_name = "NAME", requires = "pipeline")]
     pub(crate) namespace: Option<String>,
     #[command(subcommand)]

@@ -159,7 +159,7 @@ impl Step<'_> {
         }
         if let Err(place) = journal {
             let why = place.detail();
-            return Err(CommandFailure::io(format!("no place for the journal: {why}")));
+            return Err(CommandFailure::io(format!("the run cannot be recorded: {why}")));
         }
         if self.dry_run {
             return Ok(0);
