@@ -7,7 +7,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::archive::{Entry, gzip, tar};
-use crate::step::{Failed, root};
+use super::{oci, runtime};
+use crate::step::{Failed, root, write};
 
 /// Where a release will be found. What nobody said is left out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -82,6 +83,14 @@ pub(super) fn package(places: &Places<'_>) -> Result<(Vec<u8>, Value), Failed> {
     let entry = |(path, bytes)| Entry::file(format!("mooring/{path}"), 0o644, bytes);
     let entries: Vec<Entry> = found.into_iter().map(entry).collect();
     Ok((gzip(&tar(&entries)?)?, defined))
+}
+
+/// Writes the chart as Helm gets it from a registry: stored in a layout, and read from there.
+pub(crate) fn write_stored(to: &Path) -> Result<(), Failed> {
+    let (archive, definition) = package(&Places::default())?;
+    let files = runtime::read(&oci::chart(archive, &definition)?)?;
+    let manifest = runtime::named(&files)?;
+    write(to, runtime::blob(&files, &manifest["layers"][0])?)
 }
 
 #[cfg(test)]

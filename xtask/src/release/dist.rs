@@ -11,7 +11,7 @@ use super::chart::Places;
 use super::oci::Labels;
 use super::sbom::{self, Build};
 use super::targets::{AGENT, BuildTarget, MOORING, Program, TARGETS, Tools};
-use super::{chart, deb, oci, rpm};
+use super::{chart, deb, oci, rpm, runtime};
 use crate::step::{Failed, need, output, place, print, root, run, write};
 
 const USAGE: &str = "dist [--collect] [--source URL] [--registry REGISTRY] [--url URL]";
@@ -107,7 +107,9 @@ fn build_for_linux(folder: &Path, places: &Places<'_>) -> Result<(), Failed> {
     let revision = revision()?;
     let labels = Labels { version: VERSION, revision: &revision, source: places.source };
     let image = folder.join(format!("mooring-image-{VERSION}.oci.tar"));
-    write(&image, &oci::image(&binaries, &license()?, &labels)?)?;
+    let layout = oci::image(&binaries, &license()?, &labels)?;
+    start(&layout, folder)?;
+    write(&image, &layout)?;
     bill(&image, &TARGETS.map(|target| built(MOORING, target)), &known)?;
     let (archive, definition) = chart::package(places)?;
     let stored = oci::chart(archive.clone(), &definition)?;
@@ -121,6 +123,22 @@ fn build_for_linux(folder: &Path, places: &Places<'_>) -> Result<(), Failed> {
     write(&folder.join("LICENSE"), &license()?)?;
     let documents = folder.join(format!("mooring-documents-{VERSION}.tar.gz"));
     write(&documents, &gzip(&tar(&self::documents(folder)?)?)?)
+}
+
+/// Starts the image for this host, where that is possible.
+fn start(layout: &[u8], folder: &Path) -> Result<(), Failed> {
+    let here = TARGETS.iter().find(|target| target.triple.starts_with(std::env::consts::ARCH));
+    let Some(here) = here else { return Ok(()) };
+    let stage = folder.join("stage");
+    fs::create_dir_all(&stage)?;
+    let started = runtime::start(layout, here.architecture, &["version"], &stage);
+    fs::remove_dir_all(&stage)?;
+    match started? {
+        Some(printed) if !printed.contains(VERSION) => {
+            Err(Failed(format!("the image printed `{printed}`, not version {VERSION}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The command line for both kinds of Macs, which needs Apple's libraries.

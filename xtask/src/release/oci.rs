@@ -168,29 +168,11 @@ pub(super) fn chart(archive: Vec<u8>, definition: &Value) -> Result<Vec<u8>, Fai
 mod tests {
     use std::io::Read as _;
 
+    use super::super::runtime::{blob, read};
     use super::*;
 
     const LABELS: Labels<'_> =
         Labels { version: "0.2.0", revision: "abc", source: Some("https://git.example/mooring") };
-
-    fn files(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
-        let mut archive = tar::Archive::new(archive);
-        let read = |entry: std::io::Result<tar::Entry<'_, &[u8]>>| {
-            let mut entry = entry.unwrap();
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).unwrap();
-            (entry.path().unwrap().display().to_string(), bytes)
-        };
-        archive.entries().unwrap().map(read).collect()
-    }
-
-    /// Follows a descriptor, and compares size and checksum.
-    fn blob<'a>(files: &'a BTreeMap<String, Vec<u8>>, descriptor: &Value) -> &'a [u8] {
-        let sum = descriptor["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
-        let bytes = &files[&format!("blobs/sha256/{sum}")];
-        assert_eq!((sha256(bytes).as_str(), json!(bytes.len())), (sum, descriptor["size"].clone()));
-        bytes
-    }
 
     fn parse(bytes: &[u8]) -> Value {
         serde_json::from_slice(bytes).unwrap()
@@ -201,18 +183,18 @@ mod tests {
         let binaries = [("amd64", b"one".to_vec()), ("arm64", b"two".to_vec())];
         let layout = image(&binaries, b"MIT", &LABELS).unwrap();
         assert_eq!(layout, image(&binaries, b"MIT", &LABELS).unwrap());
-        let files_ = files(&layout);
-        let top = parse(&files_["index.json"]);
+        let files = read(&layout).unwrap();
+        let top = parse(&files["index.json"]);
         assert_eq!(
             top["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"],
             "0.2.0"
         );
-        let index = parse(blob(&files_, &top["manifests"][0]));
+        let index = parse(blob(&files, &top["manifests"][0]).unwrap());
         for (at, (architecture, binary)) in binaries.iter().enumerate() {
             let descriptor = &index["manifests"][at];
             assert_eq!(descriptor["platform"]["architecture"], *architecture);
-            let manifest = parse(blob(&files_, descriptor));
-            let config = parse(blob(&files_, &manifest["config"]));
+            let manifest = parse(blob(&files, descriptor).unwrap());
+            let config = parse(blob(&files, &manifest["config"]).unwrap());
             let run = &config["config"];
             assert_eq!(
                 (&run["User"], &config["architecture"]),
@@ -230,10 +212,10 @@ mod tests {
                 assert_eq!(run["Labels"][format!("org.opencontainers.image.{label}")], value);
             }
             let mut layer = Vec::new();
-            let packed = blob(&files_, &manifest["layers"][0]);
+            let packed = blob(&files, &manifest["layers"][0]).unwrap();
             flate2::read::GzDecoder::new(packed).read_to_end(&mut layer).unwrap();
             assert_eq!(config["rootfs"]["diff_ids"][0], format!("sha256:{}", sha256(&layer)));
-            let inside = files(&layer);
+            let inside = read(&layer).unwrap();
             assert_eq!(&inside["mooring"], binary);
             let certificates = String::from_utf8_lossy(&inside[CERTIFICATES]);
             assert!(certificates.matches("BEGIN CERTIFICATE").count() > 100);
@@ -250,11 +232,11 @@ mod tests {
     #[test]
     fn chart_is_stored_with_the_types_of_helm() {
         let definition = json!({"name": "mooring", "version": "0.2.0", "description": "d"});
-        let files = files(&chart(b"archive".to_vec(), &definition).unwrap());
-        let manifest = parse(blob(&files, &parse(&files["index.json"])["manifests"][0]));
+        let files = read(&chart(b"archive".to_vec(), &definition).unwrap()).unwrap();
+        let manifest = parse(blob(&files, &parse(&files["index.json"])["manifests"][0]).unwrap());
         assert_eq!(manifest["config"]["mediaType"], CHART_CONFIG);
-        assert_eq!(parse(blob(&files, &manifest["config"])), definition);
+        assert_eq!(parse(blob(&files, &manifest["config"]).unwrap()), definition);
         assert_eq!(manifest["layers"][0]["mediaType"], CHART_LAYER);
-        assert_eq!(blob(&files, &manifest["layers"][0]), b"archive");
+        assert_eq!(blob(&files, &manifest["layers"][0]).unwrap(), b"archive");
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::step::{Failed, fetch, is_installed, need, output, place, root};
-use crate::{axe, chart, python, site};
+use crate::{axe, chart, python, release, site};
 
 use super::packaging;
 use super::report::Report;
@@ -23,7 +23,7 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 14] = [
+const TOOLS: [Tool; 15] = [
     Tool {
         name: "zizmor",
         install: || Ok(vec![(packaging::ZIZMOR.to_owned(), packaging::zizmor()?.into())]),
@@ -34,6 +34,7 @@ const TOOLS: [Tool; 14] = [
     },
     Tool { name: "shellcheck", install: || need("shellcheck", "shellcheck").map(|()| Vec::new()) },
     Tool { name: "rpm", install: || need("rpmbuild", "rpm").map(|()| Vec::new()) },
+    Tool { name: "runc", install: || need("runc", "runc").map(|()| Vec::new()) },
     Tool { name: "groff", install: || need("groff", "groff-base").map(|()| Vec::new()) },
     Tool { name: "jq", install: || need("jq", "jq").map(|()| Vec::new()) },
     Tool {
@@ -42,10 +43,7 @@ const TOOLS: [Tool; 14] = [
     },
     Tool { name: "kube-apiserver", install: kube_apiserver },
     Tool { name: "kubectl", install: kubernetes_clients },
-    Tool {
-        name: "Helm",
-        install: || Ok(vec![(chart::VARIABLE.to_owned(), chart::helm()?.into())]),
-    },
+    Tool { name: "Helm", install: helm },
     Tool { name: "Prometheus and Alertmanager", install: prometheus },
     Tool { name: "Chromium", install: || install_browser().map(|()| Vec::new()) },
     Tool {
@@ -109,6 +107,14 @@ fn kube_apiserver() -> Result<Variables, Failed> {
     }
     let directory = String::from_utf8_lossy(&built.stdout).trim().to_owned();
     Ok(vec![("KUBEBUILDER_ASSETS".to_owned(), directory.into())])
+}
+
+/// Helm, and the chart as a registry would return it.
+fn helm() -> Result<Variables, Failed> {
+    let chart = root().canonicalize()?.join("target/chart.tgz");
+    release::chart::write_stored(&chart)?;
+    let environment = chart::helm()?.into();
+    Ok(vec![(chart::VARIABLE.to_owned(), environment), ("MOORING_CHART".to_owned(), chart.into())])
 }
 
 fn kubernetes_clients() -> Result<Variables, Failed> {

@@ -1,4 +1,4 @@
-//! The chart installed, upgraded and removed by the real Helm, on a real server: the model has no network policies.
+//! The chart of a release installed, upgraded and removed by the real Helm, on the model and on a real server.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,6 +20,8 @@ fn kubectl(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> Vec<String>
 /// Installs, upgrades and removes the chart. Nothing is left but the namespace, and what Kubernetes puts into each.
 fn assert_nothing_is_left(kubeconfig: &Path) {
     let Some(program) = require(find_kubectl(), "kubectl") else { return };
+    // As a registry returns it, where `cargo xtask test` stored it in a layout.
+    let chart = std::env::var("MOORING_CHART").unwrap_or_else(|_| ".".to_owned());
     let file = format!("--kubeconfig={}", kubeconfig.display());
     let run = |arguments: &[&str]| {
         let done = helm(&[arguments, &["--namespace", NAMESPACE, &file]].concat()).unwrap();
@@ -37,10 +39,10 @@ fn assert_nothing_is_left(kubeconfig: &Path) {
         "--set=azure.subscriptionId=00000000-0000-0000-0000-000000000001",
         "--set=azure.nodeResourceGroup=MC_x",
     ];
-    run(&[&["install", "mooring", "."], &values[..]].concat());
+    run(&[&["install", "mooring", &chart], &values[..]].concat());
     assert_eq!(get(&["deployments", "-n", NAMESPACE]), ["deployment.apps/mooring"]);
     assert!(!cluster().is_empty() && events() != before);
-    run(&["upgrade", "mooring", ".", "--reuse-values", "--set=replicas=3"]);
+    run(&["upgrade", "mooring", &chart, "--reuse-values", "--set=replicas=3"]);
     let replicas =
         ["get", "deployment", "mooring", "-n", NAMESPACE, "-o", "jsonpath={.spec.replicas}"];
     assert_eq!(kubectl(&program, kubeconfig, &replicas), ["3"]);
@@ -51,6 +53,16 @@ fn assert_nothing_is_left(kubeconfig: &Path) {
         left.iter().filter(|name| !of_kubernetes.contains(&name.as_str())).collect();
     assert!(left.is_empty() && cluster().is_empty(), "{left:?} {:?}", cluster());
     assert_eq!(events(), before);
+}
+
+#[test]
+fn chart_comes_and_goes_on_the_model() {
+    if helm(&["version"]).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let sim = crate::common::Sim::start(&folder.path().join("sim"), &["--kube-port", "0"]);
+    assert_nothing_is_left(Path::new(&sim.variable("KUBECONFIG")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
