@@ -19,6 +19,18 @@ struct InstallNames {
 
 /// Returns the commands for a cluster: those before the installation, and the installation.
 pub(super) fn commands(cluster: &ConnectedCluster) -> (Vec<String>, String) {
+    names(cluster).commands()
+}
+
+/// Returns the command that checks whether the nodes of the cluster can pull an image.
+pub(super) fn check_pull(cluster: &ConnectedCluster, image: &str) -> String {
+    let InstallNames { cluster, resource_group, .. } = names(cluster);
+    let registry = image.split_once('/').map_or("REGISTRY", |(registry, _)| registry);
+    let registry = shell_word(registry);
+    format!("az aks check-acr --name {cluster} --resource-group {resource_group} --acr {registry}")
+}
+
+fn names(cluster: &ConnectedCluster) -> InstallNames {
     let (facts, scope) = (&cluster.facts, cluster.scope.as_ref());
     let id = cluster.facts.identity.id.as_deref().unwrap_or_default();
     let of_id = |kind: &str| {
@@ -29,7 +41,7 @@ pub(super) fn commands(cluster: &ConnectedCluster) -> (Vec<String>, String) {
         name.map_or_else(|| placeholder.to_owned(), |name| shell_word(&name))
     };
     let subscription = scope.map(|scope| scope.subscription.clone());
-    let names = InstallNames {
+    InstallNames {
         subscription: known(subscription.or_else(|| of_id("subscriptions")), "SUBSCRIPTION-ID"),
         resource_group: known(of_id("resourceGroups"), "RG"),
         cluster: known(facts.identity.name.clone(), "CLUSTER"),
@@ -38,8 +50,7 @@ pub(super) fn commands(cluster: &ConnectedCluster) -> (Vec<String>, String) {
             "MC_RG_CLUSTER_REGION",
         ),
         namespace: shell_word(&facts.controller.namespace),
-    };
-    names.commands()
+    }
 }
 
 impl InstallNames {

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use mooring_controller::run::Api;
 use mooring_nodes::ClusterFacts;
 use mooring_workflow::published::SourceState;
 
@@ -108,6 +109,72 @@ async fn controller_has_its_state_version_and_record() {
         let (state, shown, _, names) = shown(&facts).await;
         assert_eq!((state, names.as_str()), (expected, "running record"));
         assert!(shown.starts_with(message), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn installed_controller_that_does_not_lead_names_why() {
+    let pod = |status: &str| {
+        format!(
+            r#"{{"items": [{{"spec": {{"nodeName": "n"}}, "status": {{"containerStatuses": [{status}]}}}}]}}"#
+        )
+    };
+    let waiting = |reason: &str| {
+        let image = "registry.example/mooring:0.2.0";
+        pod(&format!(r#"{{"image": "{image}", "state": {{"waiting": {{"reason": "{reason}"}}}}}}"#))
+    };
+    let check = "az aks check-acr --name demo --resource-group RG --acr registry.example";
+    let kubectl = "kubectl --namespace mooring-system ";
+    let of_chart = "--selector app.kubernetes.io/name=mooring";
+    for (status, body, expected, why, fix) in [
+        (
+            200,
+            waiting("ImagePullBackOff"),
+            CheckState::Failed,
+            "its image registry.example/mooring:0.2.0 cannot be pulled",
+            check.to_owned(),
+        ),
+        (
+            200,
+            waiting("CrashLoopBackOff"),
+            CheckState::Failed,
+            "its pods stop",
+            format!("{kubectl}logs --previous {of_chart}"),
+        ),
+        (
+            200,
+            waiting("ContainerCreating"),
+            CheckState::Warning,
+            "no replica leads",
+            format!("{kubectl}logs {of_chart}"),
+        ),
+        (
+            200,
+            r#"{"items": [{}]}"#.to_owned(),
+            CheckState::Warning,
+            "none of its pods has a node",
+            format!("{kubectl}describe deployments,replicasets,pods {of_chart}"),
+        ),
+        (
+            403,
+            "no".to_owned(),
+            CheckState::Warning,
+            "no replica leads, and its pods were not read: ",
+            format!("{kubectl}get pods {of_chart}"),
+        ),
+    ] {
+        let mut facts = facts([]);
+        facts.identity.name = Some("demo".to_owned());
+        facts.controller.state = "not-running";
+        facts.controller.version = Some(env!("CARGO_PKG_VERSION").to_owned());
+        let path = "/api/v1/namespaces/mooring-system/pods?labelSelector=app.kubernetes.io%2Fname%3Dmooring";
+        let mut cluster = cluster(facts);
+        cluster.api = Api::new(Server::default().with(path, status, &body).client());
+        let first = &controller(&cluster).await[0];
+        let message =
+            format!("{} is installed in mooring-system, but {why}", env!("CARGO_PKG_VERSION"));
+        assert!(first.message.starts_with(&message), "{}", first.message);
+        assert_eq!((first.state, first.fix.as_deref()), (expected, Some(fix.as_str())), "{why}");
     }
 }
 

@@ -152,7 +152,6 @@ fn commands_of_the_install_page_succeed_in_the_simulator() {
     let helm = require(std::env::var_os("MOORING_HELM_ENVIRONMENT"), "Helm");
     let (Some(helm), Some(_)) = (helm, require(find_kubectl(), "kubectl")) else { return };
     let mut machine = Machine::new(&Path::new(&helm).join("bin/helm"));
-    machine.run("kubectl create namespace mooring-system");
     machine.start_controller();
     let page = pages().into_iter().find(|page| page.name == "docs/INSTALL.md").unwrap();
     let mut printed = String::new();
