@@ -42,7 +42,7 @@ mod size;
 
 mod paths;
 
-pub use boundary::{Boundary, NotABoundary};
+pub use boundary::Boundary;
 pub use features::{DropReason, DroppedFeature, Features};
 pub use format::{CustomDataForm, UnknownFormat};
 pub use node_bootstrap::NodeBootstrap;
