@@ -30,16 +30,16 @@ mod version;
 mod wait;
 pub mod world;
 
-pub use format::time::parse_duration;
-pub use node::{compare, nbc, secrets};
+pub use cli::parse_duration;
+pub use node::{inputs, nbc};
+
+pub use version::VERSION;
 
 use std::ffi::OsString;
 
 use cli::{Command, Invocation, UsageError};
-use node::agent::Agent;
-use node::log::Log;
+use node::agent::{Agent, Log};
 use node::paths::Layout;
-pub use version::VERSION;
 use world::{Host, Stream, World};
 
 /// Root directory of the node's fixed paths, like `--root`.
@@ -69,7 +69,7 @@ pub fn run_as(version: &'static str, words: &[OsString], world: &mut dyn World) 
         Err(error) => {
             world.print(Stream::Out, format!("{error}\n").as_bytes());
             if asks_for_provision(&command) {
-                provision::leave_early_result(world, &layout, &error);
+                provision::result::leave_early_result(world, &layout, &error);
             }
             return 1;
         }
@@ -90,7 +90,7 @@ fn dispatch(agent: &mut Agent<'_>, command: &Command) -> u8 {
             leave_result_on_panic(agent);
             provision::provision(agent, flags)
         }
-        Command::RegistryLogin(flags) => registry::login(agent, flags, &preflight::find_oras),
+        Command::RegistryLogin(flags) => registry::login(agent, flags),
         Command::ProvisionWait { timeout } => wait::provision_wait(agent, *timeout),
         Command::Version => print(agent, &[VERSION, "\n"].concat()),
         Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),
@@ -111,7 +111,7 @@ fn leave_result_on_panic(agent: &mut Agent<'_>) {
         let mut world = Host::default();
         let error = format!("panic during provisioning at {place}");
         world.print(Stream::Err, format!("{error}\n").as_bytes());
-        provision::leave_last_result(&mut world, &layout, &error);
+        provision::result::leave_last_result(&mut world, &layout, &error);
     };
     agent.world.on_panic(None, Box::new(last_words));
 }
@@ -124,7 +124,7 @@ fn refuse(world: &mut dyn World, layout: &Layout, error: &UsageError) -> u8 {
         world.print(Stream::Out, cli::general_help().as_bytes());
     }
     if error.of_provision {
-        provision::leave_early_result(world, layout, error.text.trim_end());
+        provision::result::leave_early_result(world, layout, error.text.trim_end());
     }
     error.exit_code
 }

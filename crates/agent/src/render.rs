@@ -6,14 +6,12 @@ use mooring_contract::custom_data::{Boundary, CSE_COMMAND, CustomData, CustomDat
 use mooring_contract::node_config::{self, validate};
 use mooring_redact::Redactor;
 
-use crate::VERSION;
 use crate::cli::{RenderFlags, Rendered};
-use crate::environment;
-use crate::format::go_text::read_failure;
-use crate::node::host_info::{ContainerdProbe, read_components};
+use crate::format::read_failure;
+use crate::node::inputs::{ContainerdProbe, MAX_FILE_BYTES, read_components};
 use crate::node::paths::{COMPONENTS, Layout};
-use crate::node::secrets::MAX_FILE_BYTES;
 use crate::world::{Stream, World};
+use crate::{VERSION, environment};
 
 /// Begins what is shown in the place of custom data.
 const MASKED_NOTICE: &str =

@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use mooring_redact::{MASK, ProxyUrl, identifier};
 
-use crate::format::time::parse_duration;
-
 /// The flags of a command; all commands have `help` and `h`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Flags {
@@ -114,6 +112,37 @@ fn boolean(value: &OsStr) -> Option<bool> {
     }
 }
 
+/// A deadline beyond a year is a slip of the pen.
+const MAX_SECONDS: f64 = 366.0 * 86_400.0;
+
+/// Parses a duration such as `1h30m`, `15m`, `90s`, `1.5s` or `100ms`; a number without a unit is in seconds.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    if let Ok(seconds) = text.parse::<u32>() {
+        return Some(Duration::from_secs(u64::from(seconds)));
+    }
+    let mut rest = text;
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').filter(|&at| at > 0)?;
+        let (number, unit_on) = rest.split_at(digits);
+        let unit_len =
+            unit_on.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(unit_on.len());
+        let (unit, behind) = unit_on.split_at(unit_len);
+        let seconds = match unit {
+            "h" => 3600.0,
+            "m" => 60.0,
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" | "µs" => 1e-6,
+            "ns" => 1e-9,
+            _ => return None,
+        };
+        total += number.parse::<f64>().ok()? * seconds;
+        rest = behind;
+    }
+    (!text.is_empty() && total <= MAX_SECONDS).then(|| Duration::from_secs_f64(total))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,6 +187,25 @@ mod tests {
             ("what?", "what?"),
         ] {
             assert_eq!(word(typed), expected);
+        }
+    }
+
+    #[test]
+    fn durations_are_parsed_in_common_forms() {
+        let milliseconds = |text| parse_duration(text).map(|duration| duration.as_millis());
+        assert_eq!(milliseconds("90"), Some(90_000));
+        assert_eq!(milliseconds("15m"), Some(900_000));
+        assert_eq!(milliseconds("1h30m"), Some(5_400_000));
+        assert_eq!(milliseconds("1.5s"), Some(1500));
+        assert_eq!(milliseconds("100ms"), Some(100));
+        assert_eq!(milliseconds("7000us"), Some(7));
+        assert_eq!(milliseconds("7000µs"), Some(7));
+        assert_eq!(milliseconds("7000000ns"), Some(7));
+        // 366 days are the most.
+        assert_eq!(milliseconds("8784h"), Some(31_622_400_000));
+        assert_eq!(milliseconds("8784h1s"), None);
+        for bad in ["", "m", "15x", "-5s", "1..5s", "5m3", "1e9h", "9999999h", " 5s"] {
+            assert_eq!(milliseconds(bad), None, "{bad}");
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) fn of_command(name: &str) -> Option<String> {
         "version" => VERSION_HELP,
         "render" => RENDER,
         "preflight" => PREFLIGHT,
-        "registry-login" => return Some(crate::registry::help()),
+        "registry-login" => REGISTRY_LOGIN,
         "check-hotfix" => CHECK_HOTFIX,
         "download-hotfix" => DOWNLOAD_HOTFIX,
         "apply-embedded-hotfix" => APPLY_EMBEDDED_HOTFIX,
@@ -203,6 +203,44 @@ USAGE:
 
 EXIT CODE:
    0
+";
+
+const REGISTRY_LOGIN: &str = "\
+NAME:
+   aks-node-controller registry-login - log this node in to its bootstrap registry
+
+USAGE:
+   aks-node-controller registry-login --registry HOST --client-id ID --tenant-id ID [options]
+
+OPTIONS:
+   --registry HOST         the registry; a path after the host is dropped
+   --client-id ID          the kubelet identity; without it or the tenant, pulls stay anonymous
+   --tenant-id ID          its tenant
+   --ca-file FILE          certificates to trust in addition to the system's
+   --registry-config FILE  path of the login of oras (default: /etc/oras/config.yaml)
+   --budget DURATION       total time (default: 10m); with CSE_STARTTIME_SECONDS set, at most
+                           780 seconds from there
+   --attempt-timeout DURATION  for one request (default: 30s)
+   --help, -h              show help
+
+   HTTPS_PROXY and NO_PROXY apply to the registry, never to IMDS.
+   For tests: --imds-endpoint URL, --registry-endpoint URL.
+
+STEPS:
+   1. oras       find the oras binary (232 if it is missing)
+   2. anonymous  list the registry without an identity; if that works, done (211)
+   3. identity   get a token of the kubelet identity from IMDS (210, 212)
+   4. exchange   exchange it for a refresh token at the registry (211, 212)
+   5. permission check that the token may pull (212)
+   6. login      `oras login`, the token on standard input (211, 212)
+EXIT CODE:
+   0    logged in, or no login needed
+   210  IMDS returned no usable response
+   211  the registry could not be reached: DNS, connection, TLS, timeout, server error
+   212  denied: by IMDS, by the registry, or because of a missing permission
+   232  oras is missing on this image
+   124  timed out before a step could be tried
+   1    usage error, or another failure of oras
 ";
 
 #[cfg(test)]

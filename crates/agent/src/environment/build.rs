@@ -3,9 +3,9 @@
 use mooring_codes::Date;
 use mooring_contract::NodeConfig;
 
-use super::{
-    ContainerdLayout, Environment, GpuImages, Note, cloud, cluster, files, gpu, identity, network,
-    node, paths,
+use crate::environment::{
+    ContainerdLayout, Environment, GpuImages, Note, command, config, containerd, corefile, gpu,
+    kubelet,
 };
 
 /// An environment, and what is worth a line in the log.
@@ -27,35 +27,26 @@ pub enum BuildError {
     },
 }
 
-impl BuildError {
-    /// A short, stable word for labels and conditions.
-    pub fn reason(&self) -> &'static str {
-        match self {
-            Self::Nul { .. } => "NulInVariable",
-        }
-    }
-}
-
 /// Builds the environment for the scripts of an image. Some rules depend on its version; an image of unknown version gets
 /// what the scripts of every image understand.
 pub fn build(
-    config: &NodeConfig,
+    node_config: &NodeConfig,
     gpu_images: &GpuImages,
     containerd: ContainerdLayout,
     image: Option<Date>,
 ) -> Result<Built, BuildError> {
     let mut environment = Environment::default();
-    paths::variables(&mut environment);
-    node::variables(config, &mut environment);
-    identity::variables(config, &mut environment);
-    cluster::variables(config, &mut environment);
-    cloud::variables(config, &mut environment);
-    network::variables(config, &mut environment);
-    files::kubelet::variables(config, &mut environment);
-    files::containerd::variables(config, containerd, &mut environment);
-    gpu::variables(config, gpu_images, image, &mut environment);
-    files::corefile::variables(config, &mut environment);
-    let note = files::sysctl::variables(config, &mut environment);
+    command::variables(&mut environment);
+    config::identity(node_config, &mut environment);
+    config::cluster(node_config, &mut environment);
+    config::cloud(node_config, &mut environment);
+    config::network(node_config, &mut environment);
+    config::node(node_config, &mut environment);
+    kubelet::variables(node_config, &mut environment);
+    containerd::variables(node_config, containerd, &mut environment);
+    gpu::variables(node_config, gpu_images, image, &mut environment);
+    corefile::variables(node_config, &mut environment);
+    let note = kubelet::sysctl(node_config, &mut environment);
     if let Some(variable) = environment.first_with_nul() {
         return Err(BuildError::Nul { variable: variable.to_owned() });
     }

@@ -2,15 +2,13 @@
 
 use std::io;
 
-use super::pointer::{self, Pointer};
-use super::policy::{self, NOT_APPLIED, Policy};
-use super::state::finish_pending;
-use super::version::is_hotfix_of;
-use super::{binary, scripts, write_files};
-use crate::format::event::{EventLevel, Task};
-use crate::format::go_text::read_failure;
-use crate::node::agent::Agent;
-use crate::node::log::LogValue::Text;
+use crate::format::read_failure;
+use crate::hotfix::pointer::{self, Pointer};
+use crate::hotfix::{
+    self, NOT_APPLIED, Policy, agent_package, finish_pending, is_hotfix_of, scripts, write_files,
+};
+use crate::node::agent::LogValue::Text;
+use crate::node::agent::{Agent, EventLevel, Task};
 use crate::node::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
@@ -30,7 +28,7 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
     agent.info("aks-node-controller hotfix download started", &[]);
     let start = agent.world.now();
     finish_pending(agent);
-    let policy = policy::read(agent);
+    let policy = hotfix::read_policy(agent);
     let pointer = pointer::of_node(agent.world, &agent.layout).unwrap_or_else(|error| {
         agent.warn("failed to read the hotfix pointer", &[("error", Text(&error))]);
         Pointer::default()
@@ -136,7 +134,7 @@ fn take_binary(agent: &mut Agent<'_>, policy: Policy, pointer: &Pointer) -> Part
     if policy != Policy::Full {
         return not_taken(agent, "binary", policy, asked, NOT_APPLIED);
     }
-    match binary::take(agent, asked) {
+    match agent_package::take(agent, asked) {
         Ok(version) => Part { text: version, failed: None },
         Err(failure) => Part {
             text: format!("{asked} failed: {}", failure.text),

@@ -5,13 +5,12 @@ use std::io;
 
 use mooring_contract::json::{Dialect, Error, Escape, JsonLayout, MAX_DEPTH, Reader, Writer};
 
-use super::replace::replace;
-use super::version::base;
-use crate::format::go_text::{json_error, path_error, read_failure};
-use crate::format::json;
+use crate::format::{self, json_error, path_error, read_failure};
+use crate::hotfix::base;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue::Text;
+use crate::node::agent::LogValue::Text;
 use crate::node::paths::{HOTFIX_POINTER, Layout as NodeLayout};
+use crate::node::report::replace_with;
 use crate::world::{ReadFailure, World};
 
 /// Twice the largest message of the live-patching service.
@@ -56,13 +55,13 @@ impl Pointer {
             [("version", &self.version), ("scripts_version", &self.scripts_version)]
         {
             if !value.is_empty() {
-                json::write_member(&mut writer, name, value);
+                format::write_member(&mut writer, name, value);
             }
         }
         writer.name("hotfixes");
         writer.open_object();
         for (base, version) in &self.hotfixes {
-            json::write_member(&mut writer, base, version);
+            format::write_member(&mut writer, base, version);
         }
         writer.close_object();
         writer.close_object();
@@ -73,21 +72,21 @@ impl Pointer {
 fn parse(text: &[u8]) -> Result<Pointer, Error> {
     let mut reader = Reader::new(text, Dialect::Go);
     let mut pointer = Pointer::default();
-    json::members_or_null(
-        &mut reader,
-        &mut |reader, name| match name.to_ascii_lowercase().as_str() {
-            "version" => read_version(reader, &mut pointer.version),
-            "scripts_version" => read_version(reader, &mut pointer.scripts_version),
-            "hotfixes" => read_hotfixes(reader, &mut pointer.hotfixes),
-            _ => reader.skip(MAX_DEPTH),
-        },
-    )?;
+    format::members_or_null(&mut reader, &mut |reader, name| match name
+        .to_ascii_lowercase()
+        .as_str()
+    {
+        "version" => read_version(reader, &mut pointer.version),
+        "scripts_version" => read_version(reader, &mut pointer.scripts_version),
+        "hotfixes" => read_hotfixes(reader, &mut pointer.hotfixes),
+        _ => reader.skip(MAX_DEPTH),
+    })?;
     reader.end()?;
     Ok(pointer)
 }
 
 fn read_version(reader: &mut Reader<'_>, version: &mut String) -> Result<(), Error> {
-    if !json::is_null(reader)? {
+    if !format::is_null(reader)? {
         reader.string()?.trim().clone_into(version);
     }
     Ok(())
@@ -98,11 +97,11 @@ pub(super) fn read_hotfixes(
     reader: &mut Reader<'_>,
     hotfixes: &mut BTreeMap<String, String>,
 ) -> Result<(), Error> {
-    if json::is_null(reader)? {
+    if format::is_null(reader)? {
         hotfixes.clear();
         return Ok(());
     }
-    json::members(reader, &mut |reader, base| {
+    format::members(reader, &mut |reader, base| {
         let mut version = String::new();
         read_version(reader, &mut version)?;
         hotfixes.insert(base.to_owned(), version);
@@ -140,7 +139,7 @@ pub(super) fn stage(
     }
     let path = agent.layout.at(HOTFIX_POINTER);
     let mode = agent.world.entry(&path).map_or(PUBLIC, |entry| entry.mode & 0o777);
-    replace(agent.world, &path, TEMPORARY, text.as_bytes(), mode)
+    replace_with(agent.world, &path, &path.with_file_name(TEMPORARY), text.as_bytes(), mode)
         .map_err(|error| path_error("write", HOTFIX_POINTER.as_ref(), &error))?;
     agent.info("staged hotfix pointer for download-hotfix", &[("path", Text(HOTFIX_POINTER))]);
     Ok(())

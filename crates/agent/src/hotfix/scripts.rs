@@ -8,13 +8,12 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use mooring_redact::identifier;
+use serde::{Deserialize, Serialize};
 
-use super::gzip::crc32;
-use super::record::{HotfixRecord, Placed, read as read_record};
-use super::replace::write_temporary;
-use super::write_files::WriteFile;
-use crate::format::go_text::path_error;
+use crate::format::path_error;
+use crate::hotfix::write_files::{WriteFile, crc32};
 use crate::node::paths::{AGENT, HOTFIX_AGENT, HOTFIX_POLICY, HOTFIX_RECORD, Layout};
+use crate::node::report::{replace_with, write_temporary};
 use crate::world::{EntryKind, Replace, World};
 
 /// The directories in which hotfixes may write.
@@ -236,6 +235,55 @@ fn is_new(world: &mut dyn World, path: &Path, file: &Placed) -> bool {
         .entry(path)
         .is_ok_and(|entry| entry.kind == EntryKind::File && entry.length == file.length);
     is_file && world.read(path, file.length).is_ok_and(|content| crc32(&content) == file.checksum)
+}
+
+/// The record's name while it is written.
+const TEMPORARY: &str = ".aks-node-controller-hotfix-state-new";
+/// More than a record of 256 files with the longest paths.
+const MAX_BYTES: u64 = 2 << 20;
+
+/// A record of the scripts and the agent that hotfixes installed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct HotfixRecord {
+    /// The version of the scripts in place, or being put in place.
+    pub(crate) scripts: String,
+    /// The version of the scripts before that.
+    previous: String,
+    /// The version of the hotfix agent, if one was installed.
+    pub(crate) binary: String,
+    /// True while the files are being put in place.
+    #[serde(rename = "pending")]
+    pub(crate) is_pending: bool,
+    files: Vec<Placed>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Placed {
+    path: String,
+    length: u64,
+    checksum: u32,
+    /// True if the file existed before.
+    replaces: bool,
+}
+
+/// Reads the node's record; without a readable one, hotfixes have changed nothing.
+pub(crate) fn read_record(world: &mut dyn World, layout: &Layout) -> Option<HotfixRecord> {
+    serde_json::from_slice(&world.read(&layout.at(HOTFIX_RECORD), MAX_BYTES).ok()?).ok()
+}
+
+impl HotfixRecord {
+    /// Replaces the node's record in one instant.
+    pub(super) fn write(&self, world: &mut dyn World, layout: &Layout) -> io::Result<()> {
+        let path = layout.at(HOTFIX_RECORD);
+        replace_with(
+            world,
+            &path,
+            &path.with_file_name(TEMPORARY),
+            &serde_json::to_vec(self)?,
+            0o644,
+        )
+    }
 }
 
 #[cfg(test)]

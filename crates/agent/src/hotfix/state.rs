@@ -1,13 +1,10 @@
 //! Versions of the agent and the scripts that a node is bootstrapped with.
 
-use super::pointer::Pointer;
-use super::policy::{self, Policy};
-use super::record;
-use super::scripts::settle;
-use super::version::is_hotfix_of;
-use crate::format::event::{EventLevel, Task};
-use crate::node::agent::Agent;
-use crate::node::log::LogValue::Text;
+use crate::hotfix::pointer::Pointer;
+use crate::hotfix::scripts::{read_record, settle};
+use crate::hotfix::{Policy, find_policy, is_hotfix_of};
+use crate::node::agent::LogValue::Text;
+use crate::node::agent::{Agent, EventLevel, Task};
 use crate::node::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
 
@@ -30,13 +27,13 @@ pub(crate) fn find_not_taken(
     own: &str,
 ) -> Option<(String, Policy)> {
     let version = pointer.agent_version(own)?.to_owned();
-    let (policy, _) = policy::find(world, layout);
+    let (policy, _) = find_policy(world, layout);
     let is_excluded = is_hotfix_of(own, &version) == Some(true) && policy != Policy::Full;
     is_excluded.then_some((version, policy))
 }
 
-pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> HotfixState {
-    let record = record::read(world, layout).unwrap_or_default();
+pub(crate) fn read_state(world: &mut dyn World, layout: &Layout) -> HotfixState {
+    let record = read_record(world, layout).unwrap_or_default();
     let beside = world.entry(&layout.at(HOTFIX_AGENT));
     let is_there =
         beside.is_ok_and(|entry| entry.kind != EntryKind::Folder && entry.mode & 0o111 != 0);
@@ -65,7 +62,7 @@ impl HotfixState {
 
 /// Completes an interrupted `download-hotfix`, so that all scripts have the same version.
 pub(crate) fn finish_pending(agent: &mut Agent<'_>) {
-    let Some(record) = record::read(agent.world, &agent.layout) else { return };
+    let Some(record) = read_record(agent.world, &agent.layout) else { return };
     if !record.is_pending {
         return;
     }

@@ -1,16 +1,19 @@
-//! Context of every command: the world, the paths, the log and the events.
+//! Context of every command: the world, the paths, the log (one JSON object a line, in a file and on standard error) and
+//! the events that the guest agent carries to Azure.
 
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use mooring_contract::json::{Escape, JsonLayout, Writer};
 use mooring_redact::Redactor;
 
-use super::log::LogValue::{self, Text};
-use super::log::{Level, Log};
-use super::paths::{EVENTS_DIR, LOG_FILE, Layout};
-use crate::format::event::{EventLevel, Task, event_json};
-use crate::format::go_text::path_error;
-use crate::format::time::{TimeFormat, unix_nanoseconds};
-use crate::world::World;
+use crate::format::{path_error, write_member};
+use crate::node::agent::LogValue::Text;
+use crate::node::paths::{EVENTS_DIR, FALLBACK_LOG_FILE, LOG_FILE, Layout};
+use crate::world::{Stream, World};
 
 /// Mode of what every account may read.
 const PUBLIC: u32 = 0o644;
@@ -110,5 +113,237 @@ impl<'w> Agent<'w> {
                 self.error("aks-node-controller failed", &[("error", Text(error))]);
             }
         }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+impl Level {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "INFO",
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LogValue<'a> {
+    Text(&'a str),
+    Number(i64),
+    Null,
+}
+
+pub(crate) struct Log {
+    /// `None` if something other than a regular file has the log's name: then records go to standard error alone.
+    file: Option<PathBuf>,
+}
+
+impl Log {
+    /// Opens the log; the error is for users.
+    pub(crate) fn open(world: &mut dyn World, layout: &Layout) -> Result<Self, String> {
+        let wanted = layout.at(LOG_FILE);
+        let folder = wanted.parent().unwrap_or(&wanted);
+        let file = match world.create_dir_all(folder) {
+            Ok(()) => wanted.clone(),
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                return Ok(Self { file: None });
+            }
+            Err(_) => PathBuf::from(FALLBACK_LOG_FILE),
+        };
+        // Nothing is written, but the file is created, with the mode it must have.
+        match world.append(&file, b"") {
+            Ok(()) => Ok(Self { file: Some(file) }),
+            // A link or a FIFO must not stop the boot.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(Self { file: None }),
+            Err(error) => {
+                let shown = if file == wanted { LOG_FILE } else { FALLBACK_LOG_FILE };
+                let error = path_error("open", shown.as_ref(), &error);
+                Err(format!("failed to open log file: {error}"))
+            }
+        }
+    }
+
+    pub(crate) fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Writes a record, also to standard error. A full disk must not end a bootstrap.
+    pub(crate) fn write(
+        &self,
+        world: &mut dyn World,
+        clock: &TimeFormat,
+        redactor: &Redactor,
+        level: Level,
+        message: &str,
+        attributes: &[(&str, LogValue<'_>)],
+    ) {
+        let mut record = Writer::new(JsonLayout::Compact, Escape::Log);
+        record.open_object();
+        write_member(&mut record, "time", &clock.log_stamp(world.now()));
+        write_member(&mut record, "level", level.as_str());
+        write_member(&mut record, "msg", &redactor.redact(message));
+        for (name, value) in attributes {
+            record.name(name);
+            match value {
+                LogValue::Text(text) => record.string(&redactor.redact(text)),
+                LogValue::Number(number) => record.integer(*number),
+                LogValue::Null => record.raw("null"),
+            }
+        }
+        record.close_object();
+        let line = record.finish() + "\n";
+        if let Some(file) = &self.file {
+            let _ = world.append(file, line.as_bytes());
+        }
+        world.print(Stream::Err, line.as_bytes());
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    Provision,
+    ProvisionWait,
+    CompareEnvs,
+    RegistryLogin,
+    CheckHotfix,
+    DownloadHotfix,
+    Hotfix,
+}
+
+impl Task {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Provision => "Provision",
+            Self::ProvisionWait => "ProvisionWait",
+            Self::CompareEnvs => "CompareEnvs",
+            Self::RegistryLogin => "RegistryLogin",
+            Self::CheckHotfix => "CheckHotfix",
+            Self::DownloadHotfix => "DownloadHotfix",
+            Self::Hotfix => "Hotfix",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EventLevel {
+    Informational,
+    Error,
+}
+
+/// Returns an event file's content: one line without a line end, keys in the guest agent's order.
+pub(crate) fn event_json(
+    task: Task,
+    level: EventLevel,
+    message: &str,
+    (start, end): (SystemTime, SystemTime),
+    clock: &TimeFormat,
+) -> String {
+    let milliseconds = end.duration_since(start).unwrap_or_default().as_millis();
+    let (start, end) = (clock.event_stamp(start), clock.event_stamp(end));
+    let separator = if message.is_empty() { "" } else { " | " };
+    let message =
+        format!("{message}{separator}startTime={start} endTime={end} durationMs={milliseconds}");
+    let level = match level {
+        EventLevel::Informational => "Informational",
+        EventLevel::Error => "Error",
+    };
+    let task = format!("AKS.AKSNodeController.{}", task.as_str());
+    let mut event = Writer::new(JsonLayout::Compact, Escape::HtmlReplaced);
+    event.open_object();
+    for (name, value) in [
+        ("Timestamp", start.as_str()),
+        ("OperationId", &end),
+        ("Version", "1.23"),
+        ("TaskName", &task),
+        ("EventLevel", level),
+        ("Message", &message),
+        ("EventPid", "0"),
+        ("EventTid", "0"),
+    ] {
+        write_member(&mut event, name, value);
+    }
+    event.close_object();
+    event.finish()
+}
+
+/// Larger than any zone's file.
+const MAX_ZONE_BYTES: u64 = 64 * 1024;
+
+/// Turns instants into the texts that logs and events carry.
+#[derive(Debug, Clone)]
+pub(crate) struct TimeFormat {
+    zone: TimeZone,
+}
+
+impl TimeFormat {
+    /// Returns the time zone: `TZ`, else the host's, else UTC.
+    pub(crate) fn local(world: &mut dyn World) -> Self {
+        let file = match world.variable("TZ") {
+            None => PathBuf::from("/etc/localtime"),
+            Some(name) => {
+                let name = name.to_string_lossy();
+                Path::new("/usr/share/zoneinfo").join(name.trim_start_matches(':'))
+            }
+        };
+        let zone = world.read(&file, MAX_ZONE_BYTES).ok();
+        let zone = zone.and_then(|rules| TimeZone::tzif("local", &rules).ok());
+        Self { zone: zone.unwrap_or(TimeZone::UTC) }
+    }
+
+    /// Formats `2026-11-15T02:15:28.123456789Z`, without trailing zeros.
+    pub(crate) fn log_stamp(&self, instant: SystemTime) -> String {
+        let stamp = self.zoned(instant).strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string();
+        match stamp.strip_suffix("+00:00") {
+            Some(utc) => format!("{utc}Z"),
+            None => stamp,
+        }
+    }
+
+    /// `2026-11-15 02:15:28.123`, cut, not rounded.
+    pub(crate) fn event_stamp(&self, instant: SystemTime) -> String {
+        self.zoned(instant).strftime("%Y-%m-%d %H:%M:%S.%3f").to_string()
+    }
+
+    fn zoned(&self, instant: SystemTime) -> Zoned {
+        Timestamp::try_from(instant).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
+    }
+}
+
+/// Nanoseconds since 1970, for names of event files.
+pub(crate) fn unix_nanoseconds(instant: SystemTime) -> u128 {
+    instant.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn instant(nanoseconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds)
+    }
+
+    #[test]
+    fn log_stamps_have_no_zeros_at_the_end() {
+        let clock = TimeFormat { zone: TimeZone::UTC };
+        assert_eq!(clock.log_stamp(instant(1_000_000_000)), "1970-01-01T00:00:01Z");
+        assert_eq!(clock.log_stamp(instant(1_120_000_000)), "1970-01-01T00:00:01.12Z");
+        assert_eq!(clock.log_stamp(instant(1_000_000_007)), "1970-01-01T00:00:01.000000007Z");
+    }
+
+    #[test]
+    fn stamps_show_the_zone_of_the_machine() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let clock = TimeFormat { zone };
+        assert_eq!(clock.log_stamp(instant(500_000_000)), "1970-01-01T02:00:00.5+02:00");
+        assert_eq!(clock.event_stamp(instant(999_999_999)), "1970-01-01 02:00:00.999");
     }
 }

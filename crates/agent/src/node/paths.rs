@@ -69,6 +69,30 @@ impl Layout {
     }
 }
 
+/// A node, or a mounted image, and where its fixed paths are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site<'a> {
+    pub(crate) stage: PreflightStage,
+    pub(crate) layout: &'a Layout,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PreflightStage {
+    /// On a node that is about to be bootstrapped.
+    Node,
+    /// On an image that is about to be shipped, mounted somewhere.
+    Image,
+}
+
+impl PreflightStage {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Image => "image",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

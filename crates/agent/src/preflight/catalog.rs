@@ -2,8 +2,11 @@
 
 use mooring_codes::Owner;
 
-use super::check::{CheckNeed, PreflightCheck};
-use super::{hotfix, image, network, node, oras};
+use crate::preflight::checks::{
+    clock, components, config, config_mode, containerd, hotfix, kubelet, left_over, program, space,
+    start_script,
+};
+use crate::preflight::{CheckNeed, PreflightCheck, network, oras};
 
 /// Every check, in the order in which fatal findings count.
 pub(crate) const CHECKS: &[PreflightCheck] = &[
@@ -13,7 +16,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: Some(240),
         audience: Owner::Operator,
-        find: node::left_over,
+        find: left_over,
     },
     PreflightCheck {
         name: "config",
@@ -21,7 +24,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Config,
         code: Some(240),
         audience: Owner::Operator,
-        find: node::config,
+        find: config,
     },
     PreflightCheck {
         name: "oras",
@@ -37,7 +40,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: Some(65),
         audience: Owner::Image,
-        find: image::start_script,
+        find: start_script,
     },
     PreflightCheck {
         name: "components",
@@ -45,7 +48,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: Some(240),
         audience: Owner::Image,
-        find: image::components,
+        find: components,
     },
     PreflightCheck {
         name: "containerd",
@@ -53,7 +56,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: image::containerd,
+        find: containerd,
     },
     PreflightCheck {
         name: "kubelet",
@@ -61,7 +64,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: image::kubelet,
+        find: kubelet,
     },
     PreflightCheck {
         name: "jq",
@@ -69,7 +72,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: |world, facts| image::program(world, facts, "jq"),
+        find: |world, facts| program(world, facts, "jq"),
     },
     PreflightCheck {
         name: "systemctl",
@@ -77,7 +80,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: |world, facts| image::program(world, facts, "systemctl"),
+        find: |world, facts| program(world, facts, "systemctl"),
     },
     PreflightCheck {
         name: "curl",
@@ -85,7 +88,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: |world, facts| image::program(world, facts, "curl"),
+        find: |world, facts| program(world, facts, "curl"),
     },
     PreflightCheck {
         name: "config-mode",
@@ -93,7 +96,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Config,
         code: None,
         audience: Owner::Operator,
-        find: node::config_mode,
+        find: config_mode,
     },
     PreflightCheck {
         name: "space",
@@ -101,7 +104,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Node,
         code: None,
         audience: Owner::Operator,
-        find: node::space,
+        find: space,
     },
     PreflightCheck {
         name: "clock",
@@ -109,7 +112,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Node,
         code: None,
         audience: Owner::Platform,
-        find: node::clock,
+        find: clock,
     },
     PreflightCheck {
         name: "hotfix",
@@ -117,7 +120,7 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
         needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
-        find: hotfix::hotfix,
+        find: hotfix,
     },
 ];
 

@@ -7,9 +7,8 @@ use mooring_codes::Owner;
 use mooring_contract::node_config::OrUnset as _;
 use mooring_redact::Secret;
 
-use super::check::{CheckNeed, PreflightCheck};
-use super::{PreflightFacts, PreflightFinding, Result};
-use crate::registry::{Proxies, system_certificates};
+use crate::node::trust::{Proxies, system_certificates};
+use crate::preflight::{CheckNeed, PreflightCheck, PreflightFacts, PreflightFinding, Result};
 use crate::world::{HttpFailure, HttpFailureKind, HttpRequest, Roots, Url, World};
 
 /// A probe usually takes milliseconds; this covers slow servers.

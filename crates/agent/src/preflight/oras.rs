@@ -8,15 +8,14 @@ use std::time::Duration;
 use mooring_codes::image_date;
 use mooring_redact::Secret;
 
-use super::check::PreflightVerdict;
-use super::program::{Candidate, at, in_path, search_path};
-use super::rooted_path::{PathTarget, resolve};
-use super::{ConfigState, PreflightFacts, PreflightFinding};
 use crate::VERSION;
-use crate::cli::PreflightStage;
-use crate::format::go_text::{child_error, os_error, read_failure};
+use crate::format::{child_error, os_error, read_failure};
 use crate::node::agent::Agent;
-use crate::node::program::ProgramState;
+use crate::node::paths::PreflightStage;
+use crate::node::program::{
+    Candidate, PathTarget, ProgramState, at, in_path, resolve, search_path,
+};
+use crate::preflight::{ConfigState, PreflightFacts, PreflightFinding, PreflightVerdict};
 use crate::world::{ChildStatus, Tool, ToolEnd, World};
 
 const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];
@@ -87,7 +86,7 @@ pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
 
 /// The oras that a shell would run, or everything of this name that it would not.
 fn locate(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Result<PathBuf, Vec<Candidate>> {
-    let found = in_path(world, facts, "oras");
+    let found = in_path(world, facts.site(), "oras");
     // A shell passes over what it cannot execute, but not over what fails when it is started.
     let runs = found.iter().find(|place| {
         !matches!(
@@ -113,7 +112,7 @@ fn missing(
     let mut places = found;
     for usual in USUAL {
         if !places.iter().any(|place| place.path.as_os_str() == usual) {
-            places.push(at(world, facts, usual));
+            places.push(at(world, facts.site(), usual));
         }
     }
     let summary = summary(&places, facts.stage, registry.as_deref());

@@ -1,23 +1,24 @@
-//! Command of the bootstrap: the scripts with a computed environment, or an NBC command.
+//! Command of the bootstrap: the scripts with a computed environment, or an NBC command, checked before it runs, and
+//! compared with the config afterwards.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use mooring_codes::image_date;
 use mooring_contract::{NodeConfig, node_config};
 use mooring_redact::Redactor;
 
-use super::checks::check;
-use super::failure::Failure;
 use crate::cli::ProvisionFlags;
 use crate::environment::{self, BuildError, Built, Root, command};
-use crate::format::go_text::{path_error, read_failure};
-use crate::node::agent::Agent;
-use crate::node::host_info::{ContainerdProbe, read_components};
-use crate::node::log::LogValue::{Number, Text};
+use crate::format::{path_error, read_failure};
+use crate::node::agent::LogValue::{Number, Text};
+use crate::node::agent::{Agent, EventLevel, Task};
+use crate::node::inputs::{self, ContainerdProbe, MAX_FILE_BYTES, read_components};
+use crate::node::nbc::{self, ConfigComparison};
 use crate::node::paths::COMPONENTS;
-use crate::node::secrets::{self, MAX_FILE_BYTES};
-use crate::preflight;
+use crate::preflight::{self, PreflightFacts, PreflightVerdict};
+use crate::provision::result::{Failure, NOT_STARTED};
 use crate::world::{ChildSpec, EntryKind, World};
 
 /// Something ready to be run.
@@ -46,7 +47,7 @@ fn prepare_nbc(
     config: Option<&Path>,
 ) -> Result<Prepared, Failure> {
     let text = read_nbc(agent.world, typed).map_err(Failure::before_start)?;
-    agent.redactor = secrets::of_node(agent.world, &agent.layout, config, Some(typed));
+    agent.redactor = inputs::of_node(agent.world, &agent.layout, config, Some(typed));
     let path = clean(typed);
     let shown = path.display().to_string();
     agent.info("Using NBC command for scriptless phase 2", &[("NBCCmdFile", Text(&shown))]);
@@ -79,11 +80,11 @@ fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Failu
     let config = read_config(agent, typed).map_err(Failure::before_start)?;
     // Found once: walking a large config is most of what a dry run costs.
     let exposed = config.expose_secrets();
-    let is_masked = secrets::hold_mask(&exposed);
+    let is_masked = inputs::hold_mask(&exposed);
     agent.redactor = Redactor::new(exposed);
     check_version(agent, &config).map_err(Failure::before_start)?;
     if is_masked {
-        let error = format!("provision file {}: {}", typed.display(), secrets::MASKED_CONFIG);
+        let error = format!("provision file {}: {}", typed.display(), inputs::MASKED_CONFIG);
         return Err(Failure::before_start(error));
     }
     let path = typed.to_owned();
@@ -179,6 +180,77 @@ fn clean(path: &Path) -> PathBuf {
         }
     }
     if cleaned.as_os_str().is_empty() { PathBuf::from(".") } else { cleaned }
+}
+
+/// Runs the checks that `provision` does not do itself: it has read an earlier run's result, the hotfix state and
+/// the config, and will read the component list.
+pub(super) fn check(
+    agent: &mut Agent<'_>,
+    config: preflight::ConfigState<'_>,
+) -> Result<(), Failure> {
+    let checks = preflight::CHECKS
+        .iter()
+        .filter(|check| !matches!(check.name, "left-over" | "config" | "components" | "hotfix"));
+    let layout = agent.layout.clone();
+    let facts = PreflightFacts::of_node(&layout, agent.version, config);
+    let results = preflight::run(agent.world, &facts, checks);
+    for (check, finding) in &results {
+        let evidence = finding.evidence.join("; ");
+        let attributes = [
+            ("check", Text(check.name)),
+            ("evidence", Text(&evidence)),
+            ("action", Text(finding.action)),
+        ];
+        let message = format!("preflight: {}", finding.summary);
+        match finding.verdict {
+            PreflightVerdict::Warning => agent.warn(&message, &attributes),
+            PreflightVerdict::Fatal => agent.error(&message, &attributes),
+            PreflightVerdict::Pass | PreflightVerdict::Skipped => {}
+        }
+    }
+    match preflight::first_fatal(&results) {
+        Some((check, finding)) => Err(Failure::preflight(
+            check.code.unwrap_or(NOT_STARTED),
+            &finding.summary,
+            preflight::report(&results),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Logs the differences between the config and the NBC command. Best effort: the result of the
+/// bootstrap does not change.
+pub(super) fn compare(agent: &mut Agent<'_>, flags: &ProvisionFlags) {
+    let (Some(config), Some(nbc)) = (&flags.config, &flags.nbc_command) else { return };
+    agent.info("ProvisionConfig and NBCCmd both provided, comparing envs", &[]);
+    match compared(agent, config, nbc) {
+        Ok(comparison) => {
+            agent.info(&comparison.log_message(), &[]);
+            let (event, now) = (comparison.event_message(), agent.world.now());
+            agent.event(Task::CompareEnvs, EventLevel::Informational, &event, now);
+        }
+        Err(error) => agent.error(
+            "compareEnvs: failed to build cmd from provision config",
+            &[("error", Text(&error))],
+        ),
+    }
+}
+
+fn compared(agent: &mut Agent<'_>, config: &Path, nbc: &Path) -> Result<ConfigComparison, String> {
+    let containerd = ContainerdProbe::start(agent.world);
+    let config = read_config(agent, config)?;
+    check_version(agent, &config)?;
+    let environment = build(agent, &config, containerd)?.map_err(|error| error.to_string())?;
+    let text = agent.world.read(nbc, MAX_FILE_BYTES);
+    let text = text.map_err(|failure| read_failure(nbc, &failure))?;
+    let inherited: Vec<(String, String)> =
+        agent.world.environment().into_iter().filter_map(text_pair).collect();
+    let inherited = inherited.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Ok(nbc::compare(environment.expose_all(), inherited, &nbc::assignments(&text)))
+}
+
+fn text_pair((name, value): (OsString, OsString)) -> Option<(String, String)> {
+    Some((name.into_string().ok()?, value.into_string().ok()?))
 }
 
 #[cfg(test)]

@@ -4,9 +4,7 @@
 use mooring_contract::json::lossy;
 use mooring_redact::Redactor;
 
-use crate::node::paths::Layout;
-use crate::node::pid_file::RunningAgent;
-use crate::world::{OutputFilter, Stream, World};
+use crate::world::{OutputFilter, Stream};
 
 /// Size of the tail of each stream: twice the extension's limit, so that the report decides what to drop,
 /// and memory is bounded.
@@ -16,33 +14,17 @@ const MAX_TAIL: usize = 8 * 1024;
 pub(super) struct Output<'r> {
     out: OutputTail<'r>,
     err: OutputTail<'r>,
-    start: Option<Start<'r>>,
-}
-
-/// Records the start of the bootstrap, through a separate world, since the agent's runs the bootstrap.
-struct Start<'r> {
-    world: Box<dyn World + Send>,
-    layout: Layout,
-    record: &'r mut RunningAgent,
+    /// What is done with the number of the process.
+    on_start: Option<Box<dyn FnOnce(u32) + 'r>>,
 }
 
 impl<'r> Output<'r> {
-    pub(super) fn new(redactor: &'r Redactor) -> Self {
-        Self { out: OutputTail::new(redactor), err: OutputTail::new(redactor), start: None }
-    }
-
-    /// Records the start of the bootstrap when it comes.
-    pub(super) fn record_start(
-        &mut self,
-        world: Box<dyn World + Send>,
-        layout: Layout,
-        record: &'r mut RunningAgent,
-    ) {
-        self.start = Some(Start { world, layout, record });
+    pub(super) fn new(redactor: &'r Redactor, on_start: Option<Box<dyn FnOnce(u32) + 'r>>) -> Self {
+        Self { out: OutputTail::new(redactor), err: OutputTail::new(redactor), on_start }
     }
 
     /// The ends of standard output and standard error.
-    pub(super) fn tails(&self) -> (String, String) {
+    pub(super) fn tails(self) -> (String, String) {
         (self.out.tail(), self.err.tail())
     }
 
@@ -56,9 +38,8 @@ impl<'r> Output<'r> {
 
 impl OutputFilter for Output<'_> {
     fn started(&mut self, pid: u32) {
-        if let Some(Start { mut world, layout, record }) = self.start.take() {
-            // Only `provision-wait` needs it; the scripts run anyway.
-            let _ = record.scripts_started(&mut *world, &layout, pid);
+        if let Some(on_start) = self.on_start.take() {
+            on_start(pid);
         }
     }
 
@@ -115,7 +96,7 @@ mod tests {
     fn end_of_each_stream_is_kept_without_half_a_character() {
         const KEPT: usize = 8192;
         let redactor = Redactor::new([""; 0]);
-        let mut output = Output::new(&redactor);
+        let mut output = Output::new(&redactor, None);
         let mut push = |stream, text: &str| {
             output.push(stream, text.as_bytes(), &mut Vec::new());
         };
@@ -133,7 +114,7 @@ mod tests {
         assert_eq!(err, format!("\n{}", line(KEPT - 3)));
 
         // Nothing is removed from the beginning of output that is kept whole.
-        let mut output = Output::new(&redactor);
+        let mut output = Output::new(&redactor, None);
         output.push(Stream::Out, b"\x80a\n", &mut Vec::new());
         output.finish(Stream::Out, &mut Vec::new());
         assert_eq!(output.tails(), ("\u{fffd}a\n".to_owned(), String::new()));

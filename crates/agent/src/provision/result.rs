@@ -1,15 +1,19 @@
-//! Files in which a run leaves its result.
+//! Failure of a bootstrap: its report with the cause, and the files in which a run leaves its result.
 
+use std::fmt::Write as _;
+
+use mooring_codes::{Os, image_date};
 use mooring_contract::CseStatus;
+use mooring_contract::json::{Escape, escape_into};
+use mooring_diagnosis::{Diagnosis, Hints, diagnose};
 
-use super::cause;
-use super::failure::{Failure, NOT_STARTED, status};
-use crate::format::go_text::path_error;
+use crate::VERSION;
+use crate::format::path_error;
 use crate::node::agent::Agent;
-use crate::node::log::LogValue::Text;
+use crate::node::agent::LogValue::Text;
 use crate::node::paths::{Layout, REPORT, RUN_RECORD};
-use crate::node::pid_file::{self, RunningAgent};
-use crate::node::report;
+use crate::node::report::{self, RunningAgent};
+use crate::preflight::code_name;
 use crate::world::World;
 
 /// Writes the result of a failed run: in the record of this boot, and for later boots the report and the sentinel.
@@ -24,7 +28,7 @@ pub(super) fn leave_failure(
         exit_code: status.exit_code.clone(),
         error: redact(&status.error),
         output: redact(&status.output),
-        diagnosis: redact(&cause::sentence(status)),
+        diagnosis: redact(&sentence(status)),
         hotfix: String::new(),
         timings: status.timings.clone(),
     };
@@ -67,9 +71,9 @@ fn leave_record(
 
 /// Writes the result of a `provision` that failed before its log was open, unless another `provision` is running.
 pub(crate) fn leave_early_result(world: &mut dyn World, layout: &Layout, error: &str) {
-    if !pid_file::is_live(world, layout) {
+    if !report::is_live(world, layout) {
         let mut status = status(NOT_STARTED, error.to_owned(), String::new());
-        status.diagnosis = cause::sentence(&status);
+        status.diagnosis = sentence(&status);
         let _ = report::leave(world, layout, &status, true);
     }
 }
@@ -78,4 +82,131 @@ pub(crate) fn leave_early_result(world: &mut dyn World, layout: &Layout, error: 
 pub(crate) fn leave_last_result(world: &mut dyn World, layout: &Layout, error: &str) {
     let status = status(NOT_STARTED, error.to_owned(), String::new());
     let _ = report::leave(world, layout, &status, true);
+}
+
+/// The report's code for "the agent failed before it ran anything".
+pub(crate) const NOT_STARTED: i32 = 240;
+
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) status: Box<CseStatus>,
+    /// Message of the log, if it differs from the report.
+    pub(super) logged: Option<String>,
+    pub(super) exit_code: u8,
+    /// True if the result is valid for this boot only: a signal ended the run, or it is that of an earlier run.
+    pub(super) is_of_this_boot: bool,
+}
+
+impl Failure {
+    pub(super) fn before_start(error: String) -> Self {
+        let status = Box::new(status(NOT_STARTED, error, String::new()));
+        Self { status, logged: None, exit_code: 1, is_of_this_boot: false }
+    }
+
+    /// Nothing was run, because of what preflight found. The report begins with the code's name,
+    /// since scripts use some of these numbers for other things.
+    pub(super) fn preflight(code: i32, summary: &str, output: String) -> Self {
+        let name = code_name(code).unwrap_or("preflight");
+        let status = Box::new(status(code, format!("{name}: {summary}"), output));
+        Self { status, logged: None, exit_code: exit_code(code), is_of_this_boot: false }
+    }
+}
+
+pub(super) fn exit_code(code: i32) -> u8 {
+    u8::try_from(code).unwrap_or(u8::MAX)
+}
+
+pub(crate) fn status(code: i32, error: String, output: String) -> CseStatus {
+    CseStatus { exit_code: code.to_string(), error, output, ..CseStatus::default() }
+}
+
+/// Returns the cause of a failure; empty for a bootstrapped node or an unknown cause.
+pub(crate) fn sentence(status: &CseStatus) -> String {
+    if status.code() == Ok(0) {
+        return String::new();
+    }
+    // Images stamp the agent with their own version.
+    let hints =
+        Hints { os: Some(Os::Linux), image_date: image_date(VERSION).ok(), ..Hints::default() };
+    let diagnoses = diagnose(status.to_json().as_bytes(), hints);
+    diagnoses.first().map(format_cause).unwrap_or_default()
+}
+
+fn format_cause(diagnosis: &Diagnosis) -> String {
+    let Diagnosis { reason, effective, confidence, owner, summary, actions, .. } = diagnosis;
+    let code = effective.code.map(|code| format!("{code} ")).unwrap_or_default();
+    let name = effective.name.as_deref().unwrap_or("no name");
+    let first = actions.first().map(|action| format!(" First: {action}")).unwrap_or_default();
+    let confidence = confidence.as_str();
+    format!("{reason} ({code}{name}; {confidence} confidence; owner: {owner}): {summary}{first}")
+}
+
+/// Adds the cause to a report. Other texts and reports with a cause are unchanged.
+pub(crate) fn added_to(report: Vec<u8>) -> Vec<u8> {
+    let Ok(status) = CseStatus::read(&report) else { return report };
+    let sentence = sentence(&status);
+    if sentence.is_empty() || !status.diagnosis.is_empty() {
+        return report;
+    }
+    with_member(report, "Diagnosis", &sentence)
+}
+
+/// Adds a text member to a report; other texts are unchanged.
+pub(crate) fn with_member(mut report: Vec<u8>, name: &str, value: &str) -> Vec<u8> {
+    let end = report.iter().rposition(|&byte| byte == b'}');
+    let Some(end) = end.filter(|_| CseStatus::read(&report).is_ok()) else { return report };
+    let is_first = report[..end].trim_ascii_end().ends_with(b"{");
+    let mut member = String::from(if is_first { "" } else { "," });
+    let _ = write!(member, "\"{name}\":\"");
+    escape_into(&mut member, value, Escape::HtmlReplaced);
+    member.push('"');
+    report.splice(end..end, member.into_bytes());
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_oras_is_named_despite_another_code() {
+        let status = CseStatus {
+            exit_code: "211".into(),
+            output: "line 7: oras: command not found\n+ exit 211".into(),
+            ..CseStatus::default()
+        };
+        let cause_text = sentence(&status);
+        assert!(
+            cause_text.starts_with(
+                "OrasBinaryMissing (232 ERR_ORAS_BINARY_NOT_FOUND; high confidence; owner: image): "
+            ),
+            "{cause_text}"
+        );
+    }
+
+    #[test]
+    fn a_success_has_no_cause() {
+        assert_eq!(sentence(&CseStatus { exit_code: "0".into(), ..CseStatus::default() }), "");
+        let report = br#"{"ExitCode":"0"}"#.to_vec();
+        assert_eq!(added_to(report.clone()), report);
+    }
+
+    #[test]
+    fn everything_else_of_a_report_stays_as_it_was() {
+        let report = b"{ \"ExitCode\": \"50\",  \"Output\": \"\\u003cx\" }\n".to_vec();
+        let added = added_to(report.clone());
+        let text = String::from_utf8(added.clone()).unwrap();
+        let at = text.find(",\"Diagnosis\":").unwrap();
+        let end = text.rfind("\"}\n").unwrap();
+        assert_eq!(format!("{}{}", &text[..at], &text[end + 1..]).as_bytes(), report);
+        assert!(CseStatus::read(&added).unwrap().diagnosis.contains("ERR_OUTBOUND_CONN_FAIL"));
+        assert_eq!(added_to(added.clone()), added, "once is enough");
+    }
+
+    #[test]
+    fn other_texts_are_unchanged() {
+        for text in ["", "[]", "null", "not json", "{} x"] {
+            assert_eq!(added_to(text.as_bytes().to_vec()), text.as_bytes());
+        }
+    }
 }

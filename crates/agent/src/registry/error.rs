@@ -15,42 +15,20 @@
 
 use std::time::Duration;
 
-use super::responses;
+use crate::registry::responses;
 use crate::world::{HttpFailure, HttpFailureKind, HttpResponse};
 
+/// An exit code, and the prefix of all messages with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
-    Failed,
-    TimeUp,
-    ImdsSilent,
-    Network,
-    Refused,
-    NoOras,
-}
+pub(super) struct Code(pub(super) u8, &'static str);
 
 impl Code {
-    pub(super) fn number(self) -> u8 {
-        match self {
-            Self::Failed => 1,
-            Self::TimeUp => 124,
-            Self::ImdsSilent => 210,
-            Self::Network => 211,
-            Self::Refused => 212,
-            Self::NoOras => 232,
-        }
-    }
-
-    /// Prefix of all messages with this code.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Failed => "registry-login failed",
-            Self::TimeUp => "the time is up",
-            Self::ImdsSilent => "ERR_ORAS_IMDS_TIMEOUT",
-            Self::Network => "ERR_ORAS_PULL_NETWORK_TIMEOUT",
-            Self::Refused => "ERR_ORAS_PULL_UNAUTHORIZED",
-            Self::NoOras => "ERR_ORAS_BINARY_NOT_FOUND",
-        }
-    }
+    pub(super) const FAILED: Self = Self(1, "registry-login failed");
+    pub(super) const TIME_UP: Self = Self(124, "the time is up");
+    pub(super) const IMDS_SILENT: Self = Self(210, "ERR_ORAS_IMDS_TIMEOUT");
+    pub(super) const NETWORK: Self = Self(211, "ERR_ORAS_PULL_NETWORK_TIMEOUT");
+    pub(super) const REFUSED: Self = Self(212, "ERR_ORAS_PULL_UNAUTHORIZED");
+    pub(super) const NO_ORAS: Self = Self(232, "ERR_ORAS_BINARY_NOT_FOUND");
 }
 
 /// The end of the command, unless a step knows another way.
@@ -69,14 +47,14 @@ impl RegistryStop {
     /// Adds the identity of the rejected token.
     pub(super) fn with_audience(self, audience: &str) -> Self {
         match self.code {
-            Code::Refused => Self { text: format!("{} (token for {audience})", self.text), ..self },
+            Code::REFUSED => Self { text: format!("{} (token for {audience})", self.text), ..self },
             _ => self,
         }
     }
 
     /// With the code's name in front, and the step.
     pub(super) fn at_step(self, step: &str) -> Self {
-        let name = self.code.name();
+        let name = self.code.1;
         let text = self.text.strip_prefix(name).unwrap_or(&self.text);
         let text = format!("{name}: step {step}: {}", text.trim_start_matches([':', ' ']));
         Self { text, ..self }
@@ -92,16 +70,10 @@ pub(super) enum Service {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RegistryErrorKind {
-    Dns,
-    Connect,
-    Proxy,
-    Certificate,
-    Tls,
-    TimedOut,
-    Cut,
+    /// There is no response, or one that makes no sense.
+    Http(HttpFailureKind),
     Throttled,
     ServerError,
-    Nonsense,
     Refused,
     /// oras itself failed, for a reason that has nothing to do with the registry.
     Tool,
@@ -110,16 +82,16 @@ pub(super) enum RegistryErrorKind {
 impl RegistryErrorKind {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Self::Dns => "dns",
-            Self::Connect => "connect",
-            Self::Proxy => "proxy",
-            Self::Certificate => "certificate",
-            Self::Tls => "tls",
-            Self::TimedOut => "time-out",
-            Self::Cut => "cut",
+            Self::Http(HttpFailureKind::Dns) => "dns",
+            Self::Http(HttpFailureKind::Connect) => "connect",
+            Self::Http(HttpFailureKind::Proxy(_)) => "proxy",
+            Self::Http(HttpFailureKind::Certificate) => "certificate",
+            Self::Http(HttpFailureKind::Tls) => "tls",
+            Self::Http(HttpFailureKind::TimedOut) => "time-out",
+            Self::Http(HttpFailureKind::Cut) => "cut",
+            Self::Http(HttpFailureKind::Malformed) => "nonsense",
             Self::Throttled => "throttled",
             Self::ServerError => "server error",
-            Self::Nonsense => "nonsense",
             Self::Refused => "refused",
             Self::Tool => "tool",
         }
@@ -152,20 +124,13 @@ impl LoginError {
     }
 
     pub(super) fn of_failure(failure: &HttpFailure) -> Self {
-        let (kind, again) = match failure.kind {
-            HttpFailureKind::Dns => (RegistryErrorKind::Dns, Retry::WhileTimeLasts),
-            HttpFailureKind::Connect => (RegistryErrorKind::Connect, Retry::WhileTimeLasts),
-            HttpFailureKind::Proxy(Some(status)) if !is_final(status) => {
-                (RegistryErrorKind::Proxy, Retry::WhileTimeLasts)
-            }
-            HttpFailureKind::Proxy(_) => (RegistryErrorKind::Proxy, Retry::No),
-            HttpFailureKind::Certificate => (RegistryErrorKind::Certificate, Retry::No),
-            HttpFailureKind::Tls => (RegistryErrorKind::Tls, Retry::WhileTimeLasts),
-            HttpFailureKind::TimedOut => (RegistryErrorKind::TimedOut, Retry::WhileTimeLasts),
-            HttpFailureKind::Cut => (RegistryErrorKind::Cut, Retry::WhileTimeLasts),
-            HttpFailureKind::Malformed => (RegistryErrorKind::Nonsense, NONSENSE),
+        let again = match failure.kind {
+            HttpFailureKind::Proxy(Some(status)) if !is_final(status) => Retry::WhileTimeLasts,
+            HttpFailureKind::Proxy(_) | HttpFailureKind::Certificate => Retry::No,
+            HttpFailureKind::Malformed => NONSENSE,
+            _ => Retry::WhileTimeLasts,
         };
-        Self::new(kind, again, failure.text.clone())
+        Self::new(RegistryErrorKind::Http(failure.kind), again, failure.text.clone())
     }
 
     pub(super) fn of_status(party: Service, response: &HttpResponse) -> Self {
@@ -198,16 +163,16 @@ impl LoginError {
 
     pub(super) fn nonsense(what: &str) -> Self {
         let text = format!("invalid response: {what}");
-        Self::new(RegistryErrorKind::Nonsense, NONSENSE, text)
+        Self::new(RegistryErrorKind::Http(HttpFailureKind::Malformed), NONSENSE, text)
     }
 
     /// Returns the exit code if it persists.
     pub(super) fn code(&self, party: Service) -> Code {
         match (self.kind, party) {
-            (RegistryErrorKind::Refused, _) => Code::Refused,
-            (RegistryErrorKind::Tool, _) => Code::Failed,
-            (_, Service::Imds) => Code::ImdsSilent,
-            (_, Service::Registry | Service::Oras) => Code::Network,
+            (RegistryErrorKind::Refused, _) => Code::REFUSED,
+            (RegistryErrorKind::Tool, _) => Code::FAILED,
+            (_, Service::Imds) => Code::IMDS_SILENT,
+            (_, Service::Registry | Service::Oras) => Code::NETWORK,
         }
     }
 
@@ -222,16 +187,16 @@ impl LoginError {
             (_, RegistryErrorKind::Refused) => {
                 "check that the kubelet identity has AcrPull on the registry, and the registry's firewall"
             }
-            (_, RegistryErrorKind::Dns) => {
+            (_, RegistryErrorKind::Http(HttpFailureKind::Dns)) => {
                 "resolve the registry's name on the node; a private registry needs its private DNS zone linked to the node's network"
             }
-            (_, RegistryErrorKind::Certificate) => {
+            (_, RegistryErrorKind::Http(HttpFailureKind::Certificate)) => {
                 "check the issuer of the registry's certificate (a proxy that intercepts TLS needs its CA on the node, or --ca-file), and the node's clock"
             }
-            (_, RegistryErrorKind::Proxy) => {
+            (_, RegistryErrorKind::Http(HttpFailureKind::Proxy(_))) => {
                 "check HTTPS_PROXY and NO_PROXY, and the proxy's own log"
             }
-            (_, RegistryErrorKind::Nonsense) => {
+            (_, RegistryErrorKind::Http(HttpFailureKind::Malformed)) => {
                 "another server may respond in the registry's place: run `curl -v https://<registry>/v2/` on the node"
             }
             (_, RegistryErrorKind::Throttled | RegistryErrorKind::ServerError) => {
@@ -240,13 +205,7 @@ impl LoginError {
             (_, RegistryErrorKind::Tool) => {
                 "read the output of oras above; registry and network are not at fault"
             }
-            (
-                _,
-                RegistryErrorKind::Connect
-                | RegistryErrorKind::Tls
-                | RegistryErrorKind::TimedOut
-                | RegistryErrorKind::Cut,
-            ) => {
+            (_, RegistryErrorKind::Http(_)) => {
                 "run `curl -v https://<registry>/v2/` on the node; check private endpoints, firewalls and routes"
             }
         }
@@ -265,7 +224,7 @@ mod tests {
 
     fn classified(party: Service, status: u16) -> (u8, Retry) {
         let trouble = LoginError::of_status(party, &HttpResponse { status, ..Default::default() });
-        (trouble.code(party).number(), trouble.again)
+        (trouble.code(party).0, trouble.again)
     }
 
     #[test]
@@ -304,9 +263,9 @@ mod tests {
             F::Malformed,
         ] {
             let trouble = LoginError::of_failure(&HttpFailure { kind, text: String::new() });
-            assert_eq!(trouble.code(Service::Registry), Code::Network, "{kind:?}");
-            assert_eq!(trouble.code(Service::Imds), Code::ImdsSilent, "{kind:?}");
-            assert_eq!(trouble.code(Service::Oras), Code::Network, "{kind:?}");
+            assert_eq!(trouble.code(Service::Registry), Code::NETWORK, "{kind:?}");
+            assert_eq!(trouble.code(Service::Imds), Code::IMDS_SILENT, "{kind:?}");
+            assert_eq!(trouble.code(Service::Oras), Code::NETWORK, "{kind:?}");
         }
     }
 
@@ -326,7 +285,7 @@ mod tests {
             let trouble = LoginError::of_failure(&HttpFailure { kind, text: String::new() });
             assert_eq!(
                 (trouble.kind, trouble.again),
-                (RegistryErrorKind::Proxy, again),
+                (RegistryErrorKind::Http(kind), again),
                 "{status:?}"
             );
         }
@@ -349,16 +308,16 @@ mod tests {
 
     #[test]
     fn names_equal_those_of_the_exit_codes() {
-        for code in [Code::ImdsSilent, Code::Network, Code::Refused] {
-            let found = by_name(code.name());
+        for code in [Code::IMDS_SILENT, Code::NETWORK, Code::REFUSED] {
+            let found = by_name(code.1);
             let numbers: Vec<_> = found.iter().map(|found| found.number).collect();
-            assert!(numbers.contains(&code.number().into()), "{} {numbers:?}", code.name());
+            assert!(numbers.contains(&code.0.into()), "{} {numbers:?}", code.1);
         }
     }
 
     #[test]
     fn a_text_begins_with_its_name_once() {
-        let message = |text: &str| RegistryStop::new(Code::NoOras, text).at_step("1/6 oras").text;
+        let message = |text: &str| RegistryStop::new(Code::NO_ORAS, text).at_step("1/6 oras").text;
         let expected = "ERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: no oras in PATH";
         assert_eq!(message("no oras in PATH"), expected);
         assert_eq!(message("ERR_ORAS_BINARY_NOT_FOUND: no oras in PATH"), expected);

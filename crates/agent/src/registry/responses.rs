@@ -1,73 +1,38 @@
-//! Bodies and headers of responses.
+//! Bodies and headers of responses, permissions of a token, and forms.
 
-use mooring_contract::json::{MAX_DEPTH, ValueKind};
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
 use mooring_redact::Secret;
-
-use crate::format::json::{members, object};
+use serde_json::Value;
 
 /// Enough for a sentence of Entra ID; foreign text, so it is also made safe to print.
 const COMPLAINT_CHARS: usize = 300;
 
 /// Returns the token in the member of this name; `None` if the body is not JSON or has no such token.
 pub(super) fn token(body: &[u8], name: &str) -> Option<Secret> {
-    let mut found = None;
-    object(body, &mut |reader, member| {
-        if member == name && reader.peek()? == ValueKind::String {
-            found = Some(reader.string()?.into_owned());
-            return Ok(());
-        }
-        reader.skip(MAX_DEPTH)
-    })
-    .ok()?;
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let token = body.get(name)?.as_str()?;
     // A token travels in headers and forms: what could break out of them is none.
-    let is_token = |text: &String| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
-    found.filter(is_token).map(Secret::from)
+    let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    is_token.then(|| Secret::from(token))
 }
 
 /// Returns true for a registry's list of repositories, which may be empty.
 pub(super) fn is_catalog(body: &[u8]) -> bool {
-    let mut found = false;
-    let read = object(body, &mut |reader, member| {
-        if member == "repositories" {
-            found = matches!(reader.peek()?, ValueKind::Array | ValueKind::Null);
-        }
-        reader.skip(MAX_DEPTH)
-    });
-    read.is_ok() && found
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    body.get("repositories").is_some_and(|list| list.is_array() || list.is_null())
 }
 
 /// Returns the error message of a registry, IMDS or Entra ID; empty for an unknown format. Other bodies
 /// are never quoted.
 pub(super) fn complaint(body: &[u8]) -> String {
-    let mut words: Vec<String> = Vec::new();
-    let understood = object(body, &mut |reader, member| match (member, reader.peek()?) {
-        ("error" | "error_description", ValueKind::String) => {
-            words.push(reader.string()?.into_owned());
-            Ok(())
-        }
-        ("errors", ValueKind::Array) => {
-            let mut elements = reader.array()?;
-            while elements.next(reader)? {
-                if reader.peek()? != ValueKind::Object {
-                    reader.skip(MAX_DEPTH)?;
-                    continue;
-                }
-                members(reader, &mut |reader, member| match (member, reader.peek()?) {
-                    ("code" | "message", ValueKind::String) => {
-                        words.push(reader.string()?.into_owned());
-                        Ok(())
-                    }
-                    _ => reader.skip(MAX_DEPTH),
-                })?;
-            }
-            Ok(())
-        }
-        _ => reader.skip(MAX_DEPTH),
-    });
-    if understood.is_err() {
-        return String::new();
-    }
-    excerpt(&words.join(": "), COMPLAINT_CHARS)
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let errors = body["errors"].as_array().into_iter().flatten();
+    let words = ["error", "error_description"].into_iter().map(|name| &body[name]);
+    let words = words.chain(errors.flat_map(|error| [&error["code"], &error["message"]]));
+    excerpt(&words.filter_map(Value::as_str).collect::<Vec<_>>().join(": "), COMPLAINT_CHARS)
 }
 
 /// Foreign text in printable ASCII, cut.
@@ -108,6 +73,52 @@ pub(super) fn challenge(header: &str) -> Option<Challenge> {
         rest = behind;
     }
     Some(Challenge { realm: realm?, service, scope })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pull {
+    Allowed,
+    /// It lists what is allowed, and reading is not there.
+    Missing,
+    /// It lists nothing: a token of a registry with attribute-based access, or one that cannot be
+    /// read. The registry decides when something is pulled.
+    NotTold,
+}
+
+/// Reads the token, which is a JWT. Its signature is the registry's own business.
+///
+/// Upstream searches for `read` as a part of any action, which also matches `deleted/read`; here it
+/// must be the whole action.
+pub(super) fn pull(token: &Secret) -> Pull {
+    let Some(claims) = token.expose().split('.').nth(1) else { return Pull::NotTold };
+    let decoded = URL_SAFE_NO_PAD.decode(claims).or_else(|_| URL_SAFE.decode(claims));
+    let Ok(claims) = decoded else { return Pull::NotTold };
+    let claims: Value = serde_json::from_slice(&claims).unwrap_or_default();
+    let Some(permissions) = claims.get("permissions") else { return Pull::NotTold };
+    let actions = permissions["actions"].as_array();
+    if actions.is_some_and(|actions| actions.iter().any(|action| action == "read")) {
+        Pull::Allowed
+    } else {
+        Pull::Missing
+    }
+}
+
+pub(super) fn encoded(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", percent(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn percent(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(byte.into());
+        } else {
+            // Writing to a `String` cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
 }
 
 #[cfg(test)]
@@ -172,5 +183,37 @@ mod tests {
         for none in ["", "Bearer", "Basic realm=\"a\"", "Bearer service=a", "Bearer realm=\"a"] {
             assert_eq!(challenge(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn pulling_needs_the_action_read_unless_nothing_is_listed() {
+        for (claims, expected) in [
+            (r#"{"permissions":{"actions":["write","read"]}}"#, Pull::Allowed),
+            (r#"{"sub":"?>","permissions":{"actions":["read"],"notActions":null}}"#, Pull::Allowed),
+            (r#"{"permissions":{"actions":["write"]}}"#, Pull::Missing),
+            (r#"{"permissions":{"actions":["deleted/read"]}}"#, Pull::Missing),
+            (r#"{"permissions":{"actions":[]}}"#, Pull::Missing),
+            (r#"{"permissions":{"actions":null}}"#, Pull::Missing),
+            (r#"{"permissions":{}}"#, Pull::Missing),
+            (r#"{"permissions":null}"#, Pull::Missing),
+            (r#"{"sub":"x","exp":1234567890}"#, Pull::NotTold),
+            ("not json", Pull::NotTold),
+        ] {
+            for claims in [URL_SAFE_NO_PAD.encode(claims), URL_SAFE.encode(claims)] {
+                let token = Secret::from(format!("e30.{claims}.sig"));
+                assert_eq!(pull(&token), expected, "{claims}");
+            }
+        }
+        for opaque in ["", "opaque", "a.!.c"] {
+            assert_eq!(pull(&opaque.into()), Pull::NotTold, "{opaque}");
+        }
+    }
+
+    #[test]
+    fn a_value_cannot_add_a_field() {
+        assert_eq!(
+            encoded(&[("a", "b&c=d"), ("e", "https://f/ é")]),
+            "a=b%26c%3Dd&e=https%3A%2F%2Ff%2F%20%C3%A9"
+        );
     }
 }

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::clock::now;
-use super::program::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Scope, Signal, Stream};
-use super::tree::{self, Stop};
+use crate::world::process::now;
+use crate::world::tree::{self, Stop};
+use crate::world::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Scope, Signal, Stream};
 
 /// Time for which a leftover process may keep the output open after the end of the bootstrap. Long enough for a last
 /// line, short enough not to delay the result.

@@ -1,16 +1,14 @@
 //! The real world.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Permissions};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::{
-    ChildEnd, ChildSpec, Dial, Duplex, EntryKind, FileInfo, HttpFailure, HttpRequest, HttpResponse,
-    OutputFilter, Probe, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch,
-    WatchFailure, World, child, clock, files, http, place, process, tool, watch,
+use crate::world::{
+    ChildEnd, ChildSpec, Dial, Duplex, HttpFailure, HttpRequest, HttpResponse, OutputFilter, Probe,
+    Signal, Stream, Tool, ToolEnd, Watch, WatchFailure, World, child, http, process, tool, watch,
 };
 
 #[derive(Debug, Default)]
@@ -18,7 +16,7 @@ pub struct Host {
     /// True if the process runs only the agent.
     is_own_process: bool,
     signals: Option<child::Signals>,
-    locks: Vec<File>,
+    pub(super) locks: Vec<File>,
     /// Set on first use.
     beginning: Option<Instant>,
 }
@@ -57,65 +55,6 @@ impl World for Host {
 
     fn random(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         File::open("/dev/urandom")?.read_exact(bytes)
-    }
-
-    fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
-        files::read(path, limit)
-    }
-
-    fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
-        files::read_at(path, offset, count)
-    }
-
-    fn kind(&mut self, path: &Path) -> io::Result<EntryKind> {
-        files::kind(path)
-    }
-
-    fn entry(&mut self, path: &Path) -> io::Result<FileInfo> {
-        files::entry(path)
-    }
-
-    fn read_link(&mut self, path: &Path) -> io::Result<PathBuf> {
-        fs::read_link(path)
-    }
-
-    fn space(&mut self, path: &Path) -> io::Result<Space> {
-        files::space(path)
-    }
-
-    fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
-        place::create_dir_all(path)
-    }
-
-    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        files::append(path, bytes)
-    }
-
-    fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-        files::write_new(path, bytes, mode)
-    }
-
-    fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
-        fs::set_permissions(path, Permissions::from_mode(mode))
-    }
-
-    fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
-        files::rename(from, to, replace)
-    }
-
-    fn sync(&mut self, path: &Path) -> io::Result<()> {
-        files::sync(path)
-    }
-
-    fn remove(&mut self, path: &Path) -> io::Result<()> {
-        files::remove(path)
-    }
-
-    fn lock(&mut self, path: &Path) -> io::Result<bool> {
-        let lock = files::lock(path)?;
-        let taken = lock.is_some();
-        self.locks.extend(lock);
-        Ok(taken)
     }
 
     fn pid(&self) -> u32 {
@@ -169,12 +108,12 @@ impl World for Host {
     }
 
     fn monotonic(&mut self) -> Duration {
-        let now = clock::now();
+        let now = process::now();
         now.saturating_duration_since(*self.beginning.get_or_insert(now))
     }
 
     fn sleep(&mut self, pause: Duration) {
-        clock::sleep(pause);
+        process::sleep(pause);
     }
 
     fn connect(&mut self, host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
@@ -212,6 +151,7 @@ fn print(stream: Stream, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::Files as _;
 
     #[test]
     fn random_bytes_are_not_the_ones_given() {

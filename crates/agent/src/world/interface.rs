@@ -1,27 +1,19 @@
-//! The trait through which commands access the host.
+//! The traits through which commands access the host.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::file_info::{EntryKind, FileInfo, ReadFailure, Replace, Space};
-use super::http::{Dial, Duplex, HttpFailure, HttpRequest, HttpResponse};
-use super::program::{ChildEnd, ChildSpec, OutputFilter, Probe, Signal, Stream, Tool, ToolEnd};
-use super::watch::{Watch, WatchFailure};
+use crate::world::{
+    ChildEnd, ChildSpec, Dial, Duplex, EntryKind, FileInfo, HttpFailure, HttpRequest, HttpResponse,
+    OutputFilter, Probe, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch,
+    WatchFailure,
+};
 
-/// Everything that a command of the agent can see or change. In `/var/log/azure`, where others may write, no link is
-/// followed on the way to a file, and none is opened.
-pub trait World {
-    fn now(&mut self) -> SystemTime;
-    fn environment(&self) -> Vec<(OsString, OsString)>;
-    fn variable(&self, name: &str) -> Option<OsString> {
-        self.environment().into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
-    }
-    /// Writes to a standard stream; ignores a closed one.
-    fn print(&mut self, stream: Stream, bytes: &[u8]);
-    fn random(&mut self, bytes: &mut [u8]) -> io::Result<()>;
-
+/// Files of the host. In `/var/log/azure`, where others may write, no link is followed on the way to a file, and none is
+/// opened.
+pub trait Files {
     /// Reads a regular file of at most `limit` bytes, and never waits for one that is not.
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
     /// Bytes of a regular file from `offset` on: `count`, or fewer where it ends. A link is not followed.
@@ -38,10 +30,8 @@ pub trait World {
     /// Appends to a log, which is created with mode 0640; an existing one loses permissions beyond that. Anything but
     /// a regular file is [`io::ErrorKind::InvalidInput`], links included.
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Creates a new file. A crash or an error may leave an incomplete one.
+    /// Creates a new file with this mode, independent of the umask. A crash or an error may leave an incomplete one.
     fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
-    /// Sets the permissions of a file, independent of the umask.
-    fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     /// Renames in one instant, never following a link at `to`.
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()>;
     /// Syncs a file or directory to disk.
@@ -49,6 +39,18 @@ pub trait World {
     fn remove(&mut self, path: &Path) -> io::Result<()>;
     /// Acquires a lock for the lifetime of this process; returns false if another process has it.
     fn lock(&mut self, path: &Path) -> io::Result<bool>;
+}
+
+/// Everything that a command of the agent can see or change.
+pub trait World: Files {
+    fn now(&mut self) -> SystemTime;
+    fn environment(&self) -> Vec<(OsString, OsString)>;
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.environment().into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+    /// Writes to a standard stream; ignores a closed one.
+    fn print(&mut self, stream: Stream, bytes: &[u8]);
+    fn random(&mut self, bytes: &mut [u8]) -> io::Result<()>;
 
     fn pid(&self) -> u32;
     /// Returns the start time of a process in ticks since the boot; `None` if it does not exist.

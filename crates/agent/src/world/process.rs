@@ -1,6 +1,7 @@
-//! Other processes.
+//! Other processes, and the clock.
 
-use std::fs;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// Data in `/proc` of a running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,16 @@ pub(super) fn handle(_: u32) -> Option<std::os::fd::OwnedFd> {
 pub(super) fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
+pub(super) fn now() -> Instant {
+    Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
+pub(super) fn sleep(pause: Duration) {
+    thread::sleep(pause);
 }
 
 #[cfg(test)]

@@ -12,10 +12,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::child::child_status;
-use super::clock::now;
-use super::process::handle;
-use super::{Probe, Tool, ToolEnd};
+use crate::world::child::child_status;
+use crate::world::process::{handle, now};
+use crate::world::{Probe, Tool, ToolEnd};
 
 /// Timeout of a probe. `containerd --version` takes milliseconds, a package manager on a cold disk a second.
 pub(super) const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -210,7 +209,7 @@ impl<S: Read> Output<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::clock::sleep;
+    use crate::world::process::sleep;
 
     fn shell(script: &str, timeout: Duration) -> io::Result<Vec<u8>> {
         probe("sh", &["-c".as_ref(), script.as_ref()], timeout)?()

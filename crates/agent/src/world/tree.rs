@@ -13,8 +13,8 @@ use rustix::process::{
     pidfd_send_signal, set_child_subreaper, waitid,
 };
 
-use super::process::{Stat, stat};
-use super::program::{Scope, Signal, Stopped};
+use crate::world::process::{Stat, stat};
+use crate::world::{Scope, Signal, Stopped};
 
 /// Time for the scripts to end after SIGTERM. With the time after it, well below the unit's `TimeoutStopSec`.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);

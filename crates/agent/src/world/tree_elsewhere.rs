@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal as Sent, kill_process_group, test_kill_process_group};
 
-use super::program::{Scope, Signal, Stopped};
+use crate::world::{Scope, Signal, Stopped};
 
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const PERIOD: Duration = Duration::from_millis(20);

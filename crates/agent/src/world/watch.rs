@@ -1,13 +1,13 @@
 //! Waits for a change of a directory or the end of a process.
 
-use std::io;
-use std::path::Path;
-use std::time::Duration;
-
 #[cfg(target_os = "linux")]
 pub(super) use inotify::watch;
 #[cfg(not(target_os = "linux"))]
 pub(super) use polling::watch;
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
 
 pub trait Watch {
     /// Sleeps until a name appears or a file is written in a watched directory, `pid` ends, or `deadline` passes.
@@ -102,7 +102,7 @@ mod inotify {
 mod polling {
     use std::io;
 
-    use super::super::{clock, process};
+    use super::super::process;
     use super::{Duration, Path, Watch, WatchFailure};
 
     const PERIOD: Duration = Duration::from_millis(200);
@@ -116,7 +116,7 @@ mod polling {
     impl Watch for Polling {
         fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<()> {
             if pid.is_none_or(|pid| process::start(pid).is_some()) {
-                clock::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
+                process::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
             }
             Ok(())
         }

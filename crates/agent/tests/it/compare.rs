@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_agent::compare::{ConfigComparison, compare};
 use mooring_agent::nbc::assignments;
+use mooring_agent::nbc::{ConfigComparison, compare};
 
 type Variables<'a> = &'a [(&'a str, &'a str)];
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use mooring_agent::world::{
-    ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, EntryKind, FileInfo, Host, HttpFailure,
+    ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, EntryKind, FileInfo, Files, Host, HttpFailure,
     HttpFailureKind, HttpRequest, HttpResponse, OutputFilter, Probe, ReadFailure, Replace, Signal,
     Space, Stream, Tool, ToolEnd, Watch, WatchFailure, World,
 };
@@ -157,39 +157,7 @@ impl Faulty {
     }
 }
 
-impl World for Faulty {
-    fn now(&mut self) -> SystemTime {
-        if let Some(clock) = self.clock {
-            return clock;
-        }
-        match &self.network {
-            None => self.host.now(),
-            Some(network) => SystemTime::UNIX_EPOCH + START_TIME + network.now,
-        }
-    }
-
-    fn environment(&self) -> Vec<(OsString, OsString)> {
-        let root = ("AKS_NODE_ROOT".into(), self.root.clone());
-        [&[root], &self.variables[..]].concat()
-    }
-
-    fn print(&mut self, stream: Stream, bytes: &[u8]) {
-        match stream {
-            Stream::Out => self.out.extend_from_slice(bytes),
-            Stream::Err => self.err.extend_from_slice(bytes),
-        }
-    }
-
-    fn random(&mut self, bytes: &mut [u8]) -> io::Result<()> {
-        match &mut self.network {
-            None => self.host.random(bytes),
-            Some(network) => {
-                network.chance.fill_bytes(bytes);
-                Ok(())
-            }
-        }
-    }
-
+impl Files for Faulty {
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
         self.check("open", path).map_err(ReadFailure::Open)?;
         self.check("read", path).map_err(ReadFailure::Read)?;
@@ -240,11 +208,6 @@ impl World for Faulty {
         self.host.write_new(path, bytes, mode)
     }
 
-    fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
-        self.check("chmod", path)?;
-        self.host.set_mode(path, mode)
-    }
-
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
         self.check("rename", to)?;
         self.host.rename(from, to, replace)
@@ -270,6 +233,40 @@ impl World for Faulty {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(false)
+    }
+}
+
+impl World for Faulty {
+    fn now(&mut self) -> SystemTime {
+        if let Some(clock) = self.clock {
+            return clock;
+        }
+        match &self.network {
+            None => self.host.now(),
+            Some(network) => SystemTime::UNIX_EPOCH + START_TIME + network.now,
+        }
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let root = ("AKS_NODE_ROOT".into(), self.root.clone());
+        [&[root], &self.variables[..]].concat()
+    }
+
+    fn print(&mut self, stream: Stream, bytes: &[u8]) {
+        match stream {
+            Stream::Out => self.out.extend_from_slice(bytes),
+            Stream::Err => self.err.extend_from_slice(bytes),
+        }
+    }
+
+    fn random(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        match &mut self.network {
+            None => self.host.random(bytes),
+            Some(network) => {
+                network.chance.fill_bytes(bytes);
+                Ok(())
+            }
+        }
     }
 
     fn pid(&self) -> u32 {

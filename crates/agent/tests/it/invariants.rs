@@ -117,7 +117,6 @@ fn nul_error_names_the_variable_without_its_value() {
     };
     let error = build(&config).unwrap_err();
     assert_eq!(error, BuildError::Nul { variable: "TLS_BOOTSTRAP_TOKEN".to_owned() });
-    assert_eq!(error.reason(), "NulInVariable");
     assert!(!format!("{error} {error:?}").contains("hunter2"));
 
     let certificate = NodeConfig { custom_ca_certs: vec!["\0".into()], ..Default::default() };

@@ -1,9 +1,10 @@
+use std::io::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::{Compression, GzBuilder};
 
-use super::entry::MAX_FILE_BYTES;
-use super::{WriteFile, read};
-use crate::hotfix::gzip::tests::compress;
+use super::*;
 
 fn one(path: &str, mode: u32, content: &str) -> WriteFile {
     WriteFile { path: path.to_owned(), mode, content: content.into() }
@@ -109,4 +110,41 @@ mod slow {
         let text = format!("{text}- path: /etc/b\n  content: x\n");
         assert!(read(text.as_bytes()).unwrap_err().contains("bytes in all"));
     }
+}
+
+/// A file with a name, an extra field and a comment.
+fn compress(content: &[u8]) -> Vec<u8> {
+    let header = GzBuilder::new().extra([1, 2, 3]).filename("name").comment("comment");
+    let mut file = header.write(Vec::new(), Compression::default());
+    file.write_all(content).unwrap();
+    file.finish().unwrap()
+}
+
+#[test]
+fn content_comes_back_whole_up_to_the_limit() {
+    let content: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+    let file = compress(&content);
+    assert_eq!(decompress_all(&file, content.len()).unwrap(), content);
+    let too_large = Err(GzipError::TooLarge(content.len() - 1));
+    assert_eq!(decompress_all(&file, content.len() - 1), too_large);
+    let twice = [compress(b"a"), compress(b""), compress(b"b")].concat();
+    assert_eq!(decompress_all(&twice, 2).unwrap(), b"ab");
+    assert_eq!(decompress_all(&twice, 1), Err(GzipError::TooLarge(1)));
+    // As the shell's `gzip` writes it.
+    assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+}
+
+#[test]
+fn damaged_files_are_refused_at_every_byte() {
+    let file = compress(b"some content that is long enough to be compressed, compressed");
+    for cut in 0..file.len() {
+        assert!(decompress_all(&file[..cut], 1000).is_err(), "{cut}");
+    }
+    // Checksum and length.
+    for at in file.len() - 8..file.len() {
+        let mut changed = file.clone();
+        changed[at] ^= 1;
+        assert!(decompress_all(&changed, 1000).is_err(), "{at}");
+    }
+    assert!(decompress_all(&[file, b"garbage".to_vec()].concat(), 1000).is_err());
 }

@@ -1,4 +1,4 @@
-//! DNS, TCP, and a proxy's tunnel.
+//! DNS, TCP, a proxy's tunnel, and a request from the first to the last byte.
 
 use std::io::{BufReader, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -10,12 +10,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mooring_redact::ProxyUrl;
 
-use super::super::tool;
-use super::deadline::{Duplex, Limited, Limits};
-use super::failure::{HttpFailure, HttpFailureKind, Phase};
-use super::tls::Roots;
-use super::url::{Url, split_authority};
-use super::{message, tls};
+use crate::world::http::message::{self, HttpRequest, HttpResponse};
+use crate::world::http::tls::{self, Dial, Roots};
+use crate::world::http::{
+    Duplex, HttpFailure, HttpFailureKind, Limited, Limits, Phase, Url, split_authority,
+};
+use crate::world::tool;
 
 /// Longer than a resolver's first timeout of 5 seconds, so that it also queries its second server.
 const LOOK_UP: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// A proxy connects to the server before it responds.
 const TUNNEL: Duration = Duration::from_secs(15);
 
-pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
+fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
     let addresses = look_up(host, port, limits)?;
     limits.phase(CONNECT);
     let mut refused = None;
@@ -104,7 +104,7 @@ fn look_up(host: &str, port: u16, limits: &Limits) -> Result<Vec<SocketAddr>, Ht
     }
 }
 
-pub(super) fn tunnel(
+fn tunnel(
     proxy: &ProxyUrl,
     url: &Url,
     roots: &Roots,
@@ -192,6 +192,49 @@ fn percent_decoded(text: &str) -> Vec<u8> {
         rest = behind;
     }
     decoded
+}
+
+/// Looks a name up and connects to it.
+pub(in crate::world) fn connect(host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
+    open(host, port, &Limits::within(limit)).map(drop)
+}
+
+/// Opens a connection with TLS to `address`, which is the dialed host's own unless a test has another.
+pub(in crate::world) fn dial(
+    dial: &Dial<'_>,
+    address: (&str, u16),
+) -> Result<Box<dyn Duplex>, HttpFailure> {
+    // Fails without a CA, before a connection is opened.
+    let config = tls::pinned(dial)?;
+    let limits = Limits::within(dial.limit);
+    let stream = open(address.0, address.1, &limits)?;
+    let stream = tls::handshake_with(stream, dial.host, &config, &limits)?;
+    limits.no_phase();
+    Ok(stream)
+}
+
+/// Sends a request and reads the whole response.
+pub(in crate::world) fn fetch(request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
+    let limits = Limits::within(request.limit);
+    let mut stream = open_for(request, &limits)?;
+    limits.no_phase();
+    message::write_request(request)
+        .and_then(|bytes| stream.write_all(&bytes))
+        .and_then(|()| stream.flush())
+        .map_err(|error| tls::failure(Phase::Request, &error))?;
+    message::read_response(&mut BufReader::new(stream))
+}
+
+fn open_for(request: &HttpRequest<'_>, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
+    let url = request.url;
+    if !url.tls {
+        return open(&url.host, url.port, limits);
+    }
+    let stream = match request.proxy {
+        None => open(&url.host, url.port, limits)?,
+        Some(proxy) => tunnel(proxy, url, request.roots, limits)?,
+    };
+    tls::handshake(stream, &url.host, request.roots, limits)
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use mooring_redact::{ProxyUrl, Secret};
 
-use super::failure::{HttpFailure, HttpFailureKind, Phase};
-use super::tls::{self, Roots};
-use super::url::Url;
+use crate::world::http::tls::{self, Roots};
+use crate::world::http::{HttpFailure, HttpFailureKind, Phase, Url};
 
 /// More than any requested response.
 pub const MAX_BODY: usize = 1024 * 1024;

@@ -1,9 +1,8 @@
 //! Trusted certificates and the handshake.
 
-use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -15,8 +14,7 @@ use rustls::{
     SignatureScheme, StreamOwned,
 };
 
-use super::deadline::{Duplex, Limits};
-use super::failure::{HttpFailure, HttpFailureKind, Phase};
+use crate::world::http::{Duplex, HttpFailure, HttpFailureKind, Limits, Phase};
 
 /// Two round trips, with a margin for a slow connection.
 const HANDSHAKE: Duration = Duration::from_secs(10);

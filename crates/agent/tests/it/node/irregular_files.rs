@@ -83,7 +83,7 @@ fn node(before: &[&str]) -> Node {
         (PACKAGED, "a packaged agent"),
         ("/etc/os-release", "ID=ubuntu\n"),
         ("/etc/apt/sources.list.d/microsoft-prod.list", ""),
-        (RUN_RECORD, r#"{"pid":1,"startTime":"1","bootId":"another"}"#),
+        (RUN_RECORD, r#"{"agent":{"pid":1,"startTime":1},"bootId":"another"}"#),
         (SCRIPTS_LOG, ""),
     ] {
         node.write(path, content);

@@ -92,7 +92,7 @@ fn a_provision_that_is_killed_does_not_leave_others_waiting() {
     });
     // The scripts end with their agent.
     let record = format!("$AKS_NODE_ROOT{RUN_RECORD}");
-    let script = format!("until grep -q scriptsPid \"{record}\"; do :; done; kill -KILL $PPID $$");
+    let script = format!("until grep -q scripts..{{ \"{record}\"; do :; done; kill -KILL $PPID $$");
     let mut provision = provision(&node, &script);
     let pid = provision.id();
     provision.wait().unwrap();
@@ -132,7 +132,8 @@ fn process_of_another_boot_is_not_the_recorded_one() {
         for words in [wrong, dry] {
             let node = Node::with_script("");
             let pid = std::process::id();
-            let record = format!(r#"{{"pid":{pid},"startTime":"{start}","bootId":"{boot}"}}"#);
+            let record =
+                format!(r#"{{"agent":{{"pid":{pid},"startTime":{start}}},"bootId":"{boot}"}}"#);
             node.write(RUN_RECORD, record);
             assert_eq!(node.run(words).status.code(), Some(1));
             assert_eq!(node.exists(REPORT), !is_live, "{boot} {words:?}");
@@ -271,8 +272,11 @@ mod slow {
     #[test]
     fn a_record_of_a_number_used_again_is_of_a_dead_process() {
         let node = Node::with_script("");
-        let record =
-            format!(r#"{{"pid":{},"startTime":"1","bootId":"{}"}}"#, std::process::id(), boot_id());
+        let record = format!(
+            r#"{{"agent":{{"pid":{},"startTime":1}},"bootId":"{}"}}"#,
+            std::process::id(),
+            boot_id()
+        );
         node.write(RUN_RECORD, record);
         let output = node.run(&["provision-wait"]);
         assert_eq!(output.status.code(), Some(240), "{}", text(&output.stderr));

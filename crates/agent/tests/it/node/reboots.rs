@@ -71,7 +71,7 @@ fn cut_power(node: &Node, mut run: Child) {
     run.kill().unwrap();
     run.wait().unwrap();
     let record: serde_json::Value = serde_json::from_str(&node.read(RUN_RECORD).unwrap()).unwrap();
-    let scripts = record["scriptsPid"].to_string();
+    let scripts = record["scripts"]["pid"].to_string();
     assert!(Command::new("kill").args(["-KILL", &scripts]).status().unwrap().success());
     kill_all(node);
 }
@@ -97,10 +97,9 @@ fn result_of_a_run_that_ends_during_a_check_is_found() {
     let path = node.at(RUN_RECORD);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut host = Host::default();
-    let start = host.process_start(std::process::id()).unwrap().to_string();
+    let start = host.process_start(std::process::id()).unwrap();
     let boot_id = host.boot_id().unwrap_or_default();
-    let mut record =
-        serde_json::json!({"pid": std::process::id(), "startTime": start, "bootId": boot_id});
+    let mut record = serde_json::json!({"agent": {"pid": std::process::id(), "startTime": start}, "bootId": boot_id});
     fs::write(&path, record.to_string()).unwrap();
     record["report"] = r#"{"ExitCode":"143","Error":"interrupted by SIGTERM"}"#.into();
     let ended = record.to_string();
@@ -299,7 +298,7 @@ mod slow {
     #[test]
     fn record_of_another_boot_gives_no_verdict() {
         let node = Node::with_script(START);
-        node.write(RUN_RECORD, r#"{"pid":1,"startTime":"1","bootId":"another"}"#);
+        node.write(RUN_RECORD, r#"{"agent":{"pid":1,"startTime":1},"bootId":"another"}"#);
         let output = node.run(&["provision-wait", "--timeout=4s"]);
         assert_eq!(output.status.code(), Some(124), "{}", text(&output.stdout));
     }

@@ -1,6 +1,6 @@
 //! Bundle of a node whose disk is accessible: the allowed files below its root.
 
-use mooring_agent::secrets;
+use mooring_agent::inputs;
 use mooring_contract::node_config;
 use mooring_redact::Redactor;
 
@@ -75,7 +75,7 @@ fn redactor(root: &Root, contents: &mut Contents) -> Redactor {
         );
         contents.skip(NODE_CONFIG, why);
     }
-    Redactor::new([secrets::in_config(&config), secrets::in_nbc_command(&command)].concat())
+    Redactor::new([inputs::in_config(&config), inputs::in_nbc_command(&command)].concat())
 }
 
 fn entry(
