@@ -126,6 +126,38 @@ fn refusal_without_a_code_has_the_owner_of_its_status() {
 }
 
 #[test]
+fn code_within_a_failed_pool_operation_is_the_answer() {
+    for outer in ["CreateVMSSAgentPoolFailed", "ReconcileVMSSAgentPoolFailed"] {
+        for (inner, owner) in
+            [("KeyVaultAccessForbidden", "operator"), ("InternalOperationError", "platform")]
+        {
+            let text = format!(
+                r#"{{"code":"{outer}","message":"Code=\"{inner}\" Message=\"x\" aks-np1"}}"#
+            );
+            let found = first(&text).unwrap();
+            assert_eq!((found.reason.as_str(), found.owner.as_str()), (inner, owner), "{text}");
+        }
+        let refused =
+            format!(r#"{{"code":"{outer}","message":"Code=\"ZetaNotAllowed\" aks-np1"}}"#);
+        assert_eq!(first(&refused).unwrap().reason, "RequestRejected");
+        let bare = first(&format!(r#"{{"code":"{outer}","message":"aks-np1"}}"#)).unwrap();
+        assert_eq!((bare.rung, bare.owner.as_str()), (Rung::Rule, "platform"));
+    }
+}
+
+#[test]
+fn states_and_empty_codes_are_no_codes() {
+    for text in [
+        "managedClusters/aks-1: \"powerState\": {\"code\": \"Running\"}",
+        "managedClusters/aks-1: Code=\"\" Message=\"\"",
+    ] {
+        assert_eq!(first(text).map(|found| found.reason), None, "{text}");
+    }
+    let rpc = first("aks-np1: rpc error: code = Unknown desc = x").unwrap();
+    assert_eq!(rpc.rung, Rung::Sentence);
+}
+
+#[test]
 fn only_listed_codes_and_rules_reach_medium_confidence() {
     for code in ["ZetaNotAllowed", "InternalZeta", "ZetaInProgress", "ZetaThrottled"] {
         let text = format!("node pool np1: Code=\"{code}\" Message=\"x\"");

@@ -2,11 +2,8 @@
 
 use mooring_codes::{ExitCode, Os, Owner, Status};
 
-use crate::cause::catalog::{CatalogRow, find_row};
-use crate::cause::confidence::Confidence;
-use crate::cause::entry::Cause;
-use crate::cause::stage::Stage;
-use crate::decode::decoded::{BootstrapOutcome, FoundBy, Situation};
+use crate::cause::{CatalogRow, Cause, Confidence, Stage, find_row};
+use crate::decode::{BootstrapOutcome, FoundBy, Situation};
 
 /// What a diagnosis rests on, the most specific first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

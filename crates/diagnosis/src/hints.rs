@@ -2,7 +2,7 @@
 
 use mooring_codes::{Date, Os};
 
-use crate::cause::catalog::CatalogRow;
+use crate::cause::CatalogRow;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {

@@ -33,12 +33,8 @@ mod hints;
 mod read;
 mod text;
 
-pub use cause::catalog::CatalogRow;
-pub use cause::confidence::Confidence;
-pub use cause::stage::Stage;
-pub use cause::subject::TextSubject;
-pub use decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
-pub use decode::messages::decode;
+pub use cause::{CatalogRow, Confidence, Stage, TextSubject};
+pub use decode::{BootstrapOutcome, Decoded, FoundBy, Situation, decode};
 pub use diagnose::alone::code_alone;
 pub use diagnose::code::{ANOTHER_IMAGE, diagnose_code};
 pub use diagnose::components::is_unruled;

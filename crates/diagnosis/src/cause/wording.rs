@@ -8,9 +8,7 @@ use std::ops::Range;
 
 use mooring_codes::Os;
 
-use crate::cause::confidence::Confidence;
-use crate::cause::entry::Cause;
-use crate::cause::subject::TextSubject;
+use crate::cause::{Cause, Confidence, TextSubject};
 use crate::text::phrases::{PHRASES, Phrases};
 
 /// Maximum distance of two phrases in different lines: the line may be wrapped.

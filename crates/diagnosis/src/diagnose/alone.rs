@@ -6,20 +6,18 @@ use std::ops::Range;
 
 use mooring_codes::all;
 
-use crate::cause::confidence::Confidence;
-use crate::decode::decoded::BootstrapOutcome;
-use crate::decode::decoded_message::DecodedMessage;
+use crate::cause::Confidence;
+use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::code::diagnose_code;
 use crate::diagnose::evidence::quote;
-use crate::diagnose::rule::{MAX_CODES, Rule};
 use crate::diagnose::rules;
+use crate::diagnose::rules::{MAX_CODES, Rule};
 use crate::diagnose::wording_case::{from_wording, worded_message};
 use crate::diagnose::wordings::matches;
 use crate::diagnosis::Diagnosis;
 use crate::hints::Hints;
-use crate::text::clues::Clue;
 use crate::text::scan::TextMark;
-use crate::text::scanned::ScannedText;
+use crate::text::{Clue, ScannedText};
 
 const MAX_BYTES: usize = 512;
 

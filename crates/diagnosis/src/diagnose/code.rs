@@ -2,8 +2,8 @@
 
 use mooring_codes::{ExitCode, Meanings, Os, Reach, Status, known_image, lookup_named};
 
-use crate::cause::confidence::Confidence;
-use crate::decode::decoded::{BootstrapOutcome, FoundBy};
+use crate::cause::Confidence;
+use crate::decode::{BootstrapOutcome, FoundBy};
 use crate::diagnosis::{Diagnosis, Effective, Reported, reason, unknown};
 use crate::hints::Hints;
 

@@ -3,20 +3,17 @@
 
 use mooring_codes::Owner;
 
-use crate::cause::catalog::{CatalogRow, find_row};
-use crate::cause::confidence::Confidence;
-use crate::cause::subject::TextSubject;
-use crate::decode::decoded::BootstrapOutcome;
-use crate::decode::decoded_message::DecodedMessage;
+use crate::cause::{CatalogRow, Confidence, TextSubject, find_row};
+use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::error_codes::{FoundCode, error_codes};
 use crate::diagnose::evidence::quote;
 use crate::diagnose::http_status::{Refusal, first_refusal, refusal};
-use crate::diagnose::tables::{OPERATION_FAILED, REQUEST_REJECTED};
+use crate::diagnose::rules::{OPERATION_FAILED, REQUEST_REJECTED};
 use crate::diagnose::wording_case::worded_message;
 use crate::diagnosis::{Diagnosis, Evidence, Reported, Rung};
 use crate::hints::Hints;
+use crate::text::ScannedText;
 use crate::text::phrases::{NODES_MORE, OTHER_SERVICES, WORKLOADS};
-use crate::text::scanned::ScannedText;
 
 /// Lines before a code that may name its subject.
 const LINES_BEFORE: usize = 2;

@@ -1,16 +1,18 @@
 //! Components of a node and of its cluster (`data/components.toml`), and the one that a line is about.
 
-use crate::cause::component::Component;
-use crate::diagnose::tables::COMPONENTS;
+use crate::cause::Component;
+use crate::diagnose::rules::COMPONENTS;
 
 /// Returns true for a cause that only a line shows; it is no evidence of what an image does.
 pub fn is_unruled(reason: &str) -> bool {
     COMPONENTS.iter().any(|component| component.cause.reason == reason)
 }
 
-/// Returns the first component with a word in a text in lowercase; a part precedes the whole.
-pub(crate) fn component_of(text: &[u8]) -> Option<&'static Component> {
-    COMPONENTS.iter().find(|component| component.words.iter().any(|word| has_word(text, word)))
+/// Returns the first component with a word in a text in lowercase; a part precedes the whole. In a text that names no
+/// node, only specific ones count.
+pub(crate) fn component_of(text: &[u8], is_node: bool) -> Option<&'static Component> {
+    let mut components = COMPONENTS.iter().filter(|component| is_node || component.is_specific);
+    components.find(|component| component.words.iter().any(|word| has_word(text, word)))
 }
 
 /// A short word counts only as a whole: `cni`, `pleg`, `node`.
@@ -28,7 +30,7 @@ mod tests {
 
     #[test]
     fn part_precedes_the_whole_and_short_words_are_whole() {
-        let name = |text: &str| component_of(text.as_bytes()).map(|component| component.name);
+        let name = |text: &str| component_of(text.as_bytes(), true).map(|component| component.name);
         assert_eq!(name("kubelet: cni plugin not initialized"), Some("cni"));
         assert_eq!(name("kubelet: failed to garbage collect"), Some("disk"));
         assert_eq!(name("kubelet exited on a node"), Some("kubelet"));

@@ -16,8 +16,12 @@ pub(crate) struct FoundCode {
     pub(crate) is_labeled: bool,
 }
 
-/// Codes of errors that only wrap another.
+/// Codes of errors that only wrap another, states that are named code as well, and the label after an empty code.
 const WRAPPERS: &[&str] = &[
+    "Message",
+    "Running",
+    "Stopped",
+    "Succeeded",
     "DeploymentFailed",
     "InvalidTemplateDeployment",
     "ResourceDeploymentFailure",
@@ -80,7 +84,9 @@ fn labeled(text: &[u8]) -> impl Iterator<Item = FoundCode> {
         };
         let start = after + count(&text[after..], b"\"'\\ \n", 8);
         let range = name_at(text, start)?;
-        is_name(&text[range.clone()]).then(|| code(text, range, true))
+        // `rpc error: code = Unknown desc = ...`
+        let is_rpc = text[range.end..].starts_with(b" desc");
+        (!is_rpc && is_name(&text[range.clone()])).then(|| code(text, range, true))
     })
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mooring_redact::mask_line_around;
 
-use crate::decode::decoded_message::DecodedMessage;
+use crate::decode::DecodedMessage;
 use crate::diagnosis::Evidence;
 
 /// No message of Azure about a quota is longer.

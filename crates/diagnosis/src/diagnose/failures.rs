@@ -3,24 +3,21 @@
 use mooring_codes::{Date, ExitCode, Meanings, Os, image_date, lookup_named};
 use mooring_contract::CseStatus;
 
-use crate::cause::confidence::Confidence;
-use crate::cause::subject::TextSubject;
 use crate::cause::wording::{Match, Tier, Wording};
-use crate::decode::decoded::{BootstrapOutcome, Decoded, Situation};
-use crate::decode::decoded_message::DecodedMessage;
-use crate::decode::messages::read;
+use crate::cause::{Confidence, TextSubject};
+use crate::decode::{BootstrapOutcome, Decoded, DecodedMessage, Situation, read};
 use crate::diagnose::alone::alone;
 use crate::diagnose::code::from_catalog;
 use crate::diagnose::coded::coded;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::found_clues::FoundClues;
-use crate::diagnose::rule::Rule;
+use crate::diagnose::rules::{Rule, WORDINGS};
 use crate::diagnose::sentence::sentence;
 use crate::diagnose::wording_case::{from_wording, without_message};
 use crate::diagnose::{rules, wordings};
 use crate::diagnosis::{Diagnosis, Effective, Evidence, Reported, Rung, unknown};
 use crate::hints::{Hints, Origin};
-use crate::text::scanned::ScannedText;
+use crate::text::ScannedText;
 
 const MAX_EVIDENCE: usize = 4;
 
@@ -52,6 +49,12 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
             (message, diagnosis)
         })
         .collect();
+    if let Some((_, outer)) = each.first()
+        && each.iter().all(names_a_wrapper)
+        && let Some(inner) = inner_code(outer, &text, hints)
+    {
+        return vec![inner];
+    }
     if !each.iter().any(|(message, _)| message.decoded.outcome != BootstrapOutcome::Succeeded) {
         let in_lines = without_message(&text, &others, hints);
         let found = in_lines.or_else(|| {
@@ -74,6 +77,25 @@ fn is_ours(text: &ScannedText, others: &[DecodedMessage]) -> bool {
     others.is_empty() || TextSubject::Cluster.holds(&text.phrases)
 }
 
+/// Returns true for a failure of which only the code of an error that wraps another is known.
+fn names_a_wrapper((message, diagnosis): &(DecodedMessage, Diagnosis)) -> bool {
+    let is_general = |name| WORDINGS.iter().any(|one| one.name == name && one.is_general());
+    message.decoded.situation == Some(Situation::ArmCodeOnly)
+        && diagnosis.rule.is_some_and(is_general)
+}
+
+/// Returns the failure by an error code that says more than one that wraps it.
+fn inner_code(
+    outer: &Diagnosis,
+    text: &ScannedText,
+    hints: Hints,
+) -> Option<(DecodedMessage, Diagnosis)> {
+    coded(text, hints).filter(|(_, found)| {
+        let is_refusal = found.reason == "RequestRejected" && found.reported.name.is_some();
+        found.is_listed(hints.catalog) || is_refusal && found.reason != outer.reason
+    })
+}
+
 /// Returns the diagnosis by rule, or that by an error code, which says more than an error that only wraps another.
 fn best(
     ruled: Option<(DecodedMessage, Diagnosis)>,
@@ -84,10 +106,7 @@ fn best(
         message.worded.is_some_and(Wording::is_general)
     };
     match ruled {
-        Some(ruled) if is_wrapper(&ruled) => {
-            let is_listed = |found: &(DecodedMessage, Diagnosis)| found.1.is_listed(hints.catalog);
-            coded(text, hints).filter(is_listed).or(Some(ruled))
-        }
+        Some(ruled) if is_wrapper(&ruled) => inner_code(&ruled.1, text, hints).or(Some(ruled)),
         Some(ruled) => Some(ruled),
         None => coded(text, hints).or_else(|| sentence(text, hints)),
     }

@@ -13,10 +13,8 @@ pub(crate) mod pages;
 pub(crate) mod recognize;
 #[cfg(test)]
 mod removal;
-mod rule;
 mod rules;
 mod sentence;
 pub(crate) mod stream;
-mod tables;
 mod wording_case;
 mod wordings;

@@ -4,17 +4,15 @@ use std::collections::BTreeSet;
 
 use mooring_codes::{ExitCode, Os, Owner, Status, Transient, all as all_codes, lookup};
 
-use crate::cause::entry::Cause;
-use crate::cause::stage::Stage;
 use crate::cause::wording::Wording;
+use crate::cause::{Cause, Stage};
 use crate::diagnose::failures::diagnose;
-use crate::diagnose::rule::{MAX_CODES, Rule};
 use crate::diagnose::rules;
-use crate::diagnose::tables::{CAUSES, WORDINGS};
+use crate::diagnose::rules::{CAUSES, MAX_CODES, Rule, WORDINGS};
 use crate::diagnosis::reason;
 use crate::hints::Hints;
-use crate::text::clues::{CLUES, Clue};
 use crate::text::phrases::PHRASES;
+use crate::text::{CLUES, Clue};
 
 /// Signs on a page.
 const MAX_SIGNS: usize = 4;

@@ -1,7 +1,11 @@
 //! All rules in evaluation order.
 
-use crate::diagnose::rule::Rule;
-use crate::diagnose::tables::RULES;
+use mooring_codes::{Date, Os, Owner, Transient};
+
+use crate::cause::wording::{Tier, Wording};
+use crate::cause::{Cause, Component, Confidence, Stage, TextSubject};
+use crate::decode::{BootstrapOutcome, Decoded, Situation};
+use crate::text::Clue;
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     let all = RULES.iter();
@@ -14,14 +18,80 @@ pub(crate) fn rule_names() -> impl Iterator<Item = &'static str> {
     all().map(|rule| rule.name)
 }
 
+/// A rule for more codes is general.
+pub(crate) const MAX_CODES: usize = 5;
+
+/// One clue of each group is required.
+pub(crate) type Groups = &'static [&'static [Clue]];
+
+/// One rule. Empty fields and `None` match everything.
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    pub(crate) cause: &'static Cause,
+    pub(crate) codes: &'static [i32],
+    pub(crate) os: Option<Os>,
+    pub(crate) situation: Option<Situation>,
+    pub(crate) outcome: BootstrapOutcome,
+    /// First date of affected images, and the first date after them.
+    pub(crate) images: Option<(Date, Date)>,
+    /// Minimum and maximum run time of the scripts.
+    pub(crate) seconds: Option<(u32, u32)>,
+    /// Steps that may have been running.
+    pub(crate) steps: &'static [&'static str],
+    /// Requires a non-empty `Error` in the report, which is then quoted.
+    pub(crate) error: bool,
+    pub(crate) clues: Groups,
+    /// Clues that exclude the rule.
+    pub(crate) without: &'static [Clue],
+    /// Requires all clues in one line.
+    pub(crate) in_one_line: bool,
+    /// A clue alone has this cause, although other rules have the clue as well.
+    pub(crate) alone: bool,
+    /// Correct code of the cause, if different.
+    pub(crate) effective: Option<(i32, &'static str)>,
+    /// Reduced by the caller without evidence.
+    pub(crate) confidence: Confidence,
+}
+
+impl Rule {
+    pub(crate) fn fits(&self, decoded: &Decoded, os: Option<Os>, day: Option<Date>) -> bool {
+        let code = self.codes.is_empty() || decoded.code.is_some_and(|c| self.codes.contains(&c));
+        let os = self.os.is_none() || self.os == os;
+        let situation = self.situation.is_none() || self.situation == decoded.situation;
+        let outcome = self.outcome == decoded.outcome;
+        let images = self
+            .images
+            .is_none_or(|(from, until)| day.is_some_and(|day| from <= day && day < until));
+        let seconds = self
+            .seconds
+            .is_none_or(|(from, to)| decoded.exec_duration.is_some_and(|s| from <= s && s <= to));
+        let step = decoded.step.as_deref().unwrap_or_default();
+        let steps = self.steps.is_empty()
+            || self.steps.iter().any(|wanted| step.split('.').any(|part| part == *wanted));
+        let has_error =
+            decoded.status.as_ref().is_some_and(|status| !status.error.trim().is_empty());
+        let error = !self.error || has_error;
+        code && os && situation && outcome && images && seconds && steps && error
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+const fn day(year: u16, month: u8, day: u8) -> Date {
+    match Date::new(year, month, day) {
+        Some(date) => date,
+        None => self::day(1, 1, 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
     use super::{Rule, all};
-    use crate::cause::confidence::Confidence;
-    use crate::decode::decoded::BootstrapOutcome;
+    use crate::cause::Confidence;
+    use crate::decode::BootstrapOutcome;
     use crate::diagnose::removal::corpus;
 
     #[test]

@@ -2,18 +2,16 @@
 
 use std::ops::Range;
 
-use crate::cause::component::Component;
-use crate::cause::confidence::Confidence;
-use crate::decode::decoded::BootstrapOutcome;
-use crate::decode::decoded_message::DecodedMessage;
+use crate::cause::{Component, Confidence};
+use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::coded::names_nodes;
 use crate::diagnose::components::component_of;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::wording_case::worded_message;
 use crate::diagnosis::{Diagnosis, Rung};
 use crate::hints::Hints;
+use crate::text::ScannedText;
 use crate::text::phrases::{FAILURES, NOT_FAILURES, OTHER_SERVICES, STRONG_FAILURES, WORKLOADS};
-use crate::text::scanned::ScannedText;
 
 /// Bytes of a line that are read before and after its failure.
 const MAX_LINE: usize = 1024;
@@ -35,14 +33,12 @@ pub(crate) fn sentence(text: &ScannedText, hints: Hints) -> Option<(DecodedMessa
         if is_of_others(text, &line) {
             return None;
         }
-        let own = component_of(&text.bytes[line.clone()].to_ascii_lowercase());
-        let (component, is_own) = match own {
-            Some(component) => (component, true),
-            None => (component_before(text, &line)?, false),
-        };
-        let is_specific = is_own && component.is_specific;
-        let weight = weight + u8::from(is_own) * 2 + u8::from(is_error(&text.bytes[line]));
-        (is_node || is_specific).then_some((weight, at, component))
+        let own = component_of(&text.bytes[line.clone()].to_ascii_lowercase(), is_node);
+        let is_own = own.is_some();
+        let before = || is_node.then(|| component_before(text, &line)).flatten();
+        let component = own.or_else(before)?;
+        let weight = weight + u8::from(is_own) * 2 + u8::from(is_error(&text.bytes[line.clone()]));
+        Some((weight, at, component))
     });
     let (_, at, component) =
         lines.max_by_key(|(weight, at, _)| (*weight, std::cmp::Reverse(*at)))?;
@@ -97,7 +93,7 @@ fn component_before(text: &ScannedText, line: &Range<usize>) -> Option<&'static 
     let before = start.max(line.start.saturating_sub(2 * MAX_LINE))..line.start;
     let is_ours = !is_of_others(text, &before);
     let words = is_ours.then(|| text.bytes[before].to_ascii_lowercase())?;
-    component_of(&words)
+    component_of(&words, true)
 }
 
 /// Returns the position of the error in a structured log line, otherwise that of the failure.

@@ -4,9 +4,8 @@
 //! overlap, so that a message at a border is complete in one of them. A failure in several windows is reported once.
 
 use crate::cause::wording::Tier;
-use crate::decode::decoded::BootstrapOutcome;
-use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::merge::{is_same, trust};
+use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::failures::{diagnose, diagnose_each, order};
 use crate::diagnose::recognize::{Recognized, recognize};
 use crate::diagnosis::Diagnosis;

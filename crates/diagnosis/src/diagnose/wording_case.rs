@@ -1,19 +1,16 @@
 //! Diagnoses of texts without a bootstrap message: by wording, or by the failure of another extension.
 
-use crate::cause::confidence::Confidence;
-use crate::cause::stage::Stage;
-use crate::cause::subject::TextSubject;
 use crate::cause::wording::{Match, Tier, Wording};
-use crate::decode::decoded::BootstrapOutcome;
-use crate::decode::decoded_message::DecodedMessage;
+use crate::cause::{Confidence, Stage, TextSubject};
+use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::evidence::quote;
-use crate::diagnose::tables::OTHER_EXTENSION;
+use crate::diagnose::rules::OTHER_EXTENSION;
 use crate::diagnose::wordings::matches;
 use crate::diagnosis::{Diagnosis, Reported};
 use crate::hints::Hints;
 use crate::read::message::{Handler, Opener};
+use crate::text::ScannedText;
 use crate::text::phrases::PHRASES;
-use crate::text::scanned::ScannedText;
 
 /// Returns the failure in a text without a bootstrap message.
 pub(crate) fn without_message(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::cause::wording::Match;
-use crate::diagnose::tables::WORDINGS;
+use crate::diagnose::rules::WORDINGS;
 use crate::text::phrases::Phrases;
 
 /// Returns the wordings that match within a span, the most specific first. `is_node` means a span about a node.
@@ -27,9 +27,9 @@ pub(crate) fn matches<'t>(
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::cause::confidence::Confidence;
+    use crate::cause::Confidence;
     use crate::cause::wording::Tier;
-    use crate::diagnose::tables::WORDINGS;
+    use crate::diagnose::rules::WORDINGS;
     use crate::text::phrases::PHRASES;
 
     #[test]

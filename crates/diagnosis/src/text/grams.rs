@@ -125,8 +125,8 @@ impl Phrase {
         let literal = || rarest(text, usage, |_| true).map(|offset| (Compare::Literal, offset));
         // A gram without a blank matches regardless of the gaps between words.
         let flexible = || rarest(text, usage, |gram| !gram.contains(&b' ')).map(|at| (compare, at));
-        let chosen =
-            if compare == Compare::Flexible { flexible().or_else(literal) } else { literal() };
+        let has_gaps = compare == Compare::Flexible && text.contains(&b' ');
+        let chosen = if has_gaps { flexible().or_else(literal) } else { literal() };
         let (compare, offset) = chosen.unwrap_or((Compare::Literal, 0));
         let gram = gram(&text[offset..]).unwrap_or_default();
         usage[hash(gram)] = usage[hash(gram)].saturating_add(1);

@@ -6,9 +6,9 @@
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
-use crate::text::clues::{CLUES, Clue};
 use crate::text::grams::{Compare, Grams};
 use crate::text::phrases::{PHRASES, Phrases};
+use crate::text::{CLUES, Clue};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
