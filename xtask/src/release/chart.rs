@@ -113,6 +113,11 @@ mod tests {
     fn release_adds_its_places_to_the_definition() {
         let (archive, defined) = package(&PLACES).unwrap();
         assert_eq!(archive, package(&PLACES).unwrap().0);
+        let file = std::env::temp_dir().join(format!("mooring-stored-{}.tgz", std::process::id()));
+        write_stored(&file).unwrap();
+        let stored = fs::read(&file).unwrap();
+        fs::remove_file(file).unwrap();
+        assert!(stored == package(&Places::default()).unwrap().0, "a layout returns its chart");
         assert_eq!(
             (&defined["home"], &defined["sources"]),
             (&json!("https://git.example/mooring"), &json!(["https://git.example/mooring"]))
