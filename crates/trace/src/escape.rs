@@ -22,6 +22,9 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
+/// Characters of a name.
+pub(crate) const MAX_NAME: usize = 120;
+
 /// Returns one printable line of at most `most` characters.
 pub(crate) fn tidy(text: &str, most: usize) -> String {
     let mut shown = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });

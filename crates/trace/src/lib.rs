@@ -21,23 +21,27 @@
 //! |---|---|
 //! | classify and parse files, collect their data | `read` |
 //! | the cluster's and Azure's view | [`life`] |
-//! | one timeline | `assemble`, `model`: [`timeline`], [`production`] |
+//! | one timeline | `assemble`, `stages`, `steps`, `tree`: [`timeline`], [`production`] |
 //! | human-readable formats, in `output` | [`mod@table`], [`html`], [`waterfall`] |
 //! | machine-readable formats, in `output` | [`json`], [`chrome`], [`otlp`] |
 //! | building blocks of pages | [`page`], [`bars`], [`mod@escape`] |
 
 mod assemble;
 pub mod escape;
-mod model;
+pub mod life;
 mod output;
+pub mod production;
 mod read;
+mod stages;
+mod steps;
+pub mod timeline;
+mod tree;
 
 pub use assemble::read;
-pub use model::timeline::{
-    BootstrapAttempt, Extent, Gap, RunningStep, SkippedFile, Span, SpanKind, SpanSource,
-    SpanStatus, Timeline, TimelineOutcome,
-};
-pub use model::{life, production, timeline};
 pub use output::{bars, chrome, html, json, otlp, page, table, waterfall};
 pub use read::ended_at;
 pub use read::files::{TraceFile, is_wanted};
+pub use timeline::{
+    BootstrapAttempt, Extent, Gap, RunningStep, SkippedFile, Span, SpanKind, SpanSource,
+    SpanStatus, Timeline, TimelineOutcome,
+};

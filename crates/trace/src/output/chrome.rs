@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::timeline::{Span, SpanStatus, Timeline};
+use crate::timeline::{Span, SpanStatus, Timeline};
 
 pub fn to_json(timelines: &[Timeline]) -> String {
     let mut events = Vec::new();
@@ -27,7 +27,7 @@ pub fn to_json(timelines: &[Timeline]) -> String {
 }
 
 fn lane_name(span: &Span, number: usize) -> String {
-    use crate::model::timeline::SpanKind;
+    use crate::timeline::SpanKind;
     match span.kind {
         SpanKind::Stage => "stages".to_owned(),
         SpanKind::Boot => "boot".to_owned(),
@@ -38,9 +38,9 @@ fn lane_name(span: &Span, number: usize) -> String {
 
 fn event(span: &Span, process: u32) -> Value {
     let sources: Vec<&str> = span.sources.iter().map(|source| source.as_str()).collect();
-    let mut arguments = json!({"status": span.status.as_str(), "sources": sources.join(",")});
+    let mut arguments = json!({"status": span.status, "sources": sources.join(",")});
     if let Some(comparison) = span.comparison {
-        arguments["pace"] = json!(comparison.pace.as_str());
+        arguments["pace"] = json!(comparison.pace);
         if let Some(figures) = comparison.figures {
             arguments["p50"] = json!(figures.p50);
             arguments["p95"] = json!(figures.p95);
@@ -50,7 +50,7 @@ fn event(span: &Span, process: u32) -> Value {
         arguments["message"] = json!(span.message);
     }
     let mut event = json!({
-        "name": span.name, "cat": span.kind.as_str(), "pid": process, "tid": span.lane + 1,
+        "name": span.name, "cat": span.kind, "pid": process, "tid": span.lane + 1,
         "ts": span.start.as_microsecond(), "args": arguments,
     });
     if span.status == SpanStatus::Instant {

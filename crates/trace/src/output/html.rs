@@ -7,11 +7,11 @@ use super::bars::span_of_time;
 use super::page::{Cell, HtmlPage, Severity, facts, notice, table};
 use super::waterfall;
 use crate::escape::escape;
-use crate::model::critical_path::links;
-use crate::model::production::{SOURCE, Speed, System};
-use crate::model::timeline::{
+use crate::production::{SOURCE, Speed, System};
+use crate::timeline::{
     SkippedFile, Span, SpanKind, SpanSource, SpanStatus, Timeline, TimelineOutcome,
 };
+use crate::tree::links;
 
 const MAX_STEPS: usize = 8;
 

@@ -4,10 +4,10 @@ use mooring_diagnosis::Diagnosis;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::model::critical_path::own_seconds;
-use crate::model::life::NodeLife;
-use crate::model::production::SOURCE;
-use crate::model::timeline::{Span, SpanKind, Timeline};
+use crate::life::NodeLife;
+use crate::production::SOURCE;
+use crate::timeline::{Span, SpanKind, Timeline};
+use crate::tree::own_seconds;
 
 pub const SCHEMA: &str = "mooring.trace/v1";
 
@@ -33,10 +33,6 @@ fn node(timeline: &Timeline) -> Value {
             "diagnosis": earlier.diagnosis.as_ref().map(diagnosed),
         })
     });
-    let running = timeline.running.as_ref();
-    let running = running.map(
-        |running| json!({"name": running.name, "span": running.span, "evidence": running.evidence}),
-    );
     let own = own_seconds(&timeline.spans, &timeline.chain);
     let chain = timeline.chain.iter();
     let chain = chain.map(|&index| json!({"span": index, "ownSeconds": rounded(own[index])}));
@@ -48,7 +44,7 @@ fn node(timeline: &Timeline) -> Value {
     });
     json!({
         "node": timeline.node,
-        "outcome": timeline.outcome.as_str(),
+        "outcome": timeline.outcome,
         "exitCode": timeline.exit_code,
         "start": timeline.extent.map(|extent| extent.begin.to_string()),
         "end": timeline.extent.map(|extent| extent.end.to_string()),
@@ -57,11 +53,11 @@ fn node(timeline: &Timeline) -> Value {
         "diagnosis": timeline.diagnosis.as_ref().map(diagnosed),
         "earlier": earlier,
         "life": timeline.life.as_ref().map(life),
-        "running": running,
+        "running": timeline.running,
         "spans": timeline.spans.iter().map(|one| span(one, timeline.life.as_ref())).collect::<Vec<_>>(),
         "chain": chain.collect::<Vec<_>>(),
         "gaps": gaps.collect::<Vec<_>>(),
-        "skipped": timeline.skipped.iter().map(|one| json!({"path": one.path, "why": one.why})).collect::<Vec<_>>(),
+        "skipped": timeline.skipped,
     })
 }
 
@@ -82,7 +78,7 @@ fn life(life: &NodeLife) -> Value {
     json!({
         "nodeClaim": life.node_claim,
         "pool": life.pool,
-        "state": life.state.as_str(),
+        "state": life.state,
         "cause": life.cause,
     })
 }
@@ -90,10 +86,9 @@ fn life(life: &NodeLife) -> Value {
 fn span(span: &Span, life: Option<&NodeLife>) -> Value {
     let usual =
         life.filter(|_| span.kind == SpanKind::Stage).and_then(|life| life.usual(&span.name));
-
     let field = span.comparison.map(|one| {
         json!({
-            "pace": one.pace.as_str(),
+            "pace": one.pace,
             "limit": one.limit,
             "p50": one.figures.map(|figures| figures.p50),
             "p95": one.figures.map(|figures| figures.p95),
@@ -103,11 +98,11 @@ fn span(span: &Span, life: Option<&NodeLife>) -> Value {
     });
     json!({
         "name": span.name,
-        "kind": span.kind.as_str(),
+        "kind": span.kind,
         "start": span.start.to_string(),
         "end": span.end.to_string(),
         "seconds": rounded(span.seconds()),
-        "status": span.status.as_str(),
+        "status": span.status,
         "sources": span.sources.iter().map(|source| source.as_str()).collect::<Vec<_>>(),
         "parent": span.parent,
         "lane": span.lane,

@@ -4,9 +4,10 @@
 //! timeline twice sends the same trace twice.
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::model::timeline::{Span, SpanStatus, Timeline, TimelineOutcome};
+use crate::timeline::{Span, SpanStatus, Timeline, TimelineOutcome};
 
 pub fn to_json(timelines: &[Timeline]) -> String {
     let resources: Vec<Value> = timelines.iter().map(resource).collect();
@@ -53,7 +54,7 @@ fn spans(timeline: &Timeline, begin: Timestamp, end: Timestamp) -> Vec<Value> {
     let instants = timeline.spans.iter().filter(|span| is_instant(span));
     let instants =
         instants.map(|span| json!({"timeUnixNano": nanos(span.start), "name": span.name}));
-    let mut attributes = vec![text("mooring.outcome", timeline.outcome.as_str())];
+    let mut attributes = vec![text("mooring.outcome", timeline.outcome)];
     if let Some(code) = timeline.exit_code {
         attributes
             .push(json!({"key": "mooring.exit_code", "value": {"intValue": code.to_string()}}));
@@ -85,12 +86,10 @@ fn spans(timeline: &Timeline, begin: Timestamp, end: Timestamp) -> Vec<Value> {
             SpanStatus::Done | SpanStatus::Instant => json!({}),
         };
         let sources: Vec<&str> = span.sources.iter().map(|source| source.as_str()).collect();
-        let mut attributes = vec![
-            text("mooring.kind", span.kind.as_str()),
-            text("mooring.sources", &sources.join(",")),
-        ];
+        let mut attributes =
+            vec![text("mooring.kind", span.kind), text("mooring.sources", &sources.join(","))];
         if let Some(comparison) = span.comparison {
-            attributes.push(text("mooring.pace", comparison.pace.as_str()));
+            attributes.push(text("mooring.pace", comparison.pace));
         }
         all.push(json!({
             "traceId": trace, "spanId": ids[index], "parentSpanId": parent, "name": span.name, "kind": INTERNAL,
@@ -101,7 +100,7 @@ fn spans(timeline: &Timeline, begin: Timestamp, end: Timestamp) -> Vec<Value> {
     all
 }
 
-fn text(key: &str, value: &str) -> Value {
+fn text(key: &str, value: impl Serialize) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
 }
 

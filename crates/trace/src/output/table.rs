@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::bars::span_of_time;
-use crate::model::critical_path::links;
-use crate::model::production::{SOURCE, Speed};
-use crate::model::timeline::{Extent, SpanKind, SpanStatus, Timeline, TimelineOutcome};
+use crate::production::{SOURCE, Speed};
+use crate::timeline::{Extent, SpanKind, SpanStatus, Timeline, TimelineOutcome};
+use crate::tree::links;
 
 const PICTURE: usize = 28;
 /// Width of a name, including indentation.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::bars::{self, Bar, BarRow, Chart, Tone, span_of_time};
-use crate::model::production::Speed;
-use crate::model::timeline::{Extent, Gap, Span, SpanKind, SpanStatus, Timeline, TimelineOutcome};
+use crate::production::Speed;
+use crate::timeline::{Extent, Gap, Span, SpanKind, SpanStatus, Timeline, TimelineOutcome};
 
 /// Renders the chart with a legend as a fragment for a [`crate::output::page::HtmlPage`].
 pub fn svg(timeline: &Timeline) -> String {

@@ -5,12 +5,14 @@ use jiff::tz::Offset;
 use serde_json::{Map, Value};
 
 use super::files::{FileContent, TraceFile, content};
+use super::logs::{self, Traced};
+use super::report::{self, ReportFacts};
 use super::timestamp::{self, Stamp};
-use super::{MAX_SPANS, RawSpan, RecordedEvent, ReportFacts, Traced};
+use super::{MAX_MESSAGE, MAX_NAME, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::model::life::NodeLife;
-use crate::model::production::System;
-use crate::model::timeline::SkippedFile;
+use crate::life::NodeLife;
+use crate::production::System;
+use crate::timeline::{SkippedFile, SpanKind, SpanSource};
 
 /// Data of a node's files, not yet on one clock.
 #[derive(Debug, Default)]
@@ -45,7 +47,7 @@ pub(crate) fn collect(files: &[&TraceFile]) -> NodeData {
         let text = || String::from_utf8_lossy(&file.bytes);
         let broken = match content(file, files.len() == 1) {
             FileContent::Report => take_report(&mut data, file, true).err(),
-            FileContent::EarlierReport => super::report(&file.bytes)
+            FileContent::EarlierReport => report::read(&file.bytes)
                 .map(|facts| data.earlier = Some((facts, file.bytes.clone())))
                 .err(),
             FileContent::Message => take_report(&mut data, file, false).err(),
@@ -56,14 +58,14 @@ pub(crate) fn collect(files: &[&TraceFile]) -> NodeData {
                 Some(format!("more than {MAX_SPANS} events"))
             }
             FileContent::Event => {
-                super::event(&file.path, &file.bytes).map(|event| events.push(event)).err()
+                read_event(&file.path, &file.bytes).map(|event| events.push(event)).err()
             }
             other => {
                 match other {
-                    FileContent::Trace => traces.push(super::trace(&text())),
-                    FileContent::AgentLog => data.spans.extend(super::agent_log(&text())),
-                    FileContent::CloudInit => data.spans.extend(super::cloud_init(&text())),
-                    FileContent::Handler => data.spans.extend(super::handler(&text())),
+                    FileContent::Trace => traces.push(logs::trace(&text())),
+                    FileContent::AgentLog => data.spans.extend(logs::agent_log(&text())),
+                    FileContent::CloudInit => data.spans.extend(logs::cloud_init(&text())),
+                    FileContent::Handler => data.spans.extend(logs::handler(&text())),
                     FileContent::Wrapper => {
                         data.host = data.host.take().or_else(|| host(&text()));
                     }
@@ -80,7 +82,7 @@ pub(crate) fn collect(files: &[&TraceFile]) -> NodeData {
     if traces.is_empty()
         && let Some(report) = &data.report
     {
-        traces.push(super::trace(&lines_again(&report.status.output)));
+        traces.push(logs::trace(&lines_again(&report.status.output)));
     }
     data.offset = offset(&events);
     for event in events {
@@ -97,14 +99,14 @@ pub(crate) fn collect(files: &[&TraceFile]) -> NodeData {
         }
     }
     let timings = data.report.as_ref().map(|report| &report.status.timings);
-    let boot = super::boot(timings, &data.summary);
+    let boot = report::boot(timings, &data.summary);
     data.spans.extend(boot);
     data
 }
 
 /// The first report counts; others are copies of it.
 fn take_report(data: &mut NodeData, file: &TraceFile, is_own: bool) -> Result<(), String> {
-    let facts = super::report(&file.bytes)?;
+    let facts = report::read(&file.bytes)?;
     let is_better = is_own && !data.report_text.trim_ascii_start().starts_with(b"{");
     if data.report.is_none() || is_better {
         data.report = Some(facts);
@@ -152,11 +154,76 @@ impl NodeData {
     }
 }
 
+#[derive(Debug)]
+struct RecordedEvent {
+    pub(crate) span: RawSpan,
+    /// The instant in the file's name: the start for the scripts, the end for the agent.
+    pub(crate) named: Option<Timestamp>,
+    /// Fields of the last event of the scripts.
+    pub(crate) summary: Map<String, Value>,
+}
+
+/// Parses an event for the guest agent, one per file.
+fn read_event(path: &str, bytes: &[u8]) -> Result<RecordedEvent, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let event: Map<String, Value> = serde_json::from_str(&text).map_err(|error| {
+        let cut = if error.is_eof() { "it ends too early" } else { "not a JSON object" };
+        format!("{cut} (line {}, column {})", error.line(), error.column())
+    })?;
+    let member = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+    let task = tidy(member("TaskName").trim(), MAX_NAME);
+    if task.is_empty() {
+        return Err("it has no TaskName".to_owned());
+    }
+    let start = timestamp::read(member("Timestamp")).ok_or("invalid Timestamp")?;
+    let message = member("Message");
+    // The agent also writes an event at the start; the scripts only at the end of a step.
+    let is_beginning = message.starts_with("Starting");
+    let end = timestamp::read(member("OperationId")).filter(|_| !is_beginning);
+    let kind = kind_of(&task);
+    let summary = match kind {
+        SpanKind::Run => serde_json::from_str(message).unwrap_or_default(),
+        _ => Map::new(),
+    };
+    let code = summary.get("ExitCode").map(exit_code).unwrap_or_default();
+    let failed = member("EventLevel") == "Error" || !matches!(code.as_str(), "" | "0");
+    let text = match message {
+        _ if is_hotfix(&task) => message.split(" | startTime=").next().unwrap_or_default(),
+        _ if failed && kind != SpanKind::Run => message,
+        _ => "",
+    };
+    let message = tidy(&mooring_redact::mask_line(text), MAX_MESSAGE);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let span =
+        RawSpan { end, failed, message, ..RawSpan::new(task, kind, start, SpanSource::Event) };
+    Ok(RecordedEvent { span, named: timestamp::of_file_name(name), summary })
+}
+
+/// Events about hotfixes have messages with versions.
+fn is_hotfix(task: &str) -> bool {
+    task.starts_with("AKS.AKSNodeController.") && task.ends_with("Hotfix")
+}
+
+/// Returns a string or a number as text.
+pub(crate) fn exit_code(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl RecordedEvent {
+    /// The timestamp that matches the instant in the file's name.
+    pub(crate) fn named_stamp(&self) -> Stamp {
+        match (self.span.name.starts_with("AKS.AKSNodeController."), self.span.end) {
+            (true, Some(end)) => end,
+            _ => self.span.start,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn event(path: &str, task: &str, start: &str, end: &str) -> TraceFile {
+    fn event_file(path: &str, task: &str, start: &str, end: &str) -> TraceFile {
         let text = format!(
             r#"{{"Timestamp":"2026-11-15 {start}","OperationId":"2026-11-15 {end}","TaskName":"{task}"}}"#
         );
@@ -171,21 +238,21 @@ mod tests {
     fn most_frequent_difference_is_the_time_zone() {
         // Named after 02:00:00 UTC.
         let one = |hour: u32| {
-            event("1794708000000", "AKS.CSE.a", &format!("{hour:02}:00:00"), "08:00:00")
+            event_file("1794708000000", "AKS.CSE.a", &format!("{hour:02}:00:00"), "08:00:00")
         };
         let offset = |hours: [u32; 3]| collected(&hours.map(one)).offset;
         assert_eq!(offset([3, 3, 4]), Some(Offset::constant(1)));
         assert_eq!(offset([4, 3, 3]), Some(Offset::constant(1)));
         // An event of the agent is named after its end.
         let task = "AKS.AKSNodeController.Provision";
-        let agent = event("1794708000000", task, "03:40:00", "04:00:00");
+        let agent = event_file("1794708000000", task, "03:40:00", "04:00:00");
         assert_eq!(collected(&[agent]).offset, Some(Offset::constant(2)));
-        assert_eq!(collected(&[event("x", task, "03:40:00", "04:00:00")]).offset, None);
+        assert_eq!(collected(&[event_file("x", task, "03:40:00", "04:00:00")]).offset, None);
     }
 
     #[test]
     fn number_of_events_is_limited() {
-        let files = vec![event("x", "AKS.CSE.a", "02:00:00", "02:00:01"); MAX_SPANS + 1];
+        let files = vec![event_file("x", "AKS.CSE.a", "02:00:00", "02:00:01"); MAX_SPANS + 1];
         let data = collected(&files);
         assert_eq!((data.spans.len(), data.skipped.len()), (MAX_SPANS, 1));
         assert_eq!(data.skipped[0].why, "more than 5000 events");
@@ -207,5 +274,29 @@ mod tests {
         ] {
             assert_eq!(of(&line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn invalid_event_returns_a_reason() {
+        let why = |text: &str| read_event("1.json", text.as_bytes()).unwrap_err();
+        assert_eq!(why("{\"TaskName\":\"x"), "it ends too early (line 1, column 14)");
+        assert_eq!(why("[]"), "not a JSON object (line 1, column 0)");
+        assert_eq!(why("{}"), "it has no TaskName");
+        assert_eq!(why(r#"{"TaskName":"a","Timestamp":"n/a"}"#), "invalid Timestamp");
+    }
+
+    #[test]
+    fn message_of_a_failed_agent_is_redacted() {
+        let text = r#"{"Timestamp":"2026-11-15 02:15:28.123","OperationId":"2026-11-15 02:15:29.123","TaskName":"AKS.AKSNodeController.Provision","EventLevel":"Error","Message":"exited with error TLS_BOOTSTRAP_TOKEN=abcdef.0123456789abcdef"}"#;
+        let event = read_event("1.json", text.as_bytes()).unwrap();
+        assert!(event.span.failed && event.span.kind == SpanKind::Agent);
+        assert_eq!(event.span.message, "exited with error TLS_BOOTSTRAP_TOKEN=[secret]");
+    }
+
+    #[test]
+    fn hotfix_is_quoted_although_nothing_failed() {
+        let text = r#"{"Timestamp":"2026-11-15 02:15:28.123","TaskName":"AKS.AKSNodeController.Hotfix","EventLevel":"Informational","Message":"hotfix binary=202604.01.0 scripts=202604.01.1 | startTime=x"}"#;
+        let event = read_event("1.json", text.as_bytes()).unwrap();
+        assert_eq!(event.span.message, "hotfix binary=202604.01.0 scripts=202604.01.1");
     }
 }

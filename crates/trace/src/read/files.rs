@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::life::LifeFile;
+use crate::life::LifeFile;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceFile {

@@ -1,22 +1,64 @@
-//! Parsers of a node's files.
+//! Parsers of a node's files. Spans as files and objects have them, and limits.
 
-mod agent_log;
-mod cloud_init;
 pub(crate) mod collect;
-mod event;
 pub(crate) mod files;
-mod handler;
-pub(crate) mod life;
+mod logs;
 mod report;
-mod span;
 pub(crate) mod timestamp;
-mod trace;
 
-pub(crate) use agent_log::read as agent_log;
-pub(crate) use cloud_init::read as cloud_init;
-pub(crate) use event::{RecordedEvent, exit_code, read as event};
-pub(crate) use handler::read as handler;
-pub use report::ended_at;
-pub(crate) use report::{ReportFacts, boot, read as report};
-pub(crate) use span::{FoundSpan, MAX_MESSAGE, MAX_NAME, MAX_SPANS, RawSpan, kind_of};
-pub(crate) use trace::{Traced, read as trace};
+use jiff::Timestamp;
+
+pub(crate) use self::collect::exit_code;
+pub use self::report::ended_at;
+use self::timestamp::Stamp;
+pub(crate) use crate::escape::MAX_NAME;
+use crate::timeline::{SpanKind, SpanSource};
+
+pub(crate) const MAX_MESSAGE: usize = 300;
+/// Maximum per kind; the rest is dropped and reported.
+pub(crate) const MAX_SPANS: usize = 5000;
+
+/// A span that was found in files or derived from objects.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FoundSpan<T = Timestamp> {
+    pub(crate) name: String,
+    pub(crate) kind: SpanKind,
+    pub(crate) start: T,
+    /// None if it has not ended, or its end is unknown.
+    pub(crate) end: Option<T>,
+    pub(crate) failed: bool,
+    pub(crate) sources: Vec<SpanSource>,
+    pub(crate) message: String,
+}
+
+/// A span in the file's own time.
+pub(crate) type RawSpan = FoundSpan<Stamp>;
+
+impl<T> FoundSpan<T> {
+    /// Returns a span that has not ended and has no message.
+    pub(crate) fn new(
+        name: impl Into<String>,
+        kind: SpanKind,
+        start: T,
+        source: SpanSource,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            start,
+            end: None,
+            failed: false,
+            sources: vec![source],
+            message: String::new(),
+        }
+    }
+}
+
+pub(crate) fn kind_of(task: &str) -> SpanKind {
+    match task {
+        "AKS.CSE.cse_start" => SpanKind::Run,
+        "AKS.AKSNodeController.Provision" => SpanKind::Agent,
+        _ if task.starts_with("AKS.CSE.") => SpanKind::Step,
+        _ => SpanKind::Beside,
+    }
+}

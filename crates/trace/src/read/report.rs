@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::RawSpan;
 use super::timestamp::{self, Stamp};
-use crate::model::timeline::{SpanKind, SpanSource};
+use crate::timeline::{SpanKind, SpanSource};
 
 /// A report without its boot times.
 #[derive(Debug, Clone, PartialEq)]

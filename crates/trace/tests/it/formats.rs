@@ -97,32 +97,6 @@ fn complete_nodes_are_well_formed_in_every_format() {
 }
 
 #[test]
-fn the_table_names_the_cause_and_the_step() {
-    let text = table(&[timeline("failed")]);
-    assert!(text.starts_with("aks-default-7kq2c: the bootstrap failed, exit code 211\n"), "{text}");
-    assert!(
-        text.contains("  last step   AKS.CSE.orasLogin.oras_login_with_kubelet_identity\n"),
-        "{text}"
-    );
-    assert!(text.contains("ERR_ORAS_BINARY_NOT_FOUND"), "{text}");
-    assert!(
-        text.lines().any(|line| line.starts_with('✗') && line.contains("oras_login")),
-        "{text}"
-    );
-}
-
-#[test]
-fn json_matches_the_timeline() {
-    let node = timeline("healthy");
-    let document = content(std::slice::from_ref(&node));
-    let node_json = &document["nodes"][0];
-    assert_eq!(node_json["spans"].as_array().unwrap().len(), node.spans.len());
-    assert_eq!(node_json["chain"].as_array().unwrap().len(), node.chain.len());
-    assert_eq!(node_json["outcome"], "succeeded");
-    assert!(node_json["diagnosis"].is_null() && node_json["running"].is_null());
-}
-
-#[test]
 fn script_as_node_name_is_escaped() {
     let hostile = "</title></svg><script>alert(1)</script>\u{202e}\u{1b}[2J";
     let event = serde_json::json!({

@@ -1,5 +1,7 @@
 //! Timelines from little more than a report, a trace or an event.
 
+use mooring_trace::life::LifeState;
+use mooring_trace::production::Speed;
 use mooring_trace::{
     Span, SpanKind, SpanSource, SpanStatus, Timeline, TimelineOutcome, TraceFile, read,
 };
@@ -272,7 +274,7 @@ metadata: {name: aks-default-1, creationTimestamp: "2026-11-15T02:01:18Z"}
     ];
     assert_eq!(stages, expected);
     let life = timeline.life.as_ref().unwrap();
-    assert_eq!((life.state.as_str(), life.pool.as_deref()), ("joined", Some("default")));
+    assert_eq!((life.state, life.pool.as_deref()), (LifeState::Joined, Some("default")));
     assert_eq!((timeline.node.as_str(), timeline.outcome), ("a", TimelineOutcome::Succeeded));
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     let document = content(std::slice::from_ref(&timeline));
@@ -319,9 +321,9 @@ fn run_and_steps_have_separate_limits() {
         r#"{"ExitCode":"0","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"61"}"#;
     let trace = step("AKS.CSE.configureCNI", "02:00:10.000", Some("02:00:10.000"));
     let timeline = node(&[(REPORT, report), (TRACE, trace.as_str())]);
-    let pace = |name: &str| span(&timeline, name).comparison.map(|one| one.pace.as_str());
-    assert_eq!(pace("cse_start"), Some("slow"));
-    assert_eq!(pace("configureCNI"), Some("usual"));
+    let pace = |name: &str| span(&timeline, name).comparison.map(|one| one.pace);
+    assert_eq!(pace("cse_start"), Some(Speed::Slow));
+    assert_eq!(pace("configureCNI"), Some(Speed::Usual));
     // Only boot events are instants; a step without duration is a short step.
     assert_eq!(span(&timeline, "configureCNI").status, SpanStatus::Done);
 }
@@ -331,7 +333,7 @@ fn step_above_p99_is_very_slow() {
     let trace = step("AKS.CSE.ensureKubelet", "02:00:00.000", Some("02:02:00.000"));
     let timeline = node(&[(TRACE, trace.as_str())]);
     let comparison = span(&timeline, "ensureKubelet").comparison.unwrap();
-    assert_eq!(comparison.pace.as_str(), "very-slow");
+    assert_eq!(comparison.pace, Speed::VerySlow);
     let page = mooring_trace::html::page(&[timeline]);
     assert!(page.contains("above p99") && !page.contains("above p95"), "{page}");
 }
@@ -391,19 +393,6 @@ fn report_of_the_node_comes_before_the_message_of_azure() {
     assert_eq!(code(&[("extension.txt", message), (REPORT, report)]), Some(51));
     assert_eq!(code(&[(REPORT, report), ("extension.txt", message)]), Some(51));
     assert_eq!(code(&[(REPORT, report), ("var/log/azure/provision.json", second)]), Some(51));
-}
-
-#[test]
-fn hotfix_events_of_the_agent_keep_their_messages() {
-    let message = |task: &str| {
-        let event = format!(
-            r#"{{"Timestamp":"2026-11-15 02:00:00.000","OperationId":"2026-11-15 02:00:01.000","TaskName":"{task}","Message":"scripts=1 | startTime=x"}}"#
-        );
-        node(&[("var/log/azure/events/1794708000000.json", &event)]).spans[0].message.clone()
-    };
-    assert_eq!(message("AKS.AKSNodeController.Hotfix"), "scripts=1");
-    assert_eq!(message("AKS.AKSNodeController.Provision"), "");
-    assert_eq!(message("AKS.CSE.installHotfix"), "");
 }
 
 #[test]

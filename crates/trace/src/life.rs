@@ -1,11 +1,86 @@
-//! Objects of the cluster and of Azure, and the failure record.
+//! A node's life in the cluster and in Azure: from its NodeClaim to a Ready Node.
+//!
+//! A bundle of a node's name has the objects in separate files. Their times give the stages that the node's files
+//! do not show, and all that is left if the VM was deleted.
+
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 
-use super::{MAX_MESSAGE, MAX_NAME};
-use crate::escape::tidy;
-use crate::model::life::NodeLife;
+use crate::escape::{MAX_NAME, tidy};
+
+pub const LAUNCH: &str = "created → launched";
+pub const MACHINE: &str = "machine";
+pub const BOOT: &str = "kernel, cloud-init";
+pub const BOOTSTRAP: &str = "bootstrap";
+/// Machine and bootstrap, if the start of the bootstrap is unknown.
+pub const MACHINE_AND_BOOTSTRAP: &str = "machine, bootstrap";
+pub const REGISTER: &str = "register";
+pub const READY: &str = "ready";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LifeState {
+    /// Not known to have failed, and not registered.
+    #[default]
+    Joining,
+    Failed,
+    /// Registered, and not Ready yet.
+    NotReady,
+    Joined,
+}
+
+/// Facts of the cluster, Azure and the failure record. Unknown times are none.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeLife {
+    pub node_claim: Option<String>,
+    pub pool: Option<String>,
+    pub state: LifeState,
+    /// Cause in the failure record, or reason of a failed launch.
+    pub cause: Option<String>,
+    /// Exit code in the failure record.
+    pub code: Option<i64>,
+    pub(crate) created: Option<Timestamp>,
+    pub(crate) launched: Option<Timestamp>,
+    pub(crate) launch_failed: Option<Timestamp>,
+    pub(crate) vm_created: Option<Timestamp>,
+    /// End of the extension that runs the bootstrap.
+    pub(crate) ended: Option<Timestamp>,
+    pub(crate) has_failed_extension: bool,
+    pub(crate) node_created: Option<Timestamp>,
+    pub(crate) registered: Option<Timestamp>,
+    pub(crate) ready: Option<Timestamp>,
+    /// Time of the failure in the record.
+    pub(crate) failed: Option<Timestamp>,
+    pub(crate) usual: BTreeMap<String, f64>,
+}
+
+impl NodeLife {
+    /// Sets the state, with the exit code of the bootstrap.
+    pub(crate) fn judged(mut self, code: Option<i64>) -> Self {
+        self.state = if self.ready.is_some() {
+            LifeState::Joined
+        } else if self.node_created.is_some() || self.registered.is_some() {
+            LifeState::NotReady
+        } else if code.is_some_and(|code| code != 0)
+            || self.has_failed_extension
+            || self.failed.is_some()
+            || self.launch_failed.is_some()
+        {
+            LifeState::Failed
+        } else {
+            LifeState::Joining
+        };
+        self
+    }
+
+    /// Returns the median duration of a stage on other nodes of the pool.
+    pub fn usual(&self, stage: &str) -> Option<f64> {
+        self.usual.get(stage).copied()
+    }
+}
 
 /// A file of a bundle that is not from the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +121,10 @@ impl NodeLife {
             LifeFile::NodeClaim => self.add_claim(&object("NodeClaim")?),
             LifeFile::Node => self.add_node(&object("Node")?),
             LifeFile::Vm => self.add_vm(&value()?),
-            LifeFile::Record => self.add_record(&value()?),
+            LifeFile::Record => {
+                let value = value()?;
+                self.add_record(value.as_array().ok_or("it has no list of failures")?);
+            }
             LifeFile::Usual => {
                 let value = value()?;
                 let seconds = value["seconds"].as_object().ok_or("it has no durations")?;
@@ -93,16 +171,17 @@ impl NodeLife {
         else {
             return;
         };
-        let code = status["code"].as_str().unwrap_or_default().to_ascii_lowercase();
-        if !code.contains("transitioning") {
+        let has = |state| {
+            status["code"].as_str().is_some_and(|code| code.to_ascii_lowercase().contains(state))
+        };
+        self.has_failed_extension = has("failed");
+        if self.has_failed_extension || has("succeeded") {
             self.ended = time(&status["time"]);
-            self.has_failed_extension = code.contains("failed");
         }
     }
 
     /// Adds the last entry of the failure record.
-    fn add_record(&mut self, record: &Value) {
-        let entries = record.as_array().map(Vec::as_slice).unwrap_or_default();
+    fn add_record(&mut self, entries: &[Value]) {
         let Some(entry) = entries.iter().max_by_key(|entry| time(&entry["at"])) else { return };
         self.failed = time(&entry["at"]);
         self.launched = self.launched.or(time(&entry["launched"]));
@@ -128,12 +207,29 @@ fn time(value: &Value) -> Option<Timestamp> {
 
 fn name(value: &Value) -> Option<String> {
     let text = value.as_str().filter(|text| !text.is_empty())?;
-    Some(tidy(text, MAX_NAME.min(MAX_MESSAGE)))
+    Some(tidy(text, MAX_NAME))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_sign_of_a_failure_or_a_node_sets_the_state() {
+        let at = Some(Timestamp::UNIX_EPOCH);
+        let state = |life: NodeLife, code| life.judged(code).state;
+        let of = |life: NodeLife| state(life, None);
+        assert_eq!(of(NodeLife::default()), LifeState::Joining);
+        assert_eq!(state(NodeLife::default(), Some(0)), LifeState::Joining);
+        assert_eq!(state(NodeLife::default(), Some(50)), LifeState::Failed);
+        let failed_extension = NodeLife { has_failed_extension: true, ..NodeLife::default() };
+        assert_eq!(of(failed_extension), LifeState::Failed);
+        assert_eq!(of(NodeLife { failed: at, ..NodeLife::default() }), LifeState::Failed);
+        assert_eq!(of(NodeLife { launch_failed: at, ..NodeLife::default() }), LifeState::Failed);
+        assert_eq!(of(NodeLife { node_created: at, ..NodeLife::default() }), LifeState::NotReady);
+        assert_eq!(of(NodeLife { registered: at, ..NodeLife::default() }), LifeState::NotReady);
+        assert_eq!(of(NodeLife { ready: at, ..NodeLife::default() }), LifeState::Joined);
+    }
 
     #[test]
     fn extension_that_ended_gives_its_time_and_result() {
@@ -154,6 +250,18 @@ mod tests {
         let ended = Some("2026-11-15T02:01:00Z".to_owned());
         assert_eq!(extension("ProvisioningState/failed/50"), (ended.clone(), true));
         assert_eq!(extension("ProvisioningState/succeeded"), (ended, false));
-        assert_eq!(extension("ProvisioningState/transitioning"), (None, false));
+        for unfinished in ["ProvisioningState/transitioning", ""] {
+            assert_eq!(extension(unfinished), (None, false));
+        }
+    }
+
+    #[test]
+    fn invalid_files_are_errors() {
+        let mut life = NodeLife::default();
+        assert_eq!(life.add(LifeFile::Node, b"kind: Pod").unwrap_err(), "not a Node");
+        assert!(life.add(LifeFile::Vm, b"x").is_err());
+        assert!(life.add(LifeFile::Usual, b"{}").is_err());
+        assert!(life.add(LifeFile::Record, b"{}").is_err());
+        assert!(life.add(LifeFile::NodeClaim, b"\x00:\n- [").is_err());
     }
 }

@@ -4,6 +4,8 @@
 //! telemetry (`e2e/scenario_cse_perf_test.go`, August 2026; about 35,000 samples a step on Ubuntu 22.04). They are
 //! compiled in, as data; a step without figures is held to the limit that the same tests set for any other step.
 
+use serde::Serialize;
+
 /// Operating system of a node for which figures exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum System {
@@ -99,23 +101,14 @@ pub struct FigureComparison {
     pub pace: Speed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Speed {
     Usual,
     /// Slower than p95, or than the limit of the tests.
     Slow,
     /// Slower than p99.
     VerySlow,
-}
-
-impl Speed {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Usual => "usual",
-            Self::Slow => "slow",
-            Self::VerySlow => "very-slow",
-        }
-    }
 }
 
 pub fn compare(name: &str, seconds: f64, system: System) -> FigureComparison {

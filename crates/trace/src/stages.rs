@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use crate::model::life::{
+use crate::life::{
     BOOT, BOOTSTRAP, LAUNCH, LifeState, MACHINE, MACHINE_AND_BOOTSTRAP, NodeLife, READY, REGISTER,
 };
-use crate::model::timeline::{SpanKind, SpanSource, TimelineOutcome};
 use crate::read::FoundSpan;
+use crate::timeline::{SpanKind, SpanSource, TimelineOutcome};
 
 impl NodeLife {
     /// Returns the result of the bootstrap, as far as the cluster and Azure show it.
@@ -90,7 +90,7 @@ fn stage(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::life::LifeFile;
+    use crate::life::LifeFile;
 
     fn claim(conditions: &str) -> String {
         format!(
@@ -223,14 +223,5 @@ mod tests {
         assert_eq!(outcome(registered), TimelineOutcome::Succeeded);
         let node = NodeLife { node_created: Some(at(1)), ..failed };
         assert_eq!(outcome(node), TimelineOutcome::Succeeded);
-    }
-
-    #[test]
-    fn invalid_files_are_errors() {
-        let mut life = NodeLife::default();
-        assert_eq!(life.add(LifeFile::Node, b"kind: Pod").unwrap_err(), "not a Node");
-        assert!(life.add(LifeFile::Vm, b"x").is_err());
-        assert!(life.add(LifeFile::Usual, b"{}").is_err());
-        assert!(life.add(LifeFile::NodeClaim, b"\x00:\n- [").is_err());
     }
 }

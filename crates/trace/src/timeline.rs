@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
+use serde::Serialize;
 
-use super::production::{FigureComparison, Speed};
-use crate::model::life::NodeLife;
+use crate::life::NodeLife;
+use crate::production::{FigureComparison, Speed, System};
 
 #[derive(Debug, Clone)]
 pub struct Timeline {
@@ -24,7 +25,7 @@ pub struct Timeline {
     pub diagnosis: Option<Diagnosis>,
     /// The previous attempt, if its report exists.
     pub earlier: Option<BootstrapAttempt>,
-    pub system: crate::model::production::System,
+    pub system: System,
     /// Facts of the cluster and of Azure, if their files exist.
     pub life: Option<NodeLife>,
     pub skipped: Vec<SkippedFile>,
@@ -73,22 +74,13 @@ impl Extent {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TimelineOutcome {
     Succeeded,
     Failed,
     /// No report, or a report without a result.
     Unknown,
-}
-
-impl TimelineOutcome {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -130,7 +122,8 @@ impl Span {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SpanKind {
     /// Part of a node's life in the cluster and in Azure.
     Stage,
@@ -143,37 +136,14 @@ pub enum SpanKind {
     Beside,
 }
 
-impl SpanKind {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stage => "stage",
-            Self::Boot => "boot",
-            Self::Agent => "agent",
-            Self::Run => "run",
-            Self::Step => "step",
-            Self::Beside => "beside",
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SpanStatus {
     /// Finished. (A step that returned an error looks the same: the scripts do not record it.)
     Done,
     Failed,
     Unfinished,
     Instant,
-}
-
-impl SpanStatus {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Unfinished => "unfinished",
-            Self::Instant => "instant",
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -233,7 +203,7 @@ impl BootstrapAttempt {
 }
 
 /// The last running step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunningStep {
     pub name: String,
     /// Its span, if its start is known.
@@ -256,7 +226,7 @@ impl Gap {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkippedFile {
     pub path: String,
     pub why: String,
