@@ -2,7 +2,7 @@
 
 use crate::screen::PROSE;
 use crate::style::Style;
-use crate::wrap::{width, wrap_words};
+use crate::wrap::{fill, width};
 
 const PREFIXES: [&str; 3] = ["error: ", "warning: ", "hint: "];
 /// Separates a command from the text before it.
@@ -23,7 +23,8 @@ fn wrap_line(line: &str, columns: usize) -> String {
     let free = columns.saturating_sub(prefix.len());
     let rest = &line[prefix.len()..];
     let (text, command) = rest.split_once(GAP).unwrap_or((rest, ""));
-    let mut lines = wrap_words(words(text).into_iter(), free, free);
+    let words = words(text).map(|word| (width(word), word));
+    let mut lines: Vec<String> = fill(words, free).iter().map(|line| line.join(" ")).collect();
     match lines.last_mut() {
         _ if command.is_empty() => {}
         Some(last) if width(last) + GAP.len() + width(command) <= free => {
@@ -36,13 +37,13 @@ fn wrap_line(line: &str, columns: usize) -> String {
 }
 
 /// Splits a text at blanks outside of backquotes.
-fn words(text: &str) -> Vec<&str> {
+fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
-    let is_end = |character: char| {
+    let is_end = move |character: char| {
         is_quoted ^= character == '`';
         character == ' ' && !is_quoted
     };
-    text.split(is_end).collect()
+    text.split(is_end).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

@@ -179,7 +179,7 @@ fn prose(indent: usize, hanging: usize, text: &Text, style: &Style) -> Vec<Strin
     let (head, body) = text.split(hanging);
     let rest = first.saturating_sub(hanging);
     let continued = " ".repeat(indent + hanging);
-    let lines = body.wrap(rest, rest, style);
+    let lines = body.wrap(rest, style);
     let start = std::iter::once(format!("{space}{}", head.render(style)));
     let others = std::iter::repeat(continued);
     start.chain(others).zip(lines).map(|(before, line)| before + &line.render(style)).collect()

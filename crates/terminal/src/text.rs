@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mooring_redact::printable;
 
 use crate::style::Style;
-use crate::wrap::{width, wrap};
+use crate::wrap::{fill, width};
 
 /// A sign in front of a line. Its color repeats what the sign shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,40 +177,30 @@ impl Text {
         line
     }
 
-    /// Splits at blanks into lines of at most `first` and `rest` columns; looks are kept.
-    pub(crate) fn wrap(&self, first: usize, rest: usize, style: &Style) -> Vec<Self> {
-        let whole: String = self.spans.iter().map(|span| adapt(&span.text, style)).collect();
-        let mut pieces = self.split_words(style).into_iter();
-        wrap(&whole, first, rest)
-            .iter()
-            .map(|line| {
-                let mut text = Self::default();
-                for (at, _) in line.split(' ').enumerate() {
-                    if at > 0 {
-                        text = text.plain(" ");
-                    }
-                    text.spans.extend(pieces.next().unwrap_or_default());
-                }
-                text
-            })
-            .collect()
-    }
-
-    /// Returns the words between blanks, each as its spans.
-    fn split_words(&self, style: &Style) -> Vec<Vec<Span>> {
-        let mut words: Vec<Vec<Span>> = vec![Vec::new()];
+    /// Splits at blanks into lines of at most this many columns; looks are kept.
+    pub(crate) fn wrap(&self, columns: usize, style: &Style) -> Vec<Self> {
+        // Words between blanks, each as its spans.
+        let mut words = vec![Self::default()];
         for span in &self.spans {
             for (at, piece) in adapt(&span.text, style).split(' ').enumerate() {
                 if at > 0 {
-                    words.push(Vec::new());
+                    words.push(Self::default());
                 }
                 if let (false, Some(word)) = (piece.is_empty(), words.last_mut()) {
-                    word.push(Span { text: piece.to_owned(), ..span.clone() });
+                    word.spans.push(Span { text: piece.to_owned(), ..span.clone() });
                 }
             }
         }
         words.retain(|word| !word.is_empty());
-        words
+        let words = words.into_iter().map(|word| (word.width(style), word));
+        let join = |line: Vec<Self>| {
+            line.into_iter().reduce(|mut line, word| {
+                line = line.plain(" ");
+                line.append(word);
+                line
+            })
+        };
+        fill(words, columns).into_iter().map(|line| join(line).unwrap_or_default()).collect()
     }
 }
 
@@ -287,8 +277,8 @@ mod tests {
     fn wrapped_lines_keep_their_looks() {
         let text = Text::new("aa bb").bold("cc dd").plain(" ee");
         let lines: Vec<String> =
-            text.wrap(8, 8, &COLORED).iter().map(|line| line.render(&COLORED)).collect();
+            text.wrap(8, &COLORED).iter().map(|line| line.render(&COLORED)).collect();
         assert_eq!(lines, ["aa bb\x1b[1mcc\x1b[0m", "\x1b[1mdd\x1b[0m ee"]);
-        assert_eq!(Text::default().wrap(8, 8, &COLORED), [Text::default()]);
+        assert_eq!(Text::default().wrap(8, &COLORED), [Text::default()]);
     }
 }

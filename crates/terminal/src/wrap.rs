@@ -7,33 +7,19 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Splits a text at blanks into lines of at most `first` and `rest` columns. A longer word gets its own line.
-pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
-    wrap_words(text.split(' '), first, rest)
-}
-
-/// Joins words with blanks into lines of at most `first` and `rest` columns.
-pub(crate) fn wrap_words<'a>(
-    words: impl Iterator<Item = &'a str>,
-    first: usize,
-    rest: usize,
-) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut free = first;
-    for word in words.filter(|word| !word.is_empty()) {
-        let needed = width(word);
-        let is_start = lines.last().is_none_or(String::is_empty);
-        if !is_start && needed + 1 > free {
-            lines.push(String::new());
-            free = rest;
+/// Puts words, with their widths, into lines of at most this many columns. A longer word gets its own line.
+pub(crate) fn fill<T>(words: impl IntoIterator<Item = (usize, T)>, columns: usize) -> Vec<Vec<T>> {
+    let mut lines = vec![Vec::new()];
+    let mut used = 0;
+    for (width, word) in words {
+        if used > 0 && used + 1 + width > columns {
+            lines.push(Vec::new());
+            used = 0;
         }
-        let Some(line) = lines.last_mut() else { continue };
-        if !line.is_empty() {
-            line.push(' ');
-            free = free.saturating_sub(1);
+        used += width + usize::from(used > 0);
+        if let Some(line) = lines.last_mut() {
+            line.push(word);
         }
-        line.push_str(word);
-        free = free.saturating_sub(needed);
     }
     lines
 }
@@ -76,11 +62,14 @@ mod tests {
 
     #[test]
     fn lines_break_at_blanks() {
-        assert_eq!(wrap("aa bb cc dd", 5, 5), ["aa bb", "cc dd"]);
-        assert_eq!(wrap("aa bb cc dd", 2, 8), ["aa", "bb cc dd"]);
-        assert_eq!(wrap("a verylongword b", 4, 4), ["a", "verylongword", "b"]);
-        assert_eq!(wrap("", 4, 4), [""]);
-        assert_eq!(wrap("字字 字", 5, 5), ["字字", "字"]);
+        let lines = |text: &str, columns| -> Vec<String> {
+            let words = text.split_whitespace().map(|word| (width(word), word));
+            fill(words, columns).iter().map(|line| line.join(" ")).collect()
+        };
+        assert_eq!(lines("aa bb cc dd", 5), ["aa bb", "cc dd"]);
+        assert_eq!(lines("a verylongword b", 4), ["a", "verylongword", "b"]);
+        assert_eq!(lines("", 4), [""]);
+        assert_eq!(lines("字字 字", 5), ["字字", "字"]);
     }
 
     #[test]
