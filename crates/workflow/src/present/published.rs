@@ -123,6 +123,11 @@ impl Source {
         Self { name, state: SourceState::NotAsked, at: None, seconds: None, error: None }
     }
 
+    /// Returns a source that was asked and could not be read.
+    pub fn failed(name: SourceName, why: impl Into<String>) -> Self {
+        Self { state: SourceState::Failed, error: Some(why.into()), ..Self::new(name) }
+    }
+
     /// Adds a read that took from `began` to `ended`.
     pub fn add(&mut self, began: Timestamp, ended: Timestamp, error: Option<String>) {
         let seconds = ended.duration_since(began).as_secs_f64().max(0.0);
