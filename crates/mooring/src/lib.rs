@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
         let _ = tracing::subscriber::set_global_default(lines);
     }
     match cli.command {
-        Some(command) => cli::dispatch::run(command),
-        None => cli::dispatch::run_without_command(cli.early),
+        Some(command) => cli::run(command),
+        None => cli::run_without_command(cli.early),
     }
 }

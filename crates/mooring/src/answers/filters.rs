@@ -88,7 +88,7 @@ mod tests {
 
     fn check(facts: &ClusterFacts, words: &[&str]) -> Option<(&'static str, String)> {
         let checked = ensure_known(&read_arguments(words), facts, "why");
-        checked.err().map(|failure| (failure.code(), failure.text().to_owned()))
+        checked.err().map(|failure| (failure.code(), failure.text()))
     }
 
     #[test]

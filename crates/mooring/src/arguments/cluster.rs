@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::duration::parse_duration;
-use super::namespace::parse_namespace;
+use super::{parse_duration, parse_namespace};
 
 /// Heading of the flags that select a cluster, below those of the command. It is set for each flag: that of a struct would
 /// also apply to the flags that follow it.

@@ -1,6 +1,6 @@
 //! Shell completions: the script of clap, with names of contexts, pools, nodes, causes and codes.
 //!
-//! The scripts get the names from the hidden command `mooring complete`.
+//! The scripts get the names from the hidden command `mooring complete`, which reads the line.
 
 use std::collections::BTreeSet;
 
@@ -67,18 +67,9 @@ fn bash() -> String {
     format!(
         r#"
 _mooring_names() {{
-    local cur="${{COMP_WORDS[COMP_CWORD]}}" before=$((COMP_CWORD - 1)) names= cluster=() i value
+    local cur="${{COMP_WORDS[COMP_CWORD]}}" before=$((COMP_CWORD - 1)) names= i
     [[ $cur == = ]] && cur=
     [[ ${{COMP_WORDS[before]}} == = ]] && before=$((before - 1))
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        case "${{COMP_WORDS[i]}}" in
-        --context|--kubeconfig)
-            value=$((i + 1))
-            [[ ${{COMP_WORDS[value]}} == = ]] && value=$((value + 1))
-            [[ $value -lt $COMP_CWORD ]] && cluster+=("${{COMP_WORDS[i]}}" "${{COMP_WORDS[value]}}")
-            ;;
-        esac
-    done
     case "${{COMP_WORDS[before]}}" in
 {flags}        {with_value}) ;;
         *)
@@ -93,7 +84,7 @@ _mooring_names() {{
         ;;
     esac
     if [[ -n $names && $cur != -* ]]; then
-        COMPREPLY=( $(compgen -W "$(mooring complete "$names" "${{cluster[@]}}" 2>/dev/null)" -- "$cur") )
+        COMPREPLY=( $(compgen -W "$(mooring complete "$names" -- "${{COMP_WORDS[@]:1:COMP_CWORD-1}}" 2>/dev/null)" -- "$cur") )
         [[ ${{#COMPREPLY[@]}} -gt 0 ]] && return 0
     fi
     _mooring "$@"
@@ -103,25 +94,10 @@ complete -F _mooring_names -o bashdefault -o default mooring
     )
 }
 
-/// Prints the flags of the line that name a cluster, one per line.
-const FISH_CLUSTER: &str = r"
-function __mooring_cluster
-    set -l words (commandline -opc)
-    for i in (seq (count $words))
-        set -l next (math $i + 1)
-        switch $words[$i]
-            case '--context=*' '--kubeconfig=*'
-                printf '%s\n' $words[$i]
-            case --context --kubeconfig
-                set -q words[$next]; and printf '%s\n' $words[$i] $words[$next]
-        end
-    end
-end
-";
-
 fn fish() -> String {
-    let names =
-        |names: &str| format!("-a \"(mooring complete {names} (__mooring_cluster) 2>/dev/null)\"");
+    let names = |names: &str| {
+        format!("-a \"(mooring complete {names} -- (commandline -opc) 2>/dev/null)\"")
+    };
     let flags =
         FLAGS.map(|(flag, kind)| format!("complete -c mooring -l {flag} -x {}\n", names(kind)));
     let commands = COMMANDS.map(|(command, kind)| {
@@ -129,24 +105,8 @@ fn fish() -> String {
         let no_files = if NAMED.contains(&command) { "-f " } else { "" };
         format!("complete -c mooring -n \"{is_used}\" {no_files}{}\n", names(kind))
     });
-    [FISH_CLUSTER.to_owned(), flags.concat(), commands.concat()].concat()
+    [flags.concat(), commands.concat()].concat()
 }
-
-/// Sets `cluster` to the flags of the line that name a cluster.
-const ZSH_CLUSTER: &str = r"
-_mooring_cluster() {
-    local i
-    cluster=()
-    for ((i = 1; i < CURRENT; i++)); do
-        case $words[i] in
-        --context=*|--kubeconfig=*) cluster+=(${(Q)words[i]}) ;;
-        --context|--kubeconfig)
-            ((i + 1 < CURRENT)) && cluster+=($words[i] ${(Q)words[i+1]})
-            ;;
-        esac
-    done
-}
-";
 
 /// Adds names to the actions of flags, and of arguments of commands: `(why)` starts the arguments of a command.
 fn zsh(script: &str) -> String {
@@ -165,9 +125,6 @@ fn zsh(script: &str) -> String {
             Some((_, names)) => all.push_str(&zsh_action(line, names)),
             None => all.push_str(line),
         }
-        if word.starts_with("autoload ") {
-            all.push_str(ZSH_CLUSTER);
-        }
     }
     all
 }
@@ -175,9 +132,8 @@ fn zsh(script: &str) -> String {
 /// Replaces the action at the end of a line. An argument that may be a file stays one.
 fn zsh_action(line: &str, names: &str) -> String {
     let Some((before, rest)) = line.rsplit_once(':') else { return line.to_owned() };
-    let add = format!(
-        "local -a cluster; _mooring_cluster; compadd -- ${{(f)\"$(mooring complete {names} $cluster 2>/dev/null)\"}}"
-    );
+    let add =
+        format!("compadd -- ${{(f)\"$(mooring complete {names} -- ${{(Q)words}} 2>/dev/null)\"}}");
     let Some((action, end)) = rest.split_once('\'') else { return line.to_owned() };
     if action.starts_with("_files") {
         return format!("{before}:{{{add}; {action}}}'{end}");
@@ -192,10 +148,9 @@ mod tests {
     #[test]
     fn fish_passes_the_cluster_of_the_line() {
         let script = fish();
-        assert!(script.starts_with("\nfunction __mooring_cluster\n"), "{script}");
         let names = script.lines().filter(|line| line.contains("mooring complete "));
         for line in names {
-            assert!(line.contains(" (__mooring_cluster) 2>/dev/null)"), "{line}");
+            assert!(line.contains(" -- (commandline -opc) 2>/dev/null)"), "{line}");
         }
     }
 
@@ -203,7 +158,7 @@ mod tests {
     fn zsh_has_names_of_flags_and_arguments() {
         let add = |names: &str| {
             format!(
-                "local -a cluster; _mooring_cluster; compadd -- ${{(f)\"$(mooring complete {names} $cluster 2>/dev/null)\"}}"
+                "compadd -- ${{(f)\"$(mooring complete {names} -- ${{(Q)words}} 2>/dev/null)\"}}"
             )
         };
         let script = "\
@@ -222,7 +177,7 @@ autoload -U is-at-least
         let expected = format!(
             "\
 autoload -U is-at-least
-{ZSH_CLUSTER}(why)
+(why)
 '--context=[Context]:NAME:{{{contexts}}}' \\
 '--out=[File]:FILE:_files' \\
 '::what -- Pool or node \\[default\\: all\\]:{{{nodes}}}' \\

@@ -1,13 +1,14 @@
-//! `mooring complete`: names for completion scripts, only those that a shell does not expand.
+//! `mooring complete`: names for completion scripts.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use mooring_nodes::claim::image;
 
 use crate::about::schema;
-use crate::arguments::{AzureMode, ClusterArguments, SourceArguments};
+use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
 use crate::cluster::read_cluster;
 use crate::output::failure::CommandFailure;
 use crate::output::show;
@@ -30,10 +31,27 @@ pub(crate) enum Names {
     Schemas,
 }
 
-/// Prints names, one per line. Without a cluster there are none.
-pub(crate) fn complete(what: Names, cluster: ClusterArguments) -> Result<(), CommandFailure> {
-    let names = names(what, cluster);
+/// Prints names, one per line, only those that a shell does not expand. The line selects a cluster; without one there are
+/// no names of it.
+pub(crate) fn complete(what: Names, line: &[String]) -> Result<(), CommandFailure> {
+    let kubeconfig = value_of(line, "--kubeconfig").map(PathBuf::from);
+    let context = value_of(line, "--context").map(str::to_owned);
+    let kube = KubeArguments { kubeconfig, context, namespace: None };
+    let names = names(what, ClusterArguments { kube, ..ClusterArguments::default() });
     show::print_names(names.iter().map(String::as_str).filter(|name| is_plain(name)))
+}
+
+/// Returns the value of a flag of a line. Bash splits words at `=`.
+fn value_of<'a>(line: &'a [String], flag: &str) -> Option<&'a str> {
+    let mut words = line.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word.strip_prefix(flag) {
+            Some("") => return words.find(|word| *word != "="),
+            Some(rest) if rest.starts_with('=') => return Some(&rest[1..]),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn names(what: Names, cluster: ClusterArguments) -> BTreeSet<String> {
@@ -83,6 +101,18 @@ fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cluster_of_the_line_is_that_of_its_flags() {
+        let value = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            value_of(&words, "--context").map(str::to_owned)
+        };
+        for line in ["why --context two x", "why --context=two", "--context = two why"] {
+            assert_eq!(value(line).as_deref(), Some("two"), "{line}");
+        }
+        assert_eq!(value("why --contexts two --context"), None);
+    }
 
     #[test]
     fn names_that_a_shell_expands_are_left_out() {

@@ -12,7 +12,6 @@ use crate::about::version;
 use crate::answers::{
     FLEET_HELP, FleetArguments, STATUS_HELP, StatusArguments, WHY_HELP, WhyArguments,
 };
-use crate::arguments::ClusterArguments;
 use crate::controller::{CONTROLLER_HELP, ControllerArguments};
 use crate::output::error_document;
 use crate::output::failure::CommandFailure;
@@ -125,7 +124,7 @@ fn usage_text(text: &str) -> String {
     lines.map(|line| hint(line).unwrap_or_else(|| line.to_owned())).collect::<Vec<_>>().join("\n")
 }
 
-const EXIT_CODES: &str = "\
+pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0  success, or nothing to do
   1  problem found: a node failed or a pool is wedged
@@ -146,7 +145,7 @@ pub(crate) enum Command {
     #[command(after_help = crate::explain::EXPLAIN_EXAMPLES)]
     Explain(crate::explain::ExplainArguments),
     /// List, show and search exit codes
-    Codes(crate::explain::CodesArguments),
+    Codes(crate::explain::codes::CodesArguments),
     /// Detect and rebuild wedged node pools
     Repair(crate::workflows::repair::RepairArguments),
     /// Remove the resources of an uninstalled operator
@@ -193,8 +192,9 @@ pub(crate) enum Command {
     Complete {
         /// Kind of the names
         what: Names,
-        #[command(flatten)]
-        cluster: ClusterArguments,
+        /// Words of the line
+        #[arg(last = true)]
+        line: Vec<String>,
     },
     /// Print a manual page, or write all of them to a directory
     #[command(after_help = MAN_EXAMPLES)]

@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 
 use mooring_arm::calls::Permission;
-use mooring_arm::{BudgetLimits, Client, Raw, ResourceId};
+use mooring_arm::{BudgetLimits, Client, Error, Raw, ResourceId};
 use tokio::time::Instant;
 
-use super::check::{CheckState, DoctorCheck};
+use super::check::{CheckState, DoctorCheck, Part};
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::cluster::{AzureLimit, ConnectedCluster, FoundCluster, conflict, find_cluster};
@@ -73,7 +73,7 @@ pub(super) async fn checks(
     cluster: Option<&ConnectedCluster>,
 ) -> Vec<DoctorCheck> {
     if arguments.azure == AzureMode::Never {
-        return vec![DoctorCheck::new("azure", "sign-in", CheckState::Skipped, "not asked")];
+        return vec![DoctorCheck::new(Part::Azure, "sign-in", CheckState::Skipped, "not asked")];
     }
     let limit = AzureLimit::start(arguments);
     let (arm, mut checks) = match sign_in(arguments, &limit).await {
@@ -84,7 +84,12 @@ pub(super) async fn checks(
     match limit.read(cluster_checks(&arm, cluster)).await {
         Ok(more) => checks.extend(more),
         Err(failure) => {
-            checks.push(DoctorCheck::new("azure", "response", CheckState::Failed, failure.text()));
+            checks.push(DoctorCheck::new(
+                Part::Azure,
+                "response",
+                CheckState::Failed,
+                failure.text(),
+            ));
         }
     }
     checks
@@ -101,11 +106,11 @@ async fn sign_in(
     let took = started.elapsed().as_secs_f64();
     let way = credential.map_or_else(connect::credentials, |credential| credential.to_string());
     let message = format!("signed in by {way} in {took:.1}s");
-    Ok((arm, vec![DoctorCheck::new("azure", "sign-in", CheckState::Ok, message)]))
+    Ok((arm, vec![DoctorCheck::new(Part::Azure, "sign-in", CheckState::Ok, message)]))
 }
 
 fn not_signed_in(failure: &CommandFailure) -> DoctorCheck {
-    DoctorCheck::new("azure", "sign-in", CheckState::Failed, failure.first_line())
+    DoctorCheck::new(Part::Azure, "sign-in", CheckState::Failed, failure.first_line())
         .used_by(&["why", "fleet", "status", "repair"])
         .fix(Some(login(std::env::var_os("PATH").as_deref())))
 }
@@ -122,10 +127,11 @@ fn login(directories: Option<&OsStr>) -> String {
 async fn cluster_checks(arm: &Client, read: &ConnectedCluster) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     let found = match &read.scope {
-        Some(scope) => find_cluster(arm, scope).await.ok().flatten(),
-        None => None,
+        Some(scope) => find_cluster(arm, scope).await,
+        None => Ok(None),
     };
-    checks.push(which(read, found.as_ref()));
+    checks.push(which(read, found.as_ref().map(Option::as_ref)));
+    let found = found.ok().flatten();
     let group = read.scope.as_ref().and_then(|scope| {
         let (subscription, group) = (&scope.subscription, &scope.node_resource_group);
         ResourceId::parse(&format!("/subscriptions/{subscription}/resourceGroups/{group}")).ok()
@@ -135,49 +141,64 @@ async fn cluster_checks(arm: &Client, read: &ConnectedCluster) -> Vec<DoctorChec
     for (is_cluster, scope) in [(false, group), (true, cluster)] {
         let Some(scope) = scope else { continue };
         let granted = arm.permissions(&scope).await;
-        for need in NEEDS.iter().filter(|need| need.is_cluster == is_cluster) {
-            checks.push(match &granted {
-                Ok(granted) => permission(need, granted, &scope, assignee.as_deref()),
-                Err(error) => {
-                    let message = format!("permissions of {} were not read: {error}", scope.name());
-                    DoctorCheck::new("azure", need.name, CheckState::Unknown, message)
-                        .used_by(need.used_by)
-                }
-            });
-        }
+        let needs = NEEDS.iter().filter(|need| need.is_cluster == is_cluster);
+        checks.extend(needs.map(|need| permission(need, &granted, &scope, assignee.as_deref())));
     }
     checks
 }
 
 /// Checks that the API server is that of the cluster of the nodes.
-fn which(read: &ConnectedCluster, found: Option<&FoundCluster>) -> DoctorCheck {
-    let new = |state, message: String| DoctorCheck::new("cluster", "aks", state, message);
-    let Some(found) = found else {
-        let text = "the AKS cluster was not found from the nodes";
-        return new(CheckState::Skipped, text.to_owned()).used_by(&["repair --context"]);
+fn which(read: &ConnectedCluster, found: Result<Option<&FoundCluster>, &Error>) -> DoctorCheck {
+    let check = |state, message: String| DoctorCheck::new(Part::Aks, "aks", state, message);
+    let unproven = |state, message: String| check(state, message).used_by(&["repair --context"]);
+    let found = match found {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            let text = "the AKS cluster was not found from the nodes";
+            return unproven(CheckState::Skipped, text.to_owned());
+        }
+        Err(error) => {
+            let text = format!("the AKS cluster of the nodes was not read: {error}");
+            return unproven(CheckState::Unknown, text);
+        }
     };
-    let (id, server) = (&found.id, read.facts.identity.server.as_deref().unwrap_or_default());
+    let id = &found.id;
     if read.named.differs(id) {
         let unset = "unset CLUSTER_NAME RESOURCE_GROUP SUBSCRIPTION_ID AZURE_SUBSCRIPTION_ID";
-        return new(CheckState::Failed, conflict(&read.named, id))
+        return check(CheckState::Failed, conflict(&read.named, id))
             .used_by(&["repair", "finalizers"])
             .fix(Some(unset.to_owned()));
     }
-    let name = format!("{} in {}", id.name(), id.resource_group().unwrap_or_default());
-    if found.has_server(server) {
-        new(CheckState::Ok, format!("{name}, from the nodes; the FQDN matches"))
-    } else {
-        let text = format!("{name}, from the nodes; not proven: {server} is not its FQDN");
-        new(CheckState::Warning, text).used_by(&["repair --context"])
+    let name = format!("{} in {}, from the nodes", id.name(), id.resource_group().unwrap_or("?"));
+    match read.facts.identity.server.as_deref() {
+        Some(server) if found.has_server(server) => {
+            check(CheckState::Ok, format!("{name}; the FQDN matches"))
+        }
+        server => {
+            let server = server.unwrap_or("an unknown server");
+            let text = format!("{name}; not proven: {server} is not its FQDN");
+            unproven(CheckState::Warning, text)
+        }
     }
 }
 
 fn permission(
     need: &Need,
-    granted: &[Raw<Permission>],
+    granted: &Result<Vec<Raw<Permission>>, Error>,
     scope: &ResourceId,
     assignee: Option<&str>,
 ) -> DoctorCheck {
+    let at = scope.name();
+    let check = |state, message: String| {
+        DoctorCheck::new(Part::Azure, need.name, state, message).used_by(need.used_by)
+    };
+    let granted = match granted {
+        Ok(granted) => granted,
+        Err(error) => {
+            let message = format!("permissions of {at} were not read: {error}");
+            return check(CheckState::Unknown, message);
+        }
+    };
     let is_granted = |action: &&str| granted.iter().any(|one| one.covers(action));
     let lacks: Vec<String> = need
         .actions
@@ -185,10 +206,8 @@ fn permission(
         .filter(|action| !is_granted(action))
         .map(|&one| one.to_owned())
         .collect();
-    let at = scope.name();
     if lacks.is_empty() {
-        let message = format!("{} in {at}", need.allowed);
-        return DoctorCheck::new("azure", need.name, CheckState::Ok, message).used_by(need.used_by);
+        return check(CheckState::Ok, format!("{} in {at}", need.allowed));
     }
     let state = if need.is_optional { CheckState::Skipped } else { CheckState::Failed };
     let who = assignee.map_or_else(
@@ -200,10 +219,7 @@ fn permission(
         need.role,
         mooring_redact::shell_word(scope.as_str())
     );
-    DoctorCheck::new("azure", need.name, state, format!("{} in {at}", need.denied))
-        .used_by(need.used_by)
-        .lacks(lacks)
-        .fix(Some(fix))
+    check(state, format!("{} in {at}", need.denied)).lacks(lacks).fix(Some(fix))
 }
 
 #[cfg(test)]

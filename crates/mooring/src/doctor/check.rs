@@ -1,5 +1,6 @@
 //! Results of checks, as in schema `mooring.doctor/v1`.
 
+use clap::ValueEnum;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 use serde::Serialize;
@@ -28,12 +29,65 @@ impl CheckState {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Area {
+    /// Connection, permissions and clock of the API server
+    Cluster,
+    /// Sign-in and permissions
+    Azure,
+    /// NodePools and options of node classes
+    Karpenter,
+    /// Leader, version and record
+    Controller,
+    /// Configuration file and variables
+    Config,
+}
+
+/// Part of the screen, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Part {
+    Cluster,
+    #[serde(rename = "cluster")]
+    Aks,
+    Karpenter,
+    Azure,
+    Controller,
+    Config,
+    #[serde(rename = "cluster")]
+    Clock,
+}
+
+impl Part {
+    pub(super) fn area(self) -> Area {
+        match self {
+            Self::Cluster | Self::Aks | Self::Clock => Area::Cluster,
+            Self::Karpenter => Area::Karpenter,
+            Self::Azure => Area::Azure,
+            Self::Controller => Area::Controller,
+            Self::Config => Area::Config,
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Cluster => "Cluster",
+            Self::Aks => "Which AKS",
+            Self::Karpenter => "Karpenter",
+            Self::Azure => "Azure",
+            Self::Controller => "Controller",
+            Self::Config => "Config",
+            Self::Clock => "Clock",
+        }
+    }
+}
+
 /// One thing that must be true.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DoctorCheck {
-    /// `cluster`, `azure`, `karpenter`, `controller` or `config`.
-    pub(super) area: &'static str,
+    #[serde(rename = "area")]
+    pub(super) part: Part,
     pub(super) name: &'static str,
     pub(super) state: CheckState,
     pub(super) message: String,
@@ -50,13 +104,13 @@ pub(super) struct DoctorCheck {
 
 impl DoctorCheck {
     pub(super) fn new(
-        area: &'static str,
+        part: Part,
         name: &'static str,
         state: CheckState,
         message: impl Into<String>,
     ) -> Self {
         Self {
-            area,
+            part,
             name,
             state,
             message: message.into(),
@@ -81,18 +135,6 @@ impl DoctorCheck {
 
     pub(super) fn fix(self, fix: Option<String>) -> Self {
         Self { fix, ..self }
-    }
-
-    fn label(&self) -> &'static str {
-        match (self.area, self.name) {
-            (_, "aks") => "Which AKS",
-            (_, "clock") => "Clock",
-            ("azure", _) => "Azure",
-            ("karpenter", _) => "Karpenter",
-            ("controller", _) => "Controller",
-            ("config", _) => "Config",
-            _ => "Cluster",
-        }
     }
 
     fn add(&self, screen: &mut Screen, label: &str) {
@@ -153,11 +195,10 @@ impl Report {
         let mut screen = Screen::default();
         let took = Text::new(format!("{:.1}s", self.seconds));
         screen.ends(Text::default().bold(self.sentence(cluster)), took);
-        let mut last = "";
+        let mut last = None;
         for check in &self.checks {
-            let label = check.label();
-            check.add(&mut screen, if label == last { "" } else { label });
-            last = label;
+            let is_new = last.replace(check.part) != Some(check.part);
+            check.add(&mut screen, if is_new { check.part.label() } else { "" });
         }
         screen
     }
@@ -165,29 +206,15 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
     use mooring_terminal::Style;
 
     use super::*;
 
     #[test]
-    fn labels_are_those_of_the_part() {
-        for (area, name, label) in [
-            ("cluster", "aks", "Which AKS"),
-            ("cluster", "clock", "Clock"),
-            ("cluster", "permissions", "Cluster"),
-            ("azure", "vms", "Azure"),
-            ("karpenter", "installed", "Karpenter"),
-            ("controller", "running", "Controller"),
-            ("config", "file", "Config"),
-        ] {
-            assert_eq!(DoctorCheck::new(area, name, CheckState::Ok, "").label(), label);
-        }
-    }
-
-    #[test]
     fn commands_are_shown_unless_a_check_is_optional() {
         let shown = |state, used_by: &[&'static str], fix: Option<&str>| {
-            let check = DoctorCheck::new("azure", "vms", state, "m").used_by(used_by);
+            let check = DoctorCheck::new(Part::Azure, "vms", state, "m").used_by(used_by);
             let mut screen = Screen::default();
             check.fix(fix.map(str::to_owned)).add(&mut screen, "");
             let text = screen.render(&Style::PIPE);
@@ -208,12 +235,12 @@ mod tests {
     #[test]
     fn failed_check_names_permission_commands_and_fix() {
         let checks = vec![
-            DoctorCheck::new("azure", "sign-in", CheckState::Ok, "signed in").used_by(&["why"]),
-            DoctorCheck::new("azure", "pools", CheckState::Failed, "pools cannot be written")
+            DoctorCheck::new(Part::Azure, "sign-in", CheckState::Ok, "signed in").used_by(&["why"]),
+            DoctorCheck::new(Part::Azure, "pools", CheckState::Failed, "pools cannot be written")
                 .used_by(&["repair"])
                 .lacks(vec!["Microsoft.ContainerService/x/write".to_owned()])
                 .fix(Some("az role assignment create".to_owned())),
-            DoctorCheck::new("cluster", "clock", CheckState::Warning, "12s from the API server"),
+            DoctorCheck::new(Part::Clock, "clock", CheckState::Warning, "12s from the API server"),
         ];
         let report = Report::new(checks, 1.44);
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Configuration file, flags and variables.
 
-use super::check::{CheckState, DoctorCheck};
+use super::check::{CheckState, DoctorCheck, Part};
 use crate::arguments::ClusterArguments;
 use crate::cluster::config;
 use crate::cluster::connect;
@@ -12,10 +12,10 @@ pub(super) fn configuration(context: Option<&str>) -> DoctorCheck {
     let file = path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     match config::read() {
         Err(failure) => {
-            DoctorCheck::new("config", "file", CheckState::Failed, failure.first_line())
+            DoctorCheck::new(Part::Config, "file", CheckState::Failed, failure.first_line())
         }
         Ok(_) if !path.is_some_and(|path| path.exists()) => {
-            DoctorCheck::new("config", "file", CheckState::Skipped, format!("no {file}"))
+            DoctorCheck::new(Part::Config, "file", CheckState::Skipped, format!("no {file}"))
         }
         Ok(mut config) => {
             let entry = context.and_then(|name| config.contexts.remove(name)).unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) fn configuration(context: Option<&str>) -> DoctorCheck {
                 entry.namespace.unwrap_or_else(none),
                 entry.protected
             );
-            DoctorCheck::new("config", "file", CheckState::Ok, message)
+            DoctorCheck::new(Part::Config, "file", CheckState::Ok, message)
         }
     }
 }
@@ -59,7 +59,8 @@ pub(super) fn settings(
         }
     }
     let message = format!("from flags and variables: {}", shown.join(", "));
-    (!shown.is_empty()).then(|| DoctorCheck::new("config", "variables", CheckState::Ok, message))
+    (!shown.is_empty())
+        .then(|| DoctorCheck::new(Part::Config, "variables", CheckState::Ok, message))
 }
 
 #[cfg(test)]

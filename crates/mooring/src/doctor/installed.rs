@@ -4,7 +4,7 @@ use mooring_controller::run::{Api, ApiError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::check::{CheckState, DoctorCheck};
+use super::check::{CheckState, DoctorCheck, Part};
 
 /// Permissions that the chart grants.
 const RULES: &str = include_str!("../../../../charts/mooring/files/rules.yaml");
@@ -45,7 +45,7 @@ pub(super) async fn checks(api: &Api, namespace: &str) -> Vec<DoctorCheck> {
 }
 
 async fn permissions(api: &Api, namespace: &str) -> DoctorCheck {
-    let new = |state, message: &str| DoctorCheck::new("controller", "rules", state, message);
+    let new = |state, message: &str| DoctorCheck::new(Part::Controller, "rules", state, message);
     let of_cluster = format!("{RBAC}/clusterroles?{LABEL}");
     let of_release = format!("{RBAC}/namespaces/{namespace}/roles?{LABEL}");
     let (of_cluster, of_release) = tokio::join!(rules(api, &of_cluster), rules(api, &of_release));
@@ -122,7 +122,7 @@ impl Rule {
 }
 
 async fn add_ons(api: &Api, namespace: &str) -> DoctorCheck {
-    let new = |state, message: &str| DoctorCheck::new("controller", "alerts", state, message);
+    let new = |state, message: &str| DoctorCheck::new(Part::Controller, "alerts", state, message);
     let alerts =
         format!("/apis/monitoring.coreos.com/v1/namespaces/{namespace}/prometheusrules?{LABEL}");
     let dashboard = format!("/api/v1/namespaces/{namespace}/configmaps?{LABEL}");
@@ -154,8 +154,9 @@ fn has_item(
 ) -> Result<bool, String> {
     match list {
         Ok(text) => {
-            let list: Value = serde_json::from_str(&text).unwrap_or_default();
-            Ok(list["items"].as_array().into_iter().flatten().any(is_wanted))
+            let list = serde_json::from_str::<Value>(&text).ok();
+            let items = list.as_ref().and_then(|list| list["items"].as_array());
+            Ok(items.ok_or("the response is not a list")?.iter().any(is_wanted))
         }
         Err(error) if error.status == Some(404) => Ok(false),
         Err(error) => Err(error.what),
@@ -262,7 +263,8 @@ mod tests {
         assert!(missing.ends_with("prometheusRule.enabled and grafanaDashboard.enabled"));
         assert!(check((404, "no"), one).await.ends_with("with prometheusRule.enabled"));
         assert!(check((200, one), other).await.ends_with("with grafanaDashboard.enabled"));
-        let denied = check((403, "no"), one).await;
-        assert!(denied.starts_with("alerts and dashboard were not read: "), "{denied}");
+        for unread in [check((403, "no"), one).await, check((200, "x"), one).await] {
+            assert!(unread.starts_with("alerts and dashboard were not read: "), "{unread}");
+        }
     }
 }

@@ -8,10 +8,9 @@ use mooring_nodes::{FleetRow, Listed};
 use mooring_workflow::published::Next;
 use serde::Serialize;
 
-use super::explanation::Explanation;
+use super::codes::CauseEntry;
 use super::occurrences::Occurrences;
-use super::pages;
-use crate::explain::codes::document::CauseEntry;
+use super::{Explanation, pages};
 
 pub(super) const SCHEMA: &str = "mooring.explain/v1";
 

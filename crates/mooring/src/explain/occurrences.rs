@@ -8,7 +8,7 @@ use mooring_nodes::{
     PoolKind, groups,
 };
 use mooring_workflow::plural::counted;
-use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 
 use crate::answers::common::{caveat, moment};
 use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
@@ -58,9 +58,7 @@ pub(super) fn read(
         Ok(cluster) => Ok(Some(Occurrences::of(cluster.facts, cause))),
         Err(failure) if failure.code() == "not-found" => Err(failure),
         Err(failure) => {
-            let error = Some(failure.first_line());
-            let source =
-                Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
+            let source = Source::failed(SourceName::Cluster, failure.first_line());
             Ok(Some(Occurrences {
                 facts: Err([source]),
                 rows: Listed::of(Vec::new(), false),

@@ -15,7 +15,7 @@ pub(super) fn retry(reason: &str) -> Option<Transient> {
 }
 
 /// Returns the page of a cause. The steps of the cluster replace the general ones.
-pub(crate) fn cause(cause: &CausePage, advice: &[Advice]) -> TextPage {
+pub(super) fn cause_page(cause: &CausePage, advice: &[Advice]) -> TextPage {
     let mut page =
         TextPage::new(Text::default().bold(cause.reason).plain(": ").plain(cause.summary));
     page.row("You see", Text::new(&cause.symptom));
@@ -72,7 +72,7 @@ fn list_codes(codes: &[&ExitCode]) -> Text {
     text
 }
 
-pub(crate) fn code(code: &ExitCode) -> TextPage {
+pub(super) fn code_page(code: &ExitCode) -> TextPage {
     let sentence = Text::default().bold(title(code)).plain(": ").plain(code.meaning);
     let mut page = TextPage::new(sentence);
     for (section, texts) in sections(code) {
@@ -96,14 +96,14 @@ pub(crate) fn code(code: &ExitCode) -> TextPage {
     page
 }
 
-pub(crate) fn known_image(image: &KnownImage) -> TextPage {
+pub(super) fn image_page(image: &KnownImage) -> TextPage {
     let sentence = format!("Known-bad image: {} {}", image.name, image.fault);
     let mut page = TextPage::new(Text::new(sentence)).marked(Mark::Warning);
     page.row("Do first", Text::new(ANOTHER_IMAGE));
     page
 }
 
-pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> TextPage {
+pub(super) fn diagnosis_page(diagnosis: &Diagnosis) -> TextPage {
     let mark = match diagnosis.outcome {
         BootstrapOutcome::Failed | BootstrapOutcome::NoCode => Mark::Bad,
         BootstrapOutcome::Succeeded => Mark::Good,

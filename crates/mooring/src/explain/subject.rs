@@ -1,24 +1,25 @@
 //! The subject of an explanation: an exit code, a name, a file or a text.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
-use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image};
+use mooring_codes::{Meanings, Os, by_name, known_image};
 use mooring_diagnosis::{
-    Diagnosis, Hints, Rung, Situation, StreamDiagnoses, cause_page, code_alone, diagnose,
-    diagnose_code, find_codes, recognize,
+    Diagnosis, DiagnosisStream, Hints, Rung, Situation, StreamDiagnoses, cause_page, code_alone,
+    diagnose, diagnose_code, find_codes, recognize,
 };
 use mooring_redact::identifier;
+use mooring_terminal::suggest;
 
 use super::codes::{likely_meanings, parse_code, unknown_code};
-use super::explanation::Explanation;
-use super::input::unreadable;
-use super::{document, input};
-use crate::output::AnswerFormat;
+use super::{Explanation, document};
 use crate::output::failure::CommandFailure;
-use crate::output::show;
-use mooring_terminal::suggest;
+use crate::output::{AnswerFormat, show};
+
+/// Bounds the time; memory does not grow with the input. The logs of a fleet fit, a disk image does not.
+const MAX_BYTES: u64 = 256 << 20;
+const CHUNK: usize = 64 << 10;
 
 pub(super) fn explain_argument(
     what: &str,
@@ -83,15 +84,11 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure>
         let recognized = recognize(what.as_bytes());
         return Ok(Explanation { recognized, ..Explanation::default() });
     }
-    let of_codes = |codes: &[&'static ExitCode]| {
-        let each = codes.iter().flat_map(|code| by_name(code.name));
-        named_diagnoses(each.collect(), hints)
-    };
-    Ok(if diagnoses.is_empty() {
-        Explanation { diagnoses: of_codes(&codes), codes, ..Explanation::default() }
-    } else {
-        Explanation { diagnoses, ..Explanation::default() }
-    })
+    if !diagnoses.is_empty() {
+        return Ok(Explanation { diagnoses, ..Explanation::default() });
+    }
+    let named = codes.iter().flat_map(|code| by_name(code.name)).collect();
+    Ok(Explanation { diagnoses: named_diagnoses(named, hints), codes, ..Explanation::default() })
 }
 
 /// Returns the error for a name of nothing, with similar names.
@@ -116,7 +113,7 @@ pub(super) fn explain_text(
     format: AnswerFormat,
     hints: Hints,
 ) -> Result<Option<Explanation>, CommandFailure> {
-    let (read, is_blank) = input::read(source, name, hints)?;
+    let (read, is_blank) = read(source, name, hints)?;
     let is_document = matches!(format, AnswerFormat::Json | AnswerFormat::Yaml);
     if is_blank && !is_document && format != AnswerFormat::Name {
         show::print(empty_input(name).as_bytes())?;
@@ -151,6 +148,52 @@ fn named_diagnoses(named: Meanings, hints: Hints) -> Vec<Diagnosis> {
         diagnoses.extend(found.into_iter().filter(has_name));
     }
     diagnoses
+}
+
+/// Passes the input to the diagnosis in chunks; also returns true if it is blank.
+fn read(
+    source: &mut dyn Read,
+    name: &str,
+    hints: Hints,
+) -> Result<(StreamDiagnoses, bool), CommandFailure> {
+    read_up_to(MAX_BYTES, source, name, hints)
+}
+
+fn read_up_to(
+    max: u64,
+    source: &mut dyn Read,
+    name: &str,
+    hints: Hints,
+) -> Result<(StreamDiagnoses, bool), CommandFailure> {
+    let mut stream = DiagnosisStream::new(hints);
+    let mut chunk = vec![0; CHUNK];
+    let (mut total, mut is_blank) = (0_u64, true);
+    loop {
+        let length = match source.read(&mut chunk) {
+            Ok(0) => return Ok((stream.finish(), is_blank)),
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(unreadable(name, &error.to_string())),
+        };
+        total += length as u64;
+        if total > max {
+            let limit = max >> 20;
+            return Err(unreadable(
+                name,
+                &format!("larger than {limit} MiB; pass the part around the failure"),
+            ));
+        }
+        is_blank &= chunk[..length].trim_ascii().is_empty();
+        stream.push(&chunk[..length]);
+    }
+}
+
+/// Returns the error for input that cannot be read.
+fn unreadable(name: &str, why: &str) -> CommandFailure {
+    let name = identifier(name);
+    CommandFailure::io(format!(
+        "cannot explain `{name}`: {why}\nhint: `mooring explain --help` lists the supported input"
+    ))
 }
 
 #[cfg(test)]
@@ -225,5 +268,51 @@ mod tests {
                 assert_eq!(found.confidence.as_str(), "low", "{text}");
             }
         }
+    }
+
+    /// Returns two bytes at a time, after an interrupted read.
+    struct Slow(usize, bool);
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let length = self.0.min(2);
+            buffer[..length].fill(b' ');
+            self.0 -= length;
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn input_is_read_up_to_its_limit() {
+        let read = |bytes| read_up_to(3 << 20, &mut Slow(bytes, false), "x", Hints::default());
+        let read = |bytes| read(bytes).map(|(_, is_blank)| is_blank);
+        assert_eq!(read(0).ok(), Some(true));
+        assert_eq!(read(5).ok(), Some(true));
+        let few = |bytes| read_up_to(4, &mut Slow(bytes, false), "x", Hints::default());
+        assert!(few(4).is_ok());
+        assert!(few(5).is_err());
+        let long = [b' '; 5].as_slice();
+        let limit = |max| read_up_to(max, &mut { long }, "x", Hints::default()).err().unwrap();
+        let text = limit(4).text().to_owned();
+        assert!(text.starts_with("cannot explain `x`: larger than 0 MiB; pass "), "{text}");
+        let mut endless = io::repeat(b' ');
+        let failure = read_up_to(1 << 20, &mut endless, "x", Hints::default()).err().unwrap();
+        assert!(failure.text().contains("larger than 1 MiB"), "{}", failure.text());
+    }
+
+    #[test]
+    fn failed_read_is_an_error() {
+        struct Failing;
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("broken"))
+            }
+        }
+        let failure = read(&mut Failing, "x", Hints::default()).err().unwrap();
+        assert!(failure.text().starts_with("cannot explain `x`: broken\n"), "{}", failure.text());
     }
 }

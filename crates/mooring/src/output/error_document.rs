@@ -19,7 +19,7 @@ struct ErrorDocument<'a> {
     generated_at: String,
     code: &'a str,
     message: &'a str,
-    hint: Option<String>,
+    hint: Option<&'a str>,
     exit: u8,
 }
 
@@ -52,24 +52,6 @@ fn find_format(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option
     format
 }
 
-/// Prints an error to stderr. Lines of the text that start with `hint: ` become the hint.
-fn print(format: AnswerFormat, code: &str, text: &str, exit: u8) {
-    let (hints, message): (Vec<&str>, Vec<&str>) =
-        text.lines().partition(|line| line.starts_with("hint: "));
-    let hints: Vec<&str> = hints.iter().filter_map(|hint| hint.strip_prefix("hint: ")).collect();
-    let document = ErrorDocument {
-        schema: SCHEMA,
-        generated_at: generated_at(),
-        code,
-        message: &message.join("\n"),
-        hint: Some(hints.join("\n")).filter(|hint| !hint.is_empty()),
-        exit,
-    };
-    let is_yaml = format == AnswerFormat::Yaml;
-    let printed = if is_yaml { output::yaml(&document) } else { show::json(&document) };
-    show::print_note(printed.as_deref().unwrap_or(text).trim_end());
-}
-
 /// Returns the time of a document.
 pub(crate) fn generated_at() -> String {
     format!("{:.0}", Timestamp::now())
@@ -78,10 +60,20 @@ pub(crate) fn generated_at() -> String {
 impl CommandFailure {
     /// Prints the error, as a document if the command prints documents.
     pub(crate) fn report(&self) -> ExitCode {
-        match requested() {
-            Some(format) => print(format, self.code(), &self.text, self.exit_code),
-            None => show::print_note(&format!("error: {}", self.text)),
-        }
+        let document = || ErrorDocument {
+            schema: SCHEMA,
+            generated_at: generated_at(),
+            code: self.code(),
+            message: &self.message,
+            hint: self.hint(),
+            exit: self.exit_code,
+        };
+        let printed = match requested() {
+            Some(AnswerFormat::Yaml) => output::yaml(&document()),
+            Some(_) => show::json(&document()),
+            None => Ok(format!("error: {}", self.text())),
+        };
+        show::print_note(printed.unwrap_or_else(|_| self.text()).trim_end());
         ExitCode::from(self.exit_code)
     }
 }

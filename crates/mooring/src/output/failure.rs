@@ -5,18 +5,25 @@ use std::io;
 use mooring_controller::query::QueryError;
 use mooring_workflow::journal::JournalError;
 
-/// Message and exit code. The message is `what failed: why`, and may have lines that start with `hint: `.
+/// Message, hint and exit code. The message is `what failed: why`.
 #[derive(Debug)]
 pub(crate) struct CommandFailure {
-    pub(super) text: String,
+    pub(super) message: String,
+    /// What to do, if it is known.
+    hint: Option<String>,
     pub(super) exit_code: u8,
     /// True if a name does not exist.
     is_unknown_name: bool,
 }
 
 impl CommandFailure {
+    /// What follows `hint: ` in a text, which may be that of an error of another crate, is the hint.
     pub(crate) fn io(text: String) -> Self {
-        Self { text, exit_code: 3, is_unknown_name: false }
+        let (message, hint) = match text.split_once("\nhint: ") {
+            Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+            None => (text, None),
+        };
+        Self { message, hint, exit_code: 3, is_unknown_name: false }
     }
 
     pub(crate) fn blocked(text: String) -> Self {
@@ -44,13 +51,19 @@ impl CommandFailure {
         }
     }
 
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// Returns the message with its hint.
+    pub(crate) fn text(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+        self.message.clone() + &hint.unwrap_or_default()
     }
 
-    /// Returns the message without hints.
+    /// Returns the first line of the message.
     pub(crate) fn first_line(&self) -> String {
-        self.text.lines().next().unwrap_or_default().to_owned()
+        self.message.lines().next().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
     }
 
     pub(crate) fn usage(text: String) -> Self {
@@ -97,7 +110,7 @@ impl From<JournalError> for CommandFailure {
 mod tests {
     use mooring_arm::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};
 
-    use super::{CommandFailure, QueryError};
+    use super::*;
 
     #[test]
     fn exit_codes_have_names() {
@@ -111,7 +124,7 @@ mod tests {
             (CommandFailure::resumable(text()), 5, "interrupted"),
             (CommandFailure::io(text()).with_code(6), 6, "throttled"),
         ] {
-            let found = (failure.exit_code, failure.code(), failure.text());
+            let found = (failure.exit_code, failure.code(), failure.message.as_str());
             assert_eq!(found, (exit_code, name, "x: y"));
         }
         let throttled = CommandFailure::query(&QueryError::VmThrottled("n".to_owned()));

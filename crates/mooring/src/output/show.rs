@@ -1,14 +1,15 @@
 //! Output to stdout and stderr.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mooring_redact::printable_lines;
 use mooring_terminal::{Screen, Style, wrap_message};
 use serde::Serialize;
 
-use super::arguments::{is_quiet, message_style, style};
-use super::plugin::with_commands;
+use super::{AnswerFormat, is_quiet, message_style, style};
 use crate::output::failure::CommandFailure;
 
 /// Prints text to stdout, without terminal control characters, since much of it comes from elsewhere. A closed pipe is
@@ -66,6 +67,27 @@ pub(crate) fn code_block(text: &str) -> String {
     format!("{fence}text\n{}\n{fence}\n", text.trim_end())
 }
 
+/// Prints an answer in a format: its screen, its document or its names. Markdown is the screen, or a text of its own.
+pub(crate) fn print_answer<'a, D: Serialize>(
+    format: AnswerFormat,
+    screen: impl FnOnce(bool) -> Screen,
+    markdown: Option<&dyn Fn() -> String>,
+    document: impl FnOnce() -> D,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<(), CommandFailure> {
+    match (format, markdown) {
+        (AnswerFormat::Table | AnswerFormat::Wide, _) => {
+            print_screen(&screen(format == AnswerFormat::Wide))
+        }
+        (AnswerFormat::Markdown, Some(markdown)) => print(markdown().as_bytes()),
+        (AnswerFormat::Markdown, None) => print_markdown(&screen(false)),
+        (AnswerFormat::Json | AnswerFormat::Yaml, _) => {
+            print_document(&document(), format == AnswerFormat::Yaml)
+        }
+        (AnswerFormat::Name, _) => print_names(names),
+    }
+}
+
 /// Prints a document as JSON or YAML.
 pub(crate) fn print_document(
     document: &impl Serialize,
@@ -106,11 +128,38 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandFailure> {
 
 pub(crate) use mooring_workflow::published::escape_hidden;
 
+/// Returns true if this process is the plugin.
+pub(crate) fn is_plugin() -> bool {
+    let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    called.file_name().is_some_and(|name| name == "kubectl-mooring")
+}
+
+/// Returns text whose commands begin with `kubectl mooring`, if this process is the plugin.
+pub(crate) fn with_commands(text: &str) -> Cow<'_, str> {
+    if is_plugin() { Cow::Owned(prefix_commands(text)) } else { Cow::Borrowed(text) }
+}
+
+/// A command is quoted, at the start of a line, or after two blanks.
+fn prefix_commands(text: &str) -> String {
+    let mut prefixed = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("mooring ") {
+        prefixed.push_str(before);
+        let is_start = prefixed.is_empty();
+        if is_start || ["`", "  ", "\n"].iter().any(|end| prefixed.ends_with(end)) {
+            prefixed.push_str("kubectl ");
+        }
+        prefixed.push_str("mooring ");
+        rest = after;
+    }
+    prefixed + rest
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{code_block, yaml};
+    use super::{code_block, prefix_commands, yaml};
 
     #[test]
     fn fence_of_a_code_block_is_longer_than_any_in_its_text() {
@@ -136,5 +185,13 @@ mod tests {
             value.as_object_mut().unwrap().remove("hidden");
         }
         assert_eq!(read, expected, "{text}");
+    }
+
+    #[test]
+    fn commands_are_prefixed_and_other_words_are_not() {
+        let text = "mooring why\nhint: `mooring doctor` or kubectl mooring x\nNext  mooring fleet  of mooring system\n";
+        let expected = "kubectl mooring why\nhint: `kubectl mooring doctor` or kubectl mooring x\nNext  kubectl mooring fleet  of mooring system\n";
+        assert_eq!(prefix_commands(text), expected);
+        assert_eq!(prefix_commands("`mooring`"), "`mooring`");
     }
 }

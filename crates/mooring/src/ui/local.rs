@@ -44,7 +44,7 @@ pub(super) async fn follow(
         let started = Instant::now();
         match reader.read().await {
             Ok(snapshot) => live.publish(snapshot),
-            Err(error) => live.fail(error.text().to_owned()),
+            Err(error) => live.fail(error.text()),
         }
         tokio::time::sleep(PAUSE.max(started.elapsed() * 2)).await;
         live.wanted().await;

@@ -322,28 +322,3 @@ fn directory_without_node_files_is_an_error_with_a_hint() {
     assert_eq!(done.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&done.stderr).contains("hint: ") && !out.exists());
 }
-
-mod slow {
-    use super::*;
-
-    #[test]
-    fn large_log_is_truncated_to_its_end() {
-        let (_directory, root, out) = directories();
-        let line = "+ a line of the trace without a failure\n";
-        let log = line.repeat((5 << 20) / line.len()) + "+ exit 50\n";
-        write(&root, "var/log/azure/cluster-provision.log", &log);
-        assert!(bundle(&root, &out).status.success());
-        let (files, _) = unpack(&out);
-        let kept = &files["var/log/azure/cluster-provision.log"];
-        assert!(
-            kept.len() <= 4 << 20
-                && kept.starts_with(b"+ a line")
-                && kept.ends_with(b"+ exit 50\n")
-        );
-        let file = &manifest(&files)["files"][0];
-        assert_eq!(
-            (file["originalBytes"].as_u64(), file["cut"].is_string()),
-            (Some(log.len() as u64), true)
-        );
-    }
-}

@@ -22,22 +22,6 @@ fn document(args: &[&str]) -> Value {
 }
 
 #[test]
-fn pipe_has_no_color_and_no_wrap() {
-    let page = text(&run(&["explain", "OrasBinaryMissing"]).stdout);
-    assert!(page.starts_with("OrasBinaryMissing: The node image has no usable oras"), "{page}");
-    assert!(!page.contains('\x1b'), "{page}");
-    for label in ["You see ", "Known by", "Stage ", "Owner ", "Do first", "Retry?", "Codes "] {
-        let rows = page.lines().filter(|line| line.starts_with(label));
-        assert_eq!(rows.count(), 1, "{label}: {page}");
-    }
-    let rows: Vec<&str> = page.lines().skip(2).collect();
-    assert!(
-        rows.iter().all(|row| row.is_char_boundary(12) && row[11..].starts_with(' ')),
-        "{page}"
-    );
-}
-
-#[test]
 fn reading_from_a_terminal_is_announced() {
     for args in [&["explain"] as &[&str], &["explain", "-"]] {
         let mut terminal = Terminal::new(80);
@@ -54,13 +38,7 @@ fn reading_from_a_terminal_is_announced() {
 }
 
 #[test]
-fn search_finds_codes_and_causes_also_with_typos() {
-    let found = text(&run(&["codes", "search", "oras", "registry"]).stdout);
-    assert!(found.starts_with("CODE  NAME "), "{found}");
-    assert!(found.contains(" 211  ERR_ORAS_PULL_NETWORK_TIMEOUT "), "{found}");
-    let cause = "\nOrasBinaryMissing  image  The node image has no usable oras binary\n";
-    assert!(found.contains(cause), "{found}");
-    assert!(found.lines().last().unwrap().contains(" codes and 1 of "), "{found}");
+fn search_has_all_formats_and_finds_typos() {
     let similar = text(&run(&["codes", "search", "QotaExceded"]).stdout);
     assert!(similar.starts_with("! ") && similar.contains("\nQuotaExceeded "), "{similar}");
     let names = text(&run(&["codes", "search", "QotaExceded", "-o", "name"]).stdout);
@@ -75,12 +53,9 @@ fn search_finds_codes_and_causes_also_with_typos() {
 }
 
 #[test]
-fn closed_pipe_is_ignored_and_a_full_disk_is_an_error() {
+fn full_disk_is_an_error() {
     let mut command = mooring();
     command.args(["codes", "list", "--all", "-o", "json"]).stdin(Stdio::null());
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    assert_eq!(child.wait().unwrap().code(), Some(0));
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = command.stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
@@ -99,7 +74,11 @@ fn unknown_names_exit_with_2_and_suggest_similar_ones() {
         assert_eq!((code, stdout.as_str()), (2, ""), "{args:?}: {stderr}");
         assert!(stderr.contains("hint: did you mean `") && stderr.contains(hint), "{stderr}");
     }
-    for args in [&["explain", "99999"] as &[&str], &["codes", "show", "99999"]] {
+    for args in [
+        &["explain", "99999"] as &[&str],
+        &["codes", "show", "99999"],
+        &["explain", "50", "--image", "junk"],
+    ] {
         assert_eq!(run(args).status.code(), Some(2), "{args:?}");
     }
     // A message, not a name.
@@ -133,18 +112,6 @@ fn documents_match_their_schemas() {
         }
         assert_eq!(yaml, json, "{args:?}");
     }
-}
-
-#[test]
-fn diagnoses_name_cause_owner_confidence_and_summary() {
-    let document = document(&["explain", "211", "-o", "json"]);
-    assert_eq!(document["schema"], "mooring.explain/v1");
-    let diagnosis = &document["diagnoses"][0];
-    assert_eq!(diagnosis["cause"], "OrasPullNetworkTimeout");
-    assert_eq!((&diagnosis["owner"], &diagnosis["confidence"]), (&"network".into(), &"low".into()));
-    assert!(diagnosis["summary"].as_str().is_some_and(|text| !text.is_empty()), "{diagnosis}");
-    assert_eq!(diagnosis["reported"]["code"], 211);
-    assert_eq!(diagnosis["next"][0]["command"], "mooring explain OrasPullNetworkTimeout");
 }
 
 #[test]
@@ -186,15 +153,6 @@ fn schemas_are_listed() {
     assert!(validate(&wrong, &schema).is_err());
     wrong["diagnoses"][0].as_object_mut().unwrap().remove("owner");
     assert!(validate(&wrong, &schema).is_err());
-}
-
-#[test]
-fn version_is_one_line() {
-    let line = text(&run(&["version"]).stdout);
-    let version = concat!("mooring ", env!("CARGO_PKG_VERSION"), " (");
-    assert!(line.starts_with(version) && line.lines().count() == 1, "{line}");
-    let document = document(&["version", "-o", "json"]);
-    assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
 }
 
 mod slow {

@@ -202,7 +202,7 @@ fn completions_of_bash_have_names_of_the_cluster() {
     let sim = Sim::start(&state.path().join("sim"), &WEDGED);
     let listed = |what: &str| text(&run(&sim, state.path(), None, &["complete", what]).stdout);
     assert_eq!(listed("pools"), "default\nsystem\nuser\n");
-    let other = run(&sim, state.path(), None, &["complete", "pools", "--context", "none"]);
+    let other = run(&sim, state.path(), None, &["complete", "pools", "--", "--context", "none"]);
     assert_eq!(text(&other.stdout), "", "no such context");
     let nodes = listed("nodes");
     assert!(

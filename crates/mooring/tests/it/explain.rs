@@ -170,31 +170,10 @@ fn text_is_explained_from_a_file_and_from_a_pipe() {
 }
 
 #[test]
-fn unreadable_input_is_an_error_with_a_hint() {
-    let output = mooring(&["explain", "no-such-thing"]);
-    assert_eq!(output.status.code(), Some(2));
-    let output = String::from_utf8(output.stderr).unwrap();
-    assert!(output.contains("`no-such-thing`") && output.contains("hint: "), "{output}");
-    assert_eq!(mooring(&["explain", "50", "--image", "junk"]).status.code(), Some(2));
-    let empty = json(&["explain", "/dev/null", "-o", "json"]);
-    assert_eq!(empty["diagnoses"], Value::Array(Vec::new()));
-}
-
-#[test]
-fn cause_has_a_page() {
+fn case_of_a_cause_does_not_matter() {
     for written in ["QuotaExceeded", "quotaexceeded"] {
-        let page = text(&["explain", written]);
-        assert!(page.starts_with("QuotaExceeded: "), "{page}");
-        for part in ["Stage       launch: ", "Owner       operator: ", "Known by    \""] {
-            assert!(page.contains(part), "{part}: {page}");
-        }
-        assert!(page.contains("Do first    ") && page.contains("Retry?      No: "), "{page}");
+        assert!(text(&["explain", written]).starts_with("QuotaExceeded: "), "{written}");
     }
-    let diagnosis = &json(&["explain", "SubnetFull", "-o", "json"])["diagnoses"][0];
-    assert_eq!(
-        (&diagnosis["cause"], &diagnosis["stage"]),
-        (&"SubnetFull".into(), &"launch".into())
-    );
 }
 
 #[test]
@@ -215,29 +194,7 @@ fn text_without_a_known_failure_is_described() {
 }
 
 #[test]
-fn cause_without_an_exit_code_is_explained() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("error.txt");
-    std::fs::write(&file, "Cannot scale node pool user: (SubnetIsFull) Subnet nodes with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses.").unwrap();
-    let diagnosis = &json(&["explain", file.to_str().unwrap(), "-o", "json"])["diagnoses"][0];
-    assert_eq!(diagnosis["cause"], "SubnetFull");
-    assert_eq!(diagnosis["stage"], "launch");
-    assert_eq!(diagnosis["reported"]["name"], "SubnetIsFull");
-    assert_eq!(diagnosis["reported"]["code"], Value::Null);
-}
-
-#[test]
-fn codes_can_be_listed_and_shown() {
-    let listed = text(&["codes", "list"]);
-    assert!(listed.lines().count() > 100);
-    let all = json(&["codes", "list", "--all", "-o", "json"]);
-    assert_eq!(all["schema"], "mooring.codes/v1");
-    assert_eq!(all["codes"].as_array().unwrap().len(), 306);
-    assert!(
-        text(&["codes", "show", "211", "--os", "linux"]).contains("ERR_ORAS_PULL_NETWORK_TIMEOUT")
-    );
-    assert_eq!(mooring(&["codes", "show", "nothing"]).status.code(), Some(2));
-    // Names of one system are not shown for the other.
+fn names_of_one_system_are_not_shown_for_the_other() {
     let name = "ERR_ORAS_PULL_NETWORK_TIMEOUT";
     assert!(text(&["codes", "show", name]).contains(name));
     assert!(text(&["codes", "show", name, "--os", "linux"]).contains(name));
@@ -385,33 +342,4 @@ fn explain_long(mib: usize, kib: u32) {
 #[test]
 fn long_text_is_explained_in_bounded_memory() {
     explain_long(64, 120_000);
-}
-
-/// For a release build: `cargo test --release -p mooring --test it explain -- --ignored`.
-#[test]
-#[ignore = "250 MB take a minute in a debug build"]
-fn text_of_250_mb_is_explained_in_bounded_memory() {
-    explain_long(250, 120_000);
-}
-
-mod slow {
-    use super::*;
-
-    #[test]
-    fn text_larger_than_256_mib_is_rejected() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("large");
-        let file = std::fs::File::create(&path).unwrap();
-        for (bytes, is_rejected) in [(256_u64 << 20, false), ((256 << 20) + 1, true)] {
-            file.set_len(bytes).unwrap();
-            let output = mooring(&["explain", path.to_str().unwrap()]);
-            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(
-                stderr.contains("larger than 256 MiB; pass the part around"),
-                is_rejected,
-                "{stderr}"
-            );
-            assert_eq!(output.status.code() == Some(3), is_rejected, "{stderr}");
-        }
-    }
 }

@@ -69,21 +69,6 @@ fn directory_tar_and_tar_gz_give_the_same_timeline() {
 }
 
 #[test]
-fn directory_with_several_nodes_gives_all_timelines() {
-    let shown = json(&nodes());
-    let names: Vec<_> =
-        shown["nodes"].as_array().unwrap().iter().map(|node| &node["node"]).collect();
-    assert_eq!(names, ["aks-default-2jf98", "aks-default-7kq2c"]);
-}
-
-#[test]
-fn single_report_is_enough_for_a_timeline() {
-    let shown = json(&nodes().join("failed/var/log/azure/aks/provision.json"));
-    assert_eq!(shown["nodes"][0]["running"]["name"], FAILING_STEP);
-    assert_eq!(shown["nodes"][0]["diagnosis"]["cause"], "OrasBinaryMissing");
-}
-
-#[test]
 fn every_format_is_written_to_a_file_atomically() {
     use std::os::unix::fs::PermissionsExt as _;
     let work = tempfile::tempdir().unwrap();
@@ -184,29 +169,6 @@ fn trace_within(kib: u32, path: &Path) -> String {
 
 /// Name, entries with their sizes, a block of their content, and the expected warning.
 type Bomb<'a> = (&'a str, Vec<(tar::EntryType, u64)>, &'a [u8; 512], &'a str);
-
-#[test]
-fn long_names_in_an_archive_are_read() {
-    let work = tempfile::tempdir().unwrap();
-    let directory = work.path().join("n".repeat(180)).join("m".repeat(180));
-    std::fs::create_dir_all(directory.join("var/log/azure/aks")).unwrap();
-    let report = directory.join("var/log/azure/aks/provision.json");
-    std::fs::write(&report, br#"{"ExitCode":"50","Output":"+ exit 50","Error":""}"#).unwrap();
-    let name = report.strip_prefix(work.path()).unwrap();
-    // GNU and PAX headers.
-    let mut gnu = tar::Builder::new(Vec::new());
-    gnu.append_path_with_name(&report, name).unwrap();
-    let mut pax = tar::Builder::new(Vec::new());
-    let bytes = std::fs::read(&report).unwrap();
-    pax.append_pax_extensions([("path", name.to_str().unwrap().as_bytes())]).unwrap();
-    pax.append(&header(tar::EntryType::Regular, "short", bytes.len() as u64), &*bytes).unwrap();
-    for archive in [gnu.into_inner().unwrap(), pax.into_inner().unwrap()] {
-        let path = work.path().join("node.tar");
-        std::fs::write(&path, archive).unwrap();
-        let shown = text(&trace(&path, &[]));
-        assert!(shown.contains("the bootstrap failed, exit code 50"), "{shown}");
-    }
-}
 
 mod slow {
     use super::*;

@@ -5,10 +5,10 @@ use mooring_controller::run::Api;
 use mooring_nodes::ClusterFacts;
 use mooring_workflow::published::SourceState;
 
-use super::connection::clock;
-use super::controller::{controller, record};
-use super::karpenter::karpenter;
-use super::permissions::{PERMISSIONS, grant, list, permissions};
+use super::{
+    PERMISSIONS, clock, controller, failure_record, grant, install_commands, karpenter, list,
+    permissions,
+};
 use crate::doctor::check::{CheckState, DoctorCheck};
 use crate::fixtures::{Server, cluster, facts};
 
@@ -192,11 +192,11 @@ fn record_is_checked_by_the_state_of_its_source() {
         (SourceState::Failed, CheckState::Failed, "the failure record cannot be read: not read"),
     ] {
         facts.sources[1].state = state;
-        let check = record(&facts).unwrap();
+        let check = failure_record(&facts).unwrap();
         assert_eq!((check.state, check.message.as_str()), (expected, message));
     }
     facts.sources.clear();
-    assert_eq!(record(&facts), None);
+    assert_eq!(failure_record(&facts), None);
 }
 
 #[test]
@@ -221,4 +221,55 @@ fn karpenter_is_optional_and_lost_nodes_are_failures() {
 fn missing_permission_has_a_command_that_grants_it() {
     let command = grant(list("karpenter.sh", "nodeclaims"));
     assert!(command.starts_with("kubectl create clusterrole mooring-list-nodeclaims --verb=get,list --resource=nodeclaims.karpenter.sh && "), "{command}");
+}
+
+/// Returns a document with each command on one line.
+fn unwrapped(text: &str) -> String {
+    let lines = text.lines().map(|line| line.trim().trim_start_matches("$ "));
+    lines.collect::<Vec<_>>().join("\n").replace("\\\n", "")
+}
+
+#[tokio::test]
+async fn install_page_has_the_commands_in_the_same_order() {
+    let mut cluster = cluster(facts([]));
+    cluster.facts.identity.name = None;
+    let (mut commands, install) = install_commands(&cluster);
+    commands.extend([install, "mooring doctor".to_owned()]);
+    let page = unwrapped(include_str!("../../../../../docs/INSTALL.md"));
+    let mut from = 0;
+    for command in commands {
+        let found = page[from..].find(&format!("\n{command}\n"));
+        from += found.unwrap_or_else(|| panic!("{command}\n{}", &page[from..])) + 1;
+    }
+    let notes = include_str!("../../../../../charts/mooring/templates/NOTES.txt");
+    let starts = ["az deployment group create", "helm upgrade", "mooring doctor"];
+    let place = |start: &&str| notes.find(&format!("\n  {start}")).unwrap();
+    let places: Vec<usize> = starts.iter().map(place).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn readme_begins_with_the_demo_and_the_tests() {
+    let readme = include_str!("../../../../../README.md");
+    let (first, _) = readme.split_once("\n## ").unwrap();
+    let blocks: Vec<&str> = first.split("```").skip(1).step_by(2).collect();
+    assert_eq!(blocks.len(), 1, "{blocks:?}");
+    let commands: Vec<&str> = blocks[0].lines().skip(1).collect();
+    let commands: Vec<&str> =
+        commands.iter().map(|line| line.split(" #").next().unwrap().trim()).collect();
+    assert_eq!(commands, ["cargo run --release -p mooring-lab -- demo", "cargo xtask test"]);
+    let (before, after) = first.split_once("```").unwrap();
+    assert!(before.contains("Clone this repository") && before.contains("Rust (1.95"));
+    assert!(after.contains("![") && first.lines().count() < 40, "{first}");
+}
+
+#[tokio::test]
+async fn known_names_are_filled_in() {
+    let mut cluster = cluster(facts([]));
+    let id = "/subscriptions/s-1/resourceGroups/rg-1/providers/Microsoft.ContainerService/managedClusters/demo";
+    cluster.facts.identity.id = Some(id.to_owned());
+    let (before, install) = install_commands(&cluster);
+    assert!(before[0].contains("create --resource-group rg-1 "), "{}", before[0]);
+    assert!(before[0].contains(" cluster=demo "), "{}", before[0]);
+    assert!(install.contains("--set azure.subscriptionId=s-1 "), "{install}");
 }

@@ -152,6 +152,15 @@ fn add(archive: &mut Builder<impl io::Write>, path: &str, bytes: &[u8]) -> io::R
     archive.append_data(&mut header, format!("{DIRECTORY}/{path}"), bytes)
 }
 
+/// Returns the end of a text, from the first line that starts after `from`.
+pub(super) fn end_of(mut bytes: Vec<u8>, from: usize) -> Vec<u8> {
+    if from > 0 {
+        let line = bytes[from..].iter().position(|&byte| byte == b'\n');
+        bytes.drain(..line.map_or(from, |at| from + at + 1));
+    }
+    bytes
+}
+
 fn sha256(bytes: &[u8]) -> String {
     HEXLOWER.encode(digest(&SHA256, bytes).as_ref())
 }

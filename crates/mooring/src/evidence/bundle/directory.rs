@@ -5,7 +5,7 @@ use mooring_contract::node_config;
 use mooring_redact::Redactor;
 
 use super::allowlist::{ALLOWED, EXCLUDED, NBC_COMMAND, NODE_CONFIG};
-use super::archive::{ArchivedFile, Contents, FileOrigin};
+use super::archive::{ArchivedFile, Contents, FileOrigin, end_of};
 use super::redact::redact;
 use super::root::{FileReadError, ReadFile, Root, skipped};
 
@@ -107,16 +107,11 @@ fn entry(
     })
 }
 
-/// Returns the end of a text, from the start of a line.
-fn tail(mut bytes: Vec<u8>, was_cut: bool) -> Vec<u8> {
-    let margin = if was_cut { MARGIN } else { 0 };
-    let from = bytes.len().saturating_sub(MAX_KEPT).max(margin.min(bytes.len()));
-    if from > 0 {
-        let line =
-            bytes[from..].iter().position(|&byte| byte == b'\n').map_or(from, |at| from + at + 1);
-        bytes.drain(..line);
-    }
-    bytes
+/// Returns the part of a redacted file that is kept.
+fn tail(bytes: Vec<u8>, was_cut: bool) -> Vec<u8> {
+    let margin = if was_cut { MARGIN.min(bytes.len()) } else { 0 };
+    let from = bytes.len().saturating_sub(MAX_KEPT).max(margin);
+    end_of(bytes, from)
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
 //! The command: it lists, shows and finds codes.
 
 use mooring_codes::{ExitCode, Os, Reach, Status, all};
+use mooring_terminal::Screen;
 
-use super::lookup::find;
-use super::{document, search, table};
-use crate::explain::arguments::{CodesArguments, CodesCommand};
+use super::{CodesArguments, CodesCommand, document, find, markdown, search, table};
 use crate::explain::pages;
 use crate::output::failure::CommandFailure;
 use crate::output::page::screen;
-use crate::output::show;
-use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::output::{AnswerFormat, show};
 
 pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), CommandFailure> {
     match &arguments.command {
@@ -17,28 +15,24 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), CommandFailure> {
             let codes: Vec<_> = select_codes(*os, *all)
                 .filter(|code| owner.is_none_or(|owner| code.owner == owner))
                 .collect();
-            match output {
-                AnswerFormat::Table | AnswerFormat::Wide => {
-                    print_screen(&table::screen(&codes, *output == AnswerFormat::Wide))
-                }
-                AnswerFormat::Markdown => show::print(table::markdown(&codes).as_bytes()),
-                format => print_codes(*format, &codes),
-            }
+            let screen = |is_wide| {
+                let mut screen = Screen::default();
+                screen.table(table(&codes, is_wide));
+                screen
+            };
+            print_codes(*output, &codes, screen, &|| markdown(&codes))
         }
         CodesCommand::Show { what, os, image, output } => {
             let found = find(what, *os, *image)?;
-            match output {
-                AnswerFormat::Table | AnswerFormat::Wide => {
-                    let pages: Vec<_> = found.iter().map(|code| pages::code(code)).collect();
-                    print_screen(&screen(&pages))
-                }
-                AnswerFormat::Markdown => {
-                    let pages: Vec<_> =
-                        found.iter().map(|code| mooring_codes::page(code)).collect();
-                    show::print(pages.join("\n").as_bytes())
-                }
-                format => print_codes(*format, &found),
-            }
+            let pages = |_| {
+                let pages: Vec<_> = found.iter().map(|code| pages::code_page(code)).collect();
+                screen(&pages)
+            };
+            let markdown = || {
+                let pages: Vec<_> = found.iter().map(|code| mooring_codes::page(code)).collect();
+                pages.join("\n")
+            };
+            print_codes(*output, &found, pages, &markdown)
         }
         CodesCommand::Search { words, os, owner, output } => {
             let found = search::search(words, *os, *owner);
@@ -47,14 +41,14 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), CommandFailure> {
     }
 }
 
-/// Prints codes as a document or as names.
-fn print_codes(format: AnswerFormat, codes: &[&'static ExitCode]) -> Result<(), CommandFailure> {
-    match format {
-        AnswerFormat::Name => show::print_names(codes.iter().map(|code| code.name)),
-        format => {
-            print_document(&document::document(None, codes, &[]), format == AnswerFormat::Yaml)
-        }
-    }
+fn print_codes(
+    format: AnswerFormat,
+    codes: &[&'static ExitCode],
+    screen: impl FnOnce(bool) -> Screen,
+    markdown: &dyn Fn() -> String,
+) -> Result<(), CommandFailure> {
+    let names = codes.iter().map(|code| code.name);
+    show::print_answer(format, screen, Some(markdown), || document(None, codes, &[]), names)
 }
 
 fn select_codes(os: Option<Os>, everything: bool) -> impl Iterator<Item = &'static ExitCode> {

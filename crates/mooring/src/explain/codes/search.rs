@@ -5,14 +5,11 @@ use std::collections::BTreeSet;
 use mooring_codes::{ExitCode, Os, Owner, Status, all};
 use mooring_diagnosis::{CausePage, cause_pages};
 use mooring_redact::identifier;
-use mooring_terminal::{Mark, Text};
+use mooring_terminal::{Mark, Screen, Text, suggest};
 
-use super::lookup::parse_code;
-use super::{document, table};
+use super::{causes_table, document, markdown, markdown_of_causes, parse_code, table};
 use crate::output::failure::CommandFailure;
-use crate::output::show;
-use crate::output::{AnswerFormat, print_document, print_screen};
-use mooring_terminal::suggest;
+use crate::output::{AnswerFormat, show};
 
 /// Shorter words are in too many others.
 const MIN_PART: usize = 3;
@@ -38,8 +35,8 @@ impl Found {
 struct Subject {
     /// Names without `_` and `-`, in lowercase.
     names: Vec<String>,
-    /// Words of all texts, in lowercase and sorted.
-    words: Vec<String>,
+    /// Words of all texts, in lowercase.
+    words: BTreeSet<String>,
     /// All texts, in lowercase: an address or a path is several words.
     text: String,
     numbers: Vec<i32>,
@@ -65,8 +62,7 @@ impl Subject {
         let names: Vec<String> = names.into_iter().map(normalize).collect();
         let text = texts.into_iter().collect::<Vec<_>>().join("\n").to_lowercase();
         let words = text.split(|letter: char| !letter.is_alphanumeric());
-        let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
-        let words = words.into_iter().map(str::to_owned).collect();
+        let words = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
         Self { names, words, text, numbers }
     }
 
@@ -100,23 +96,19 @@ impl Subject {
         }
         if self.names.iter().any(|name| name.contains(&word.normal)) {
             Some(Match::Name)
-        } else if self.has_prefix(&word.text) || self.contains(&word.text) {
+        } else if self.has(&word.text) {
             Some(Match::Text)
-        } else if self.names.iter().any(|name| word.is_near(name)) {
+        } else if self.names.iter().any(|name| suggest::is_similar(&word.normal, name)) {
             Some(Match::SimilarName)
         } else {
             None
         }
     }
 
-    /// Returns true if a word starts with this. The words are sorted.
-    fn has_prefix(&self, prefix: &str) -> bool {
-        let first = self.words.partition_point(|word| word.as_str() < prefix);
-        self.words.get(first).is_some_and(|word| word.starts_with(prefix))
-    }
-
-    fn contains(&self, part: &str) -> bool {
-        part.len() >= MIN_PART && self.text.contains(part)
+    /// Returns true if the texts have this, or if a word starts with it if it is short.
+    fn has(&self, part: &str) -> bool {
+        self.text.contains(part)
+            && (part.len() >= MIN_PART || self.words.iter().any(|word| word.starts_with(part)))
     }
 
     fn has_typo(&self, word: &str) -> bool {
@@ -138,11 +130,6 @@ impl Word {
         let is_code = |number: &i32| all().any(|code| code.number == *number);
         Self { normal: normalize(&text), number: parse_code(&text).filter(is_code), text }
     }
-
-    /// Returns true for a normalized name with at most two other letters.
-    fn is_near(&self, name: &str) -> bool {
-        suggest::is_similar(&self.normal, name)
-    }
 }
 
 fn normalize(name: &str) -> String {
@@ -150,6 +137,16 @@ fn normalize(name: &str) -> String {
         .filter(|letter| !matches!(letter, '_' | '-'))
         .flat_map(char::to_lowercase)
         .collect()
+}
+
+/// Returns the pages of causes, then those of error codes.
+fn all_pages() -> impl Iterator<Item = CausePage> {
+    cause_pages().into_iter().chain(mooring_catalog::pages())
+}
+
+/// Finds the codes and causes with all words.
+pub(super) fn search(words: &[String], os: Option<Os>, owner: Option<Owner>) -> Found {
+    Index::new(os, owner).search(words)
 }
 
 /// All exit codes, causes and error codes.
@@ -178,8 +175,12 @@ impl Index {
     }
 
     fn find(&self, words: &[Word], allows_typos: bool) -> Found {
-        let mut codes = find_matches(&self.codes, words, allows_typos);
-        let mut causes = find_matches(&self.causes, words, allows_typos);
+        let matching = |subject: &Subject| subject.matches(words, allows_typos);
+        let codes = self.codes.iter();
+        let codes = codes.filter_map(|(subject, code)| Some((matching(subject)?, *code)));
+        let causes = self.causes.iter();
+        let causes = causes.filter_map(|(subject, page)| Some((matching(subject)?, page)));
+        let (mut codes, mut causes): (Vec<_>, Vec<_>) = (codes.collect(), causes.collect());
         let is_past =
             |code: &ExitCode| !matches!(code.status, Status::Agent | Status::Current | Status::Raw);
         codes.sort_by_key(|(found, code)| {
@@ -188,30 +189,11 @@ impl Index {
         causes.sort_by_key(|(found, _)| *found);
         let best = [codes.first().map(|one| one.0), causes.first().map(|one| one.0)];
         Found {
-            codes: codes.into_iter().map(|(_, code)| *code).collect(),
+            codes: codes.into_iter().map(|(_, code)| code).collect(),
             causes: causes.into_iter().map(|(_, page)| page.clone()).collect(),
             is_similar: best.into_iter().flatten().min().is_some_and(|best| best > Match::Text),
         }
     }
-}
-
-/// Returns the pages of causes, then those of error codes.
-fn all_pages() -> impl Iterator<Item = CausePage> {
-    cause_pages().into_iter().chain(mooring_catalog::pages())
-}
-
-fn find_matches<'a, T>(
-    all: &'a [(Subject, T)],
-    words: &[Word],
-    allows_typos: bool,
-) -> Vec<(Match, &'a T)> {
-    let found =
-        |(subject, one): &'a (Subject, T)| Some((subject.matches(words, allows_typos)?, one));
-    all.iter().filter_map(found).collect()
-}
-
-pub(super) fn search(words: &[String], os: Option<Os>, owner: Option<Owner>) -> Found {
-    Index::new(os, owner).search(words)
 }
 
 pub(super) fn print(
@@ -227,40 +209,31 @@ pub(super) fn print(
             identifier(&query)
         )));
     }
-    match format {
-        AnswerFormat::Table | AnswerFormat::Wide => print_table(&query, found, format),
-        AnswerFormat::Json | AnswerFormat::Yaml => print_document(
-            &document::document(Some(query), &found.codes, &found.causes),
-            format == AnswerFormat::Yaml,
-        ),
-        AnswerFormat::Markdown => {
-            let causes = table::markdown_of_causes(&found.causes);
-            let tables = table::markdown(&found.codes) + "\n" + &causes;
-            show::print((tables + "\n" + &summary(found) + "\n").as_bytes())
-        }
-        AnswerFormat::Name => {
-            let codes = found.codes.iter().map(|code| code.name);
-            let names = codes.chain(found.causes.iter().map(|page| page.reason));
-            show::print_names(names)
-        }
-    }
+    let markdown = || {
+        let tables = [markdown(&found.codes), markdown_of_causes(&found.causes)].join("\n");
+        tables + "\n" + &summary(found) + "\n"
+    };
+    let codes = found.codes.iter().map(|code| code.name);
+    let names = codes.chain(found.causes.iter().map(|page| page.reason));
+    let screen = |is_wide| screen(&query, found, is_wide);
+    let document = || document(Some(query.clone()), &found.codes, &found.causes);
+    show::print_answer(format, screen, Some(&markdown), document, names)
 }
 
-fn print_table(query: &str, found: &Found, format: AnswerFormat) -> Result<(), CommandFailure> {
-    let is_wide = format == AnswerFormat::Wide;
-    let mut screen = mooring_terminal::Screen::default();
+fn screen(query: &str, found: &Found, is_wide: bool) -> Screen {
+    let mut screen = Screen::default();
     if found.is_similar {
         let text = format!("No text has `{}`. Similar names and texts:", identifier(query));
         screen.sentence(Mark::Warning, text);
     }
     if !found.codes.is_empty() {
-        screen.table(table::table(&found.codes, is_wide));
+        screen.table(table(&found.codes, is_wide));
     }
     if !found.causes.is_empty() {
-        screen.table(table::causes(&found.causes));
+        screen.table(causes_table(&found.causes));
     }
     screen.prose(0, Text::new(summary(found)));
-    print_screen(&screen)
+    screen
 }
 
 /// Returns `3 of 306 exit codes, and 2 of 465 causes and error codes`.

@@ -25,7 +25,7 @@ pub(super) async fn ensure_one_cluster(
         Ok(nodes) => nodes,
         Err(_) if change == Change::None => return Ok(()),
         Err(error) => {
-            let why = error.text().lines().next().unwrap_or_default();
+            let why = error.first_line();
             show::print_warning(&format!("the cluster of the nodes is not known: {why}"));
             return Ok(());
         }

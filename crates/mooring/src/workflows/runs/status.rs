@@ -31,7 +31,7 @@ pub(crate) async fn watch_runs(
     let is_json = ensure_watchable(format)?;
     let is_wide = format == AnswerFormat::Wide;
     let frame = async || {
-        let reading = read().await.map_err(|failure| failure.text().to_owned())?;
+        let reading = read().await.map_err(|failure| failure.text())?;
         let RunsReading { runs, screen, line } = reading;
         let rows = runs.iter().map(|run| row(run, is_wide)).collect();
         Ok((Frame { screen, line, rows }, is_wrong(&runs)))

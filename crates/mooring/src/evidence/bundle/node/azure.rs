@@ -8,12 +8,9 @@ use mooring_arm::calls::ActivityQuery;
 use serde_json::{Value, json};
 
 use super::super::archive::{Contents, FileOrigin};
-use super::files::FileTarget;
-use super::names::file_name;
-use super::reason;
-use super::source::{Azure, Sources};
+use super::files::{FileContent, FileInfo, file_name};
+use super::source::{Azure, Sources, reason_of_azure};
 use super::subject::BundledNode;
-use crate::output::failure::CommandFailure;
 
 /// Half of the time around a failure in the activity log.
 const AROUND: SignedDuration = SignedDuration::from_hours(1);
@@ -25,63 +22,56 @@ pub(super) async fn add_vm(
     subject: &BundledNode,
     all: bool,
     contents: &mut Contents,
-) -> Result<(), CommandFailure> {
+) {
     let vm = match subject.find_vm(sources) {
         Ok((azure, id)) => read_vm(azure, id, subject).await.map(|vm| (azure, id, vm)),
         Err(why) => Err(why),
     };
+    let files = ["vm.json", "extension.txt", "extensions.json", "serial.log"];
+    let [vm_path, message_path, extensions_path, serial_path] =
+        files.map(|file| subject.path(file));
     let (azure, id, vm) = match vm {
         Ok(vm) => vm,
         Err(why) => {
-            skip_vm(subject, all, &why, contents);
-            return Ok(());
+            contents.skip_as(&vm_path, "VM", &why);
+            contents.skip_as(&message_path, "bootstrap report", &why);
+            if all {
+                contents.skip_as(&extensions_path, "extensions", &why);
+                contents.skip_as(&serial_path, "serial console log", &why);
+            }
+            return;
         }
     };
-    let target = |label, path, why| FileTarget { part: FileOrigin::Azure, label, path, why };
-    let path = subject.path("vm.json");
-    let why = "VM with its instance view";
-    contents.entries.push(target("VM with instance view", &path, why).json(&vm)?);
-    let path = subject.path("extension.txt");
-    let why = "message of the extension, with the bootstrap report";
-    let text = message(&vm).ok_or("Azure has no message of the bootstrap extension".to_owned());
-    target("bootstrap report", &path, why).add_text(text, contents);
-    if !all {
-        return Ok(());
-    }
+    let info = |label, why| FileInfo(FileOrigin::Azure, label, why);
     let has_log = vm.pointer("/properties/diagnosticsProfile/bootDiagnostics/enabled");
+    let has_log = has_log == Some(&Value::Bool(true));
+    let text = message(&vm).ok_or("Azure has no message of the bootstrap extension".to_owned());
+    let text = text.map(|text| FileContent::Text(text.to_owned()));
+    let vm = Ok(FileContent::Json(vm));
+    contents.add(info("VM with instance view", "VM with its instance view"), &vm_path, vm);
+    let why = "message of the extension, with the bootstrap report";
+    contents.add(info("bootstrap report", why), &message_path, text);
+    if !all {
+        return;
+    }
     let serial = async {
-        if has_log != Some(&Value::Bool(true)) {
+        if !has_log {
             return Err("boot diagnostics are off".to_owned());
         }
         let log = azure.arm.serial_log(id).await.map_err(|error| azure.reason(&error))?;
-        log.ok_or_else(|| "Azure has no log yet".to_owned())
+        let log = log.ok_or_else(|| "Azure has no log yet".to_owned())?;
+        Ok(FileContent::Text(String::from_utf8_lossy(&log).replace("\r\n", "\n")))
     };
     let extensions = async {
         let raw = azure.arm.extensions(id).await.map_err(|error| azure.reason(&error))?;
-        parse(raw.text())
+        parse(raw.text()).map(FileContent::Json)
     };
     let both = azure.read(Box::pin(async { tokio::join!(extensions, serial) })).await;
     let (extensions, serial) = both.unwrap_or_else(|why| (Err(why.clone()), Err(why)));
-    let path = subject.path("extensions.json");
     let why = "extensions with their instance views";
-    target("extensions", &path, why).add_json(extensions, contents)?;
-    let path = subject.path("serial.log");
+    contents.add(info("extensions", why), &extensions_path, extensions);
     let why = "log of the serial console, from boot diagnostics";
-    let text = serial.map(|log| String::from_utf8_lossy(&log).replace("\r\n", "\n"));
-    target("serial console log", &path, why).add_text(text, contents);
-    Ok(())
-}
-
-fn skip_vm(subject: &BundledNode, all: bool, why: &str, contents: &mut Contents) {
-    let files = [
-        ("vm.json", "VM"),
-        ("extension.txt", "bootstrap report"),
-        ("extensions.json", "extensions"),
-        ("serial.log", "serial console log"),
-    ];
-    for (file, label) in files.into_iter().take(if all { 4 } else { 2 }) {
-        contents.skip_as(&subject.path(file), label, why);
-    }
+    contents.add(info("serial console log", why), &serial_path, serial);
 }
 
 async fn read_vm(azure: &Azure, id: &ResourceId, subject: &BundledNode) -> Result<Value, String> {
@@ -121,24 +111,20 @@ pub(super) async fn add_agent_pool(
     sources: &Sources<'_>,
     subjects: &[BundledNode],
     contents: &mut Contents,
-) -> Result<(), CommandFailure> {
-    const LABEL: &str = "agent pool";
-    let pools: BTreeSet<&String> =
-        subjects.iter().filter_map(|one| one.agent_pool.as_ref()).collect();
+) {
+    let info = FileInfo(FileOrigin::Azure, "agent pool", "agent pool");
+    let pools: BTreeSet<_> = subjects.iter().filter_map(|one| one.agent_pool.as_ref()).collect();
     if pools.is_empty() {
         let why = match subjects.iter().find_map(|one| one.node_pool.as_ref()) {
             Some(pool) => format!("the node belongs to NodePool {pool}"),
             None => "the pool of the node is unknown".to_owned(),
         };
-        contents.skip_as("agentpool.json", LABEL, why);
+        contents.skip_as("agentpool.json", info.1, why);
     }
     for pool in pools {
-        let path = format!("agentpool-{}.json", file_name(pool));
-        let (part, why) = (FileOrigin::Azure, "agent pool");
-        let target = FileTarget { part, label: LABEL, path: &path, why };
-        target.add_json(read_pool(sources, pool).await, contents)?;
+        let read = read_pool(sources, pool).await.map(FileContent::Json);
+        contents.add(info, &format!("agentpool-{}.json", file_name(pool)), read);
     }
-    Ok(())
 }
 
 async fn read_pool(sources: &Sources<'_>, pool: &str) -> Result<Value, String> {
@@ -159,22 +145,17 @@ pub(super) async fn add_activity_log(
     sources: &Sources<'_>,
     subjects: &[BundledNode],
     contents: &mut Contents,
-) -> Result<(), CommandFailure> {
-    let target = FileTarget {
-        part: FileOrigin::Azure,
-        label: "activity log of 2h",
-        path: "activity-log.json",
-        why: "activity log of the node resource group, newest first",
-    };
-    let read = read_activities(sources, subjects).await;
-    let kept = read.map(|(events, all)| {
+) {
+    let path = "activity-log.json";
+    let why = "activity log of the node resource group, newest first";
+    let read = read_activities(sources, subjects).await.map(|(events, all)| {
         if all > events.len() {
             let why = format!("only the newest {} of {all} entries are here", events.len());
-            contents.skip_as(target.path, "older activity log", why);
+            contents.skip_as(path, "older activity log", why);
         }
-        json!(events)
+        FileContent::Json(json!(events))
     });
-    target.add_json(kept, contents)
+    contents.add(FileInfo(FileOrigin::Azure, "activity log of 2h", why), path, read);
 }
 
 /// Returns the newest activities around the failure, and the number of all.
@@ -188,7 +169,7 @@ async fn read_activities(
     let query = ActivityQuery::of_group(&azure.scope.node_resource_group, from, to);
     let events = azure.read(azure.arm.activity_log(&azure.scope.subscription, &query)).await?;
     // Every subscription has one.
-    let events = events.map_err(|error| azure.fail(reason::of_azure(&error)))?;
+    let events = events.map_err(|error| azure.fail(reason_of_azure(&error)))?;
     let newest = events.iter().take(MAX_ACTIVITIES).filter_map(|raw| parse(raw.text()).ok());
     Ok((newest.collect(), events.len()))
 }

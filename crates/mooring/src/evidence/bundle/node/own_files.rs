@@ -15,7 +15,7 @@ use mooring_controller::query::{NodeShell, QueryError};
 
 use super::super::allowlist::ALLOWED;
 use super::super::archive::{Contents, FileOrigin};
-use super::files::FileTarget;
+use super::files::{FileContent, FileInfo};
 use super::source::{Azure, Sources};
 use super::subject::BundledNode;
 use crate::output::show;
@@ -40,8 +40,8 @@ pub(super) async fn add(sources: &Sources<'_>, subject: &BundledNode, contents: 
             for (name, text) in files {
                 let path = subject.path(&format!("{DIRECTORY}/{name}"));
                 let Some(why) = reason(&name) else { continue };
-                let target = FileTarget { part: FileOrigin::Node, label: "", path: &path, why };
-                contents.entries.push(target.text(&text));
+                let info = FileInfo(FileOrigin::Node, "", why);
+                contents.add(info, &path, Ok(FileContent::Text(text)));
             }
         }
         Err(why) => contents.skip_as(&subject.path(DIRECTORY), LABEL, why),

@@ -3,14 +3,14 @@
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
-use mooring_arm::{BudgetLimits, Client, Error, ResourceId};
+use mooring_arm::{BudgetLimits, Client, Error, ErrorKind, ResourceId};
+use mooring_controller::run::ApiError;
 use mooring_nodes::ClusterFacts;
 use mooring_nodes::Scope;
 use mooring_nodes::record::{FailureRecord, RecordDocument};
 use mooring_workflow::published::{Source, SourceName, SourceState, is_partial};
 use serde_json::Value;
 
-use super::reason;
 use crate::answers::why_document;
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
@@ -111,32 +111,30 @@ impl<'a> Sources<'a> {
 
     /// Returns the sources of a document. Files of Azure are read even if the cluster needs nothing of it.
     pub(super) fn published(&self) -> Vec<Source> {
-        let unread = |why: &String| {
-            let error = Some(why.clone());
-            let cluster =
-                Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
-            vec![cluster, Source::new(SourceName::Record), Source::new(SourceName::Azure)]
+        let mut sources = match self.facts() {
+            Ok(facts) => facts.sources.clone(),
+            Err(why) => vec![
+                Source::failed(SourceName::Cluster, why),
+                Source::new(SourceName::Record),
+                Source::new(SourceName::Azure),
+            ],
         };
-        let mut sources = self.facts().map_or_else(unread, |facts| facts.sources.clone());
-        let is_unasked =
-            |one: &&mut Source| one.name == SourceName::Azure && one.state == SourceState::NotAsked;
-        if let Some(azure) = sources.iter_mut().find(is_unasked) {
-            match &self.azure {
-                Ok(_) => (azure.state, azure.at) = (SourceState::Read, Some(self.now)),
-                Err(_) if self.arguments.azure == AzureMode::Never => {}
-                Err(why) => {
-                    (azure.state, azure.error) = (SourceState::Failed, Some(why.clone()));
+        for source in &mut sources {
+            let is_unasked = source.state == SourceState::NotAsked;
+            let failed = match (source.name, &self.azure) {
+                (SourceName::Cluster, _) => self.failed.get(),
+                (SourceName::Azure, Ok(azure)) => {
+                    if is_unasked {
+                        (source.state, source.at) = (SourceState::Read, Some(self.now));
+                    }
+                    azure.failed.get()
                 }
-            }
-        }
-        let of_azure = self.azure.as_ref().ok().and_then(|azure| azure.failed.get());
-        for source in sources.iter_mut().filter(|one| one.state != SourceState::Failed) {
-            let failed = match source.name {
-                SourceName::Cluster => self.failed.get(),
-                SourceName::Azure => of_azure,
+                (SourceName::Azure, Err(why)) => {
+                    Some(why).filter(|_| is_unasked && self.arguments.azure != AzureMode::Never)
+                }
                 _ => None,
             };
-            if let Some(why) = failed {
+            if let Some(why) = failed.filter(|_| source.state != SourceState::Failed) {
                 (source.state, source.error) = (SourceState::Failed, Some(why.clone()));
             }
         }
@@ -152,7 +150,7 @@ impl<'a> Sources<'a> {
     pub(super) async fn get_text(&self, path: &str) -> Result<String, String> {
         let cluster = self.cluster.as_ref().map_err(Clone::clone)?;
         cluster.api.get(path).await.map_err(|error| {
-            let why = reason::of_cluster(&error);
+            let why = reason_of_cluster(&error);
             if error.status != Some(404) {
                 self.fail(format!("{path}: {why}"));
             }
@@ -221,12 +219,12 @@ impl<'a> Sources<'a> {
 impl Azure {
     /// Awaits a read, or returns why no response arrived.
     pub(super) async fn read<T>(&self, work: impl Future<Output = T>) -> Result<T, String> {
-        self.limit.read(work).await.map_err(|failure| self.fail(failure.text().to_owned()))
+        self.limit.read(work).await.map_err(|failure| self.fail(failure.text()))
     }
 
     /// Returns why something is left out, and keeps it unless that does not exist.
     pub(super) fn reason(&self, error: &Error) -> String {
-        let why = reason::of_azure(error);
+        let why = reason_of_azure(error);
         if error.is_not_found() { why } else { self.fail(why) }
     }
 
@@ -253,5 +251,52 @@ impl Azure {
         }
         let group = &self.scope.node_resource_group;
         Err(format!("its providerID names a VM outside the node resource group {group}"))
+    }
+}
+
+/// Returns why Azure does not have something.
+pub(super) fn reason_of_azure(error: &Error) -> String {
+    match &error.kind {
+        ErrorKind::NotFound(_) => "not found in Azure".to_owned(),
+        ErrorKind::Forbidden(refusal) => match refusal.missing_permission() {
+            Some(missing) => format!("not permitted: {} is missing", missing.action),
+            None => "not permitted".to_owned(),
+        },
+        ErrorKind::Unauthorized(_) => "not permitted: Azure does not accept the token".to_owned(),
+        _ => format!("Azure was not read: {error}"),
+    }
+}
+
+fn reason_of_cluster(error: &ApiError) -> String {
+    match error.status {
+        Some(403) => "not permitted".to_owned(),
+        Some(404) => "not found".to_owned(),
+        _ => format!("the Kubernetes API was not read: {}", error.what),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::{AzureError, CallInfo, WriteStatus};
+
+    use super::*;
+
+    #[test]
+    fn reasons_name_what_is_missing() {
+        let azure = |kind| {
+            let call = Box::new(CallInfo::default());
+            reason_of_azure(&Error { kind, write_status: WriteStatus::NotApplied, call })
+        };
+        let refusal = AzureError::default;
+        assert_eq!(azure(ErrorKind::NotFound(refusal())), "not found in Azure");
+        assert_eq!(azure(ErrorKind::Forbidden(refusal())), "not permitted");
+        let token = "not permitted: Azure does not accept the token";
+        assert_eq!(azure(ErrorKind::Unauthorized(refusal())), token);
+        assert!(azure(ErrorKind::BudgetFull).starts_with("Azure was not read: "));
+        let error = |status| ApiError { status, what: "x".to_owned(), is_untrusted: false };
+        let cluster = |status| reason_of_cluster(&error(status));
+        assert_eq!(cluster(Some(403)), "not permitted");
+        assert_eq!(cluster(Some(404)), "not found");
+        assert_eq!(cluster(Some(500)), "the Kubernetes API was not read: x");
     }
 }

@@ -5,7 +5,7 @@ use mooring_nodes::record::FailureRecord;
 use mooring_nodes::{Node, PoolKind};
 use serde_json::Value;
 
-use super::names::{file_name, is_name};
+use super::files::{file_name, is_name};
 use super::source::{Azure, Sources};
 
 /// Tag of a scale set with the name of its pool.
@@ -125,7 +125,8 @@ impl BundledNode {
             }
         };
         let is_same = |entry: &&FailureRecord| {
-            node.node_claim.as_ref() == Some(&entry.node_claim) || entry.node == name
+            node.node_claim.as_ref() == Some(&entry.node_claim)
+                || node.node.as_ref() == Some(&entry.node)
         };
         let pool = node.pool.as_deref().map(str::to_owned);
         let (node_pool, agent_pool) = match node.pool_kind {

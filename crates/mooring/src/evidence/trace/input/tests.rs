@@ -1,13 +1,13 @@
 use std::fs;
-use std::io::{self, Read, Seek as _, SeekFrom};
+use std::io::{self, Read, SeekFrom};
 use std::path::Path;
 
 use mooring_trace::TraceFile;
 
-use super::archive::{MAX_PAX_HEADER, MAX_UNPACKED, fill, gnu_name, pax_name};
-use super::files::{MAX_FILE, MAX_FILES, MAX_KEPT, MAX_NAME, MAX_NAMES, MAX_NOTES, is_manifest};
-use super::reader::MAX_DEPTH;
-use super::{TraceInput, read};
+use super::{
+    MAX_DEPTH, MAX_FILE, MAX_FILES, MAX_KEPT, MAX_NAME, MAX_NAMES, MAX_NOTES, MAX_PAX_HEADER,
+    MAX_UNPACKED, TraceInput, gnu_name, is_manifest, pax_name, read,
+};
 
 struct Failing;
 
@@ -192,26 +192,6 @@ fn directories_are_read_up_to_a_depth() {
 }
 
 #[test]
-#[allow(clippy::disallowed_methods, reason = "files of a test")]
-fn large_file_is_read_from_its_end() {
-    use std::io::Write as _;
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cluster-provision.log");
-    for (size, notes) in [
-        (MAX_FILE, &[][..]),
-        (MAX_FILE + 9, &["`cluster-provision.log`: only the last 8192 KiB are read"]),
-    ] {
-        let mut file = fs::File::create(&path).unwrap();
-        file.seek(SeekFrom::Start(size - 3)).unwrap();
-        file.write_all(b"end").unwrap();
-        let input = read(&path).unwrap();
-        assert_eq!(input.notes, notes);
-        assert_eq!(input.files[0].bytes.len() as u64, MAX_FILE);
-        assert!(input.files[0].bytes.ends_with(b"end"));
-    }
-}
-
-#[test]
 fn single_compressed_file_has_the_name_without_its_suffix() {
     use std::io::Write as _;
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -249,12 +229,16 @@ fn long_name_belongs_to_the_next_file_of_the_archive() {
         entry(EntryType::GNULongName, "x", &too_long),
         entry(EntryType::Regular, "handler.log", b"2"),
         entry(EntryType::Regular, "handler.log", b"3"),
+        entry(EntryType::XHeader, "x", b"22 path=m/handler.log\n"),
+        entry(EntryType::Regular, "short", b"4"),
         vec![0; 1024],
     ];
     let mut input = TraceInput::default();
     input.read_archive(bytes.concat().as_slice().take(MAX_UNPACKED)).unwrap();
     let files: Vec<_> = input.files.iter().map(|file| (&*file.path, &file.bytes[..])).collect();
-    assert_eq!(files, [("n/cluster-provision.log", &b"1"[..]), ("handler.log", b"3")]);
+    let expected =
+        [("n/cluster-provision.log", &b"1"[..]), ("handler.log", b"3"), ("m/handler.log", b"4")];
+    assert_eq!(files, expected);
     assert_eq!((input.long_names, input.notes.len()), (1, 0), "{:?}", input.notes);
 }
 
@@ -285,23 +269,4 @@ fn names_in_headers_are_read_up_to_their_limits() {
     assert_eq!(pax(MAX_PAX_HEADER), Some(Some(b"ab".to_vec())));
     assert_eq!(pax(MAX_PAX_HEADER + 1), Some(None), "too long");
     assert_eq!(pax_name(&mut &b"11 mtime=0\n"[..]), None);
-}
-
-#[test]
-fn interrupted_reads_are_repeated_and_others_fail() {
-    struct Interrupted(bool);
-    impl Read for Interrupted {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.0 = !self.0;
-            if self.0 {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            buffer[0] = b'x';
-            Ok(1)
-        }
-    }
-    let mut buffer = [0; 3];
-    assert_eq!(fill(&mut Interrupted(false), &mut buffer).unwrap(), 3);
-    assert_eq!(&buffer, b"xxx");
-    assert!(fill(&mut Failing, &mut buffer).is_err());
 }

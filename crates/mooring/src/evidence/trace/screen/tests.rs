@@ -3,10 +3,7 @@ use mooring_terminal::{Style, width};
 use mooring_trace::life::{self, LifeState, NodeLife};
 use mooring_trace::{Span, SpanKind, SpanStatus, Timeline, TraceFile};
 
-use super::axis::short;
-use super::life::{MAX_STEPS, screen};
-use super::rows::{rows, step_name, steps};
-use super::verdict::verdict;
+use super::{MAX_STEPS, rows, screen, short, step_name, steps, verdict};
 
 fn file(path: &str, text: &str) -> TraceFile {
     TraceFile { path: format!("aks-default-7kq2c/{path}"), bytes: text.into() }

@@ -143,8 +143,7 @@ mod tests {
 
     #[test]
     fn step_succeeds_only_if_the_pool_is_repaired_or_healthy() {
-        let code =
-            |ending, last| verdict(ending, None, last).map_err(|failure| failure.text().to_owned());
+        let code = |ending, last| verdict(ending, None, last).map_err(|failure| failure.text());
         let over = || CommandResult::Nothing("run r is over".to_owned());
         assert_eq!(code(over(), Some(Finish::Repaired)), Ok(0));
         assert!(code(over(), Some(Finish::Aborted)).unwrap_err().contains("start a new run"));
