@@ -139,9 +139,12 @@ fn normalize(name: &str) -> String {
         .collect()
 }
 
-/// Returns the pages of causes, then those of error codes.
+/// Returns the pages of causes, then those of error codes that are not the name of a cause.
 fn all_pages() -> impl Iterator<Item = CausePage> {
-    cause_pages().into_iter().chain(mooring_catalog::pages())
+    let causes = cause_pages();
+    let mut listed: Vec<CausePage> = mooring_catalog::pages().collect();
+    listed.retain(|page| causes.iter().all(|cause| cause.reason != page.reason));
+    causes.into_iter().chain(listed)
 }
 
 /// Finds the codes and causes with all words.
@@ -236,7 +239,7 @@ fn screen(query: &str, found: &Found, is_wide: bool) -> Screen {
     screen
 }
 
-/// Returns `3 of 306 exit codes, and 2 of 465 causes and error codes`.
+/// Returns `3 of 306 exit codes, and 2 of 459 causes and error codes`.
 fn summary(found: &Found) -> String {
     let (codes, causes) = (found.codes.len(), found.causes.len());
     let (all_codes, all_causes) = (all().count(), all_pages().count());
