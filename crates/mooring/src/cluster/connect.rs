@@ -256,7 +256,7 @@ mod tests {
         };
         let text = |status: Option<u16>| {
             let error = ApiError { status, what: "why".to_owned(), is_untrusted: false };
-            unreadable(&connection, &error).text().to_owned()
+            unreadable(&connection, &error).text()
         };
         let refused = text(None);
         assert!(

@@ -1,4 +1,5 @@
 //! Results of checks, as in schema `mooring.doctor/v1`.
+#![allow(clippy::doc_markdown, reason = "some comments are the help text, which is not Markdown")]
 
 use clap::ValueEnum;
 use mooring_terminal::{Mark, Screen, Text};
@@ -206,7 +207,6 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
     use mooring_terminal::Style;
 
     use super::*;

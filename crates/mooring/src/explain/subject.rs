@@ -297,7 +297,7 @@ mod tests {
         assert!(few(5).is_err());
         let long = [b' '; 5].as_slice();
         let limit = |max| read_up_to(max, &mut { long }, "x", Hints::default()).err().unwrap();
-        let text = limit(4).text().to_owned();
+        let text = limit(4).text();
         assert!(text.starts_with("cannot explain `x`: larger than 0 MiB; pass "), "{text}");
         let mut endless = io::repeat(b' ');
         let failure = read_up_to(1 << 20, &mut endless, "x", Hints::default()).err().unwrap();

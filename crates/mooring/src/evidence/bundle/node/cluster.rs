@@ -38,12 +38,10 @@ pub(super) async fn add_pools(
         ("AKSNodeClass", classes, "/apis/karpenter.azure.com/v1beta1/aksnodeclasses"),
     ] {
         let kind = label.to_ascii_lowercase();
-        let missing = match sources.has_karpenter() {
-            false => Some("Karpenter is not installed"),
-            true if names.is_empty() => Some("the node has none"),
-            true => None,
-        };
-        if let Some(why) = missing {
+        let has_karpenter = sources.has_karpenter();
+        if !has_karpenter || names.is_empty() {
+            let why =
+                if has_karpenter { "the node has none" } else { "Karpenter is not installed" };
             contents.skip_as(&format!("{kind}.yaml"), label, sources.missing(why, None));
             continue;
         }

@@ -57,7 +57,7 @@ pub(crate) fn collect(
             documents::add_record(&sources, subject, &mut contents);
             documents::add_usual(&sources, subject, &mut contents);
         }
-        documents::add_outputs(&sources, &mut contents).await;
+        Box::pin(documents::add_outputs(&sources, &mut contents)).await;
         let why = "last lines of the log of the leader";
         let info = FileInfo(FileOrigin::Mooring, "controller's log", why);
         contents.add(info, "controller.log", log.map(FileContent::Text));
