@@ -1,6 +1,8 @@
 //! Pools of AKS.
 
 use crate::count::Count;
+use crate::node::Node;
+use crate::reads::Reads;
 
 /// An AKS pool as Azure shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,12 @@ impl AksPool {
     pub(crate) fn lacks_nodes(&self, nodes: Count) -> bool {
         let lacking = |nodes: usize| self.wanted.is_some_and(|wanted| nodes < wanted);
         nodes.exact().is_some_and(lacking)
+    }
+
+    /// Returns true if these nodes of it, and VMs that are none yet, are all that it should have.
+    pub(crate) fn has_all(&self, nodes: &[&Node], reads: &Reads) -> bool {
+        let existing = nodes.iter().filter(|node| node.exists).count();
+        self.is_whole(Count::of(existing, reads.nodes.is_read()))
     }
 
     /// Returns true if it is known that no node is missing.

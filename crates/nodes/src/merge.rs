@@ -117,7 +117,21 @@ impl Inventory {
     pub fn failed(&self) -> Count {
         let listed = self.nodes.iter().filter(|node| node.is_failed()).count();
         let unlisted = self.unlisted_failures().map(|one| one.count as usize).sum::<usize>();
-        Count::of(listed + unlisted, self.has_all_outcomes() && self.reads.record.is_known())
+        let is_complete = self.has_all_outcomes() && self.reads.record.is_known();
+        Count::of(listed + unlisted, is_complete && !self.may_lack_vms())
+    }
+
+    /// Returns true if an AKS pool has fewer nodes than it should, or may have: VMs that did not join are not in the cluster.
+    fn may_lack_vms(&self) -> bool {
+        let is_unread = self.reads.aks_pools.has_failed();
+        let lacks = |pool: &AksPool| {
+            let is_of = |node: &&Node| {
+                node.pool_kind == PoolKind::AksPool && node.pool.as_deref() == Some(&*pool.name)
+            };
+            !pool.has_all(&self.nodes.iter().filter(is_of).collect::<Vec<_>>(), &self.reads)
+        };
+        (is_unread && self.nodes.iter().any(|node| node.pool_kind == PoolKind::AksPool))
+            || self.aks_pools.iter().any(lacks)
     }
 
     /// Returns true if the outcomes of all nodes that exist are known.
@@ -139,7 +153,7 @@ impl Inventory {
         let found = self.nodes.iter().filter(|node| node.state == state && is_wanted(node)).count();
         let is_complete = match state {
             JoinState::Ready | JoinState::NotReady => self.reads.nodes.is_read(),
-            JoinState::Joining => self.reads.claims.is_read(),
+            JoinState::Joining => self.reads.claims.is_read() && !self.may_lack_vms(),
             JoinState::Joined | JoinState::Failed => self.reads.has_all_nodes(),
         };
         Count::of(found, is_complete)

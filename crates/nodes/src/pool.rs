@@ -159,11 +159,14 @@ impl<'a> PoolNodes<'a> {
         Count::of(self.found(&joined), self.reads.nodes.is_read())
     }
 
-    /// Returns nodes that are joining. Those of an AKS pool are not in the cluster before they have joined.
+    /// Returns nodes that are joining. Those of an AKS pool are not in the cluster before they have joined, and so are
+    /// those that failed to.
     fn joining(&self) -> Count {
         let is_complete = match self.kind {
             PoolKind::NodePool => self.reads.claims.is_known(),
-            PoolKind::AksPool => self.in_azure.is_some_and(|pool| pool.is_whole(self.in_cluster())),
+            PoolKind::AksPool => {
+                self.in_azure.is_some_and(|pool| pool.has_all(&self.nodes, self.reads))
+            }
         };
         Count::of(self.found(&[JoinState::Joining]), is_complete)
     }
@@ -174,7 +177,9 @@ impl<'a> PoolNodes<'a> {
                 let is_decided = !self.nodes.iter().any(|node| node.is_undecided());
                 self.reads.claims.is_known() && self.reads.record.is_known() && is_decided
             }
-            PoolKind::AksPool => true,
+            PoolKind::AksPool => {
+                self.in_azure.is_some_and(|pool| pool.has_all(&self.nodes, self.reads))
+            }
         };
         let found = self.failures().count() + self.unlisted;
         Count::of(found, is_complete && self.reads.nodes.is_read())

@@ -38,6 +38,9 @@ fn joining(model: &PageModel<'_>) -> String {
     let remark = match model.joining().first().and_then(|node| node.created_at) {
         Some(oldest) => format!("longest {} of 15 min", elapsed(oldest, model.now)),
         None if joining.is_none() => "no node is starting".to_owned(),
+        None if model.inventory.reads.claims.is_read() => {
+            "missing nodes of AKS pools are not known".to_owned()
+        }
         None => "NodeClaims were not read".to_owned(),
     };
     figure("Nodes joining", &joining.to_string(), &remark)
@@ -53,6 +56,7 @@ fn failed(model: &PageModel<'_>) -> String {
     let remark = match model.facts.record.is_some() {
         true if total.is_none() => "none recorded".to_owned(),
         true if total.is_some() => format!("{existing} still exist"),
+        true if model.inventory.has_all_outcomes() => "missing nodes may have failed".to_owned(),
         true => "not all was read".to_owned(),
         false => "deleted nodes are not known".to_owned(),
     };
