@@ -17,16 +17,20 @@ pub(crate) async fn read_controller(
     namespace: Option<&str>,
     now: Timestamp,
 ) -> ControllerState {
-    let deployment = match api.get(DEPLOYMENTS).await {
+    let (deployment, unread) = match api.get(DEPLOYMENTS).await {
         Ok(text) => {
             let list: Value = serde_json::from_str(&text).unwrap_or_default();
             let mut items = list["items"].as_array().cloned().unwrap_or_default().into_iter();
-            items.find(|item| namespace.is_none_or(|name| item["metadata"]["namespace"] == name))
+            let is_named =
+                |item: &Value| namespace.is_none_or(|name| item["metadata"]["namespace"] == name);
+            (items.find(is_named), None)
         }
         // Without this permission the Lease is still read.
-        Err(_) => None,
+        Err(error) => (None, Some(error).filter(|error| error.status != Some(404))),
     };
     let deployment = deployment.unwrap_or_default();
+    // It may run in another namespace than the usual one.
+    let elsewhere = unread.filter(|_| namespace.is_none());
     let found = deployment["metadata"]["namespace"].as_str();
     let namespace = namespace.or(found).unwrap_or(NAMESPACE).to_owned();
     let lease = api
@@ -41,7 +45,10 @@ pub(crate) async fn read_controller(
     };
     match lease {
         Ok(text) => state.add_lease(&serde_json::from_str(&text).unwrap_or_default(), now),
-        Err(error) if error.status == Some(404) => state.state = "not-running",
+        Err(error) if error.status == Some(404) => match elsewhere {
+            None => state.state = "not-running",
+            Some(error) => state.error = Some(error.what),
+        },
         Err(error) => state.error = Some(error.what),
     }
     state
@@ -97,6 +104,10 @@ mod tests {
         let denied = read(server().with(LEASE, 403, "no"), Some("b")).await;
         assert_eq!((denied.state, denied.error.is_some()), ("unknown", true));
         assert_eq!(read(server(), None).await.namespace, "a", "the first one");
+        let blind = || Server::default().with(DEPLOYMENTS, 403, "no");
+        let elsewhere = read(blind(), None).await;
+        assert_eq!((elsewhere.state, elsewhere.error.is_some()), ("unknown", true));
+        assert_eq!(read(blind(), Some("b")).await.state, "not-running");
         let other = read(server(), Some("c")).await;
         assert_eq!((other.namespace.as_str(), other.version), ("c", None));
         assert_eq!(read(Server::default(), None).await.namespace, NAMESPACE);

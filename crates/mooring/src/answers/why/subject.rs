@@ -71,12 +71,14 @@ fn unknown(name: &str, facts: &ClusterFacts) -> CommandFailure {
         [first @ .., last] => format!("hint: did you mean {} or {last}?", first.join(", ")),
     };
     let sources = [SourceName::Cluster, SourceName::Record, SourceName::Azure];
-    let places = match facts.source_state(SourceName::Record) {
-        SourceState::Failed => " now",
-        _ => ", now or in the failure record",
+    let is_unread = |source: &SourceName| facts.source_state(*source) == SourceState::Failed;
+    // What was not read may have it.
+    let (read, places) = match sources.iter().any(is_unread) {
+        true => (" that was read", ""),
+        false => ("", ", now or in the failure record"),
     };
-    let text =
-        format!("nothing in {} is called `{}`{places}", facts.cluster_name(), identifier(name));
+    let (cluster, name) = (facts.cluster_name(), identifier(name));
+    let text = format!("nothing{read} in {cluster} is called `{name}`{places}");
     not_found(&text, &hint, !named.is_empty(), facts, &sources)
 }
 
@@ -167,7 +169,7 @@ mod tests {
         let record = &mut facts.sources[1];
         (record.state, record.error) = (SourceState::Failed, Some("not allowed".to_owned()));
         let failure = unknown("x", &facts);
-        let expected = " is called `x` now; the failure record was not read: not allowed\n";
+        let expected = "nothing that was read in demo is called `x`; the failure record was not read: not allowed\n";
         assert!(failure.text().contains(expected), "{}", failure.text());
     }
 

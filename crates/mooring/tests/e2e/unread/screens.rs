@@ -19,11 +19,9 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("codes show", "reads no cluster"),
     ("completions", "reads no cluster"),
     ("controller", "serves the page, which is read below"),
-    ("finalizers apply", "changes the cluster; `plan` shows what `--dry-run` does"),
     ("finalizers resume", "changes the cluster"),
     ("man", "reads no cluster"),
     ("repair abort", "changes the cluster"),
-    ("repair apply", "changes the cluster; `plan` shows what `--dry-run` does"),
     ("repair resume", "changes the cluster"),
     ("schema", "reads no cluster"),
     ("ui", "serves the page, which is read below"),
@@ -34,6 +32,8 @@ const EXCLUDED: &[(&str, &str)] = &[
 const ARGUMENTS: &[(&str, &[&[&str]])] = &[
     ("bundle", &[&["default-new1", "--out", "OUT"]]),
     ("explain", &[&["OrasBinaryMissing"]]),
+    ("finalizers apply", &[&["--dry-run"]]),
+    ("repair apply", &[&["--dry-run"]]),
     ("trace", &[&["default-new1"]]),
     ("why", &[&[], &["default"], &["system"], &["default-good1"], &["default-new1"]]),
 ];
@@ -132,7 +132,8 @@ impl Screen {
 impl Running {
     pub(super) fn end(self) -> Shown {
         let (code, out, err) = result(&wait(self.child, TIMEOUT));
-        let claims = claims(&self.format, &out);
+        let mut claims = claims(&self.format, &out);
+        claims.good.extend(Claims::of_text(&err).good);
         Shown { line: self.line, code: Some(code), out, err, claims }
     }
 }
