@@ -180,6 +180,13 @@ mod slow {
         // A line of its own, so that it can be copied.
         let token = plan.lines().skip_while(|line| !line.starts_with("Plan ")).nth(1).unwrap();
         let approved = ["--yes", "--plan-hash", token];
+        // A rehearsal ends as the run would.
+        let rehearsal =
+            |code, token| fixture.run(code, &["apply", "--dry-run", "--plan-hash", token]);
+        assert!(rehearsal(0, token).0.contains(&format!("\n{token}\n")));
+        let changed = token.replace('.', ".0");
+        let (_, err) = rehearsal(4, &changed[..token.len()]);
+        assert!(err.contains("plan changed: approved 0"), "{err}");
         fixture.interrupt(&[&["apply"], &approved[..]].concat(), "put pool systmp");
         assert_eq!(fixture.json(1, &["status"])["runs"][0]["planHash"], token);
         let mut screens = vec![fixture.run(1, &["status"]).0];

@@ -187,7 +187,7 @@ impl Operator {
         let error = read.error();
         self.sources[0].add(began, self.process.now(), error.clone());
         match (read, error) {
-            (_, Some(why)) => Err(format!("the journals in namespace {namespace} {why}").into()),
+            (_, Some(why)) => Err(format!("the journals in namespace {namespace}: {why}").into()),
             (Reading::Known(mut names), None) => {
                 names.sort();
                 Ok(names)

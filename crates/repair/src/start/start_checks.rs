@@ -14,7 +14,7 @@ use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use crate::workflow::{Run, Runs, Session};
 use mooring_workflow::CheckResult;
-use mooring_workflow::approval::Approval;
+use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::LockOwner;
 
 /// Returns a new run, if it may start.
@@ -65,27 +65,26 @@ pub(crate) fn check_new_plan(
     {
         return Err(StartError::TooOften(why));
     }
-    let token = plan.document.token();
-    if token.is_expired(now) {
-        return Err(StartError::Expired(token.expires));
-    }
     let approved = match approval {
         Approval::Token(token) => Some(&token.hash),
         Approval::Typed(hash) | Approval::Pipeline(hash) => Some(hash),
         Approval::Anchored(_) | Approval::Rollback | Approval::None => None,
     };
-    match approved {
-        Some(approved) if *approved == token.hash => {}
-        Some(approved) => {
-            return Err(StartError::PlanChanged {
-                approved: approved.clone(),
-                current: token.hash,
-            });
-        }
-        None => return Err(ResumeError::NotVerified.into()),
-    }
+    ensure_approved(plan, approved.ok_or(ResumeError::NotVerified)?, now)?;
     may_begin(plan, checks, settings)?;
     check_adopted(runs, plan, &pointer(&settings.journal, &settings.target.pool))
+}
+
+/// Ensures that this is the plan that was approved, and that it was not too long ago.
+pub fn ensure_approved(plan: &Plan, approved: &PlanHash, now: Timestamp) -> Result<(), StartError> {
+    let token = plan.document.token();
+    if token.is_expired(now) {
+        return Err(StartError::Expired(token.expires));
+    }
+    if *approved == token.hash {
+        return Ok(());
+    }
+    Err(StartError::PlanChanged { approved: approved.clone(), current: token.hash })
 }
 
 /// Ensures that the adopted temporary pool belongs to a finished run of this journal.

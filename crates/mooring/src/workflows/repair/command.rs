@@ -52,8 +52,10 @@ fn run(command: &RepairCommand) -> Result<u8, CommandFailure> {
     with_session(command.target(), limit, context, settings, async |session, signals| match command
     {
         RepairCommand::Detect { output, .. } => detect(session, output).await,
-        RepairCommand::Plan { output, .. } => plan(session, output).await,
-        RepairCommand::Apply { output, .. } if dry_run => plan(session, &output.plan()).await,
+        RepairCommand::Plan { output, .. } => plan(session, None, output).await,
+        RepairCommand::Apply { approval, output, .. } if dry_run => {
+            plan(session, approval.plan_hash.as_ref(), &output.plan()).await
+        }
         RepairCommand::Apply { approval, output, .. } => {
             let output = output.run()?;
             Box::pin(apply(session, signals, approval.plan_hash.as_ref(), &output)).await

@@ -1,9 +1,10 @@
 //! `mooring repair plan` and `mooring repair apply`.
 
+use jiff::Timestamp;
 use mooring_repair::report::DetectionReport;
 use mooring_repair::runtime::{Operator, Watcher};
 use mooring_repair::screens;
-use mooring_repair::start_checks::may_begin;
+use mooring_repair::start_checks::{ensure_approved, may_begin};
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::published::is_partial;
@@ -17,14 +18,16 @@ use crate::workflows::repair::session::RepairSession;
 use crate::workflows::repair::{exit, leftover, show};
 use crate::workflows::runs::{Signals, with_progress, write, write_screen};
 
-/// Returns 3 if something could not be read; `apply` reads it again.
+/// Returns 3 if something could not be read; `apply` reads it again. A token has to be that of the plan.
 pub(crate) async fn plan(
     session: &mut RepairSession<'_>,
+    token: Option<&ApprovalToken>,
     output: &PlanOutput,
 ) -> Result<u8, CommandFailure> {
     let flags = session.flags();
     let operator = &mut session.operator;
-    let examined = with_progress(session.limit, operator.examine(None, None)).await;
+    let expires = token.map(|token| token.expires);
+    let examined = with_progress(session.limit, operator.examine(expires, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator).await?;
     let plan = match examined.plan {
@@ -35,6 +38,10 @@ pub(crate) async fn plan(
         }
     };
     show::plan(operator, &plan, report, output, &flags).await?;
+    if let Some(token) = token {
+        ensure_approved(&plan, &token.hash, Timestamp::now())
+            .map_err(|error| exit::refusal(&error, &flags))?;
+    }
     Ok(if is_partial(operator.sources()) { 3 } else { 0 })
 }
 
