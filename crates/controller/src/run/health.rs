@@ -16,7 +16,7 @@ const STALL_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 const API_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 const WATCH_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 /// A watch that was opened so long ago works, even without items: one that receives nothing has failed before.
-const WORKS_AFTER: Duration = IDLE_LIMIT.saturating_add(Duration::from_secs(30));
+pub(super) const WORKS_AFTER: Duration = IDLE_LIMIT.saturating_add(Duration::from_secs(30));
 const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(5);
 
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
 use super::controller::{Controller, ControllerMessage, Projector};
-use super::health::Health;
+use super::health::{self, Health};
 use super::objects::Watched;
 use crate::observation::karpenter::{KarpenterEvent, ProvisioningError};
 use crate::state::Input;
@@ -109,12 +109,17 @@ impl WatchHandler {
                     return;
                 }
                 // After the input: once a list is reported complete, it has been delivered.
-                if complete {
-                    health.listed(name, clock());
+                let now = clock();
+                let is_recovered = if complete {
+                    health.listed(name, now);
+                    backoff.list(now)
                 } else if is_item {
                     health.watched(name);
-                }
-                if (complete || is_item) && backoff.succeed(is_item) {
+                    backoff.succeed()
+                } else {
+                    false
+                };
+                if is_recovered {
                     tracing::info!(watch = name, "watch recovered");
                 }
             };
@@ -208,6 +213,10 @@ struct Backoff {
     failed: u32,
     last: Option<(Option<u16>, Timestamp)>,
     is_failing: bool,
+    /// The complete list after the last failure.
+    listed: Option<Timestamp>,
+    /// It failed again after such a list: lists show nothing of a watch that hangs.
+    failed_again: bool,
 }
 
 impl Backoff {
@@ -218,14 +227,18 @@ impl Backoff {
             failed: 0,
             last: None,
             is_failing: false,
+            listed: None,
+            failed_again: false,
         }
     }
 
     /// Records a failure. Returns the pause, and true if the failure is new and should be logged.
     fn fail(&mut self, status: Option<u16>, now: Timestamp) -> (Duration, bool) {
         if self.last.is_some_and(|(_, at)| now.duration_since(at) > WORKS_AFTER) {
-            self.succeed(true);
+            self.succeed();
         }
+        let works = |at: Timestamp| now >= at + health::WORKS_AFTER;
+        self.failed_again |= self.listed.take().is_some_and(|at| !works(at));
         let is_known = self.last.is_some_and(|(before, _)| before == status);
         let is_new = !std::mem::replace(&mut self.is_failing, true) || !is_known;
         let whole = 0.5 * f64::from(1_u32 << self.failed.min(16));
@@ -236,12 +249,20 @@ impl Backoff {
         (Duration::from_secs_f64(pause), is_new)
     }
 
-    /// Records a complete list or an item. Returns true if the watch failed before. Only items reset the pause:
-    /// lists may succeed where each watch fails, and would be repeated twice a second.
-    fn succeed(&mut self, is_item: bool) -> bool {
-        if is_item {
-            self.failed = 0;
+    /// Records a complete list. Returns true if the watch failed before, and not again after such a list. Only items
+    /// reset the pause: lists may succeed where each watch fails, and would be repeated twice a second.
+    fn list(&mut self, now: Timestamp) -> bool {
+        let is_recovered = self.is_failing && !self.failed_again;
+        if is_recovered {
+            self.is_failing = false;
+            self.listed = Some(now);
         }
+        is_recovered
+    }
+
+    /// Records an item. Returns true if the watch failed before.
+    fn succeed(&mut self) -> bool {
+        (self.failed, self.listed, self.failed_again) = (0, None, false);
         std::mem::take(&mut self.is_failing)
     }
 }
@@ -261,10 +282,10 @@ mod tests {
         assert!(pauses[0] < Duration::from_secs(1), "{pauses:?}");
         assert!(pauses[13] >= Duration::from_secs(225), "{pauses:?}");
         assert!(pauses.iter().all(|pause| *pause <= Duration::from_secs(375)), "{pauses:?}");
-        assert!(backoff.succeed(false) && !backoff.succeed(false));
+        assert!(backoff.list(at(14)) && !backoff.list(at(15)));
         let (pause, is_new) = backoff.fail(Some(404), at(20));
         assert!(pause > Duration::from_secs(200) && is_new, "the list works, the watch does not");
-        backoff.succeed(true);
+        backoff.succeed();
         assert!(backoff.fail(Some(404), at(20)).0 < Duration::from_secs(1));
         for _ in 0..10 {
             backoff.fail(None, at(30));
@@ -369,7 +390,24 @@ mod tests {
             .map(|status| backoff.fail(status, at(0)).1)
             .to_vec();
         assert_eq!(new, [true, false, true, false, true]);
-        backoff.succeed(true);
+        backoff.succeed();
         assert!(backoff.fail(None, at(1)).1);
+    }
+
+    #[test]
+    fn watch_that_hangs_after_each_list_has_not_recovered() {
+        let mut backoff = Backoff::new("w", "a", MAX_PAUSE);
+        assert!(!backoff.list(at(0)), "the first list");
+        assert!(backoff.fail(None, at(150)).1);
+        assert!(backoff.list(at(151)));
+        assert!(backoff.fail(None, at(301)).1, "it hangs");
+        for second in [302, 453] {
+            assert!(!backoff.list(at(second)));
+            assert!(!backoff.fail(None, at(second + 150)).1);
+        }
+        assert!(backoff.succeed(), "an item");
+        assert!(backoff.fail(None, at(700)).1 && backoff.list(at(701)));
+        // A watch that worked since the list fails for another reason.
+        assert!(backoff.fail(None, at(901)).1 && backoff.list(at(902)));
     }
 }
