@@ -190,7 +190,8 @@ fn cluster_that_cannot_be_read() {
     assert!(out.contains("?/3") && out.contains("! unknown\n"), "{out}");
     let (code, _, err) = denied("*/configmaps/*").run(&[], &["why", "default-gone"]);
     assert_eq!(code, 3, "{err}");
-    assert!(err.contains(" now; the failure record was not read: "), "{err}");
+    assert!(err.contains("nothing that was read in demo is called `default-gone`; "), "{err}");
+    assert!(err.contains("; the failure record was not read: "), "{err}");
 }
 
 #[test]

@@ -78,7 +78,8 @@ fn unknown(name: &str, facts: &ClusterFacts) -> CommandFailure {
         false => ("", ", now or in the failure record"),
     };
     let (cluster, name) = (facts.cluster_name(), identifier(name));
-    let text = format!("nothing{read} in {cluster} is called `{name}`{places}");
+    let karpenter = if facts.has_karpenter { "" } else { "; Karpenter is not installed" };
+    let text = format!("nothing{read} in {cluster} is called `{name}`{places}{karpenter}");
     not_found(&text, &hint, !named.is_empty(), facts, &sources)
 }
 

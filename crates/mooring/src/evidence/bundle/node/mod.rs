@@ -12,7 +12,7 @@ mod subject;
 
 use jiff::Timestamp;
 use mooring_trace::TraceFile;
-use mooring_workflow::published::{ClusterIdentity, Source};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 
 pub(crate) use self::files::file_name;
 use self::files::{FileContent, FileInfo};
@@ -119,12 +119,20 @@ pub(crate) fn trace_files(
             add_own_files(&sources, &subjects, run_command, &mut contents).await;
         }
         let left_out = contents.skipped.iter().filter(|one| has_times(&one.path));
+        let published = sources.published();
+        // The VM has the reason of Azure.
+        let others = published.iter().filter(|source| source.name != SourceName::Azure);
+        let unread =
+            others.filter_map(|source| Some((source.name.as_str(), source.error.as_ref()?)));
         Ok(NodeFiles {
             files: documents::trace_files(&contents),
-            left_out: left_out.map(|one| format!("{}: {}", one.label, one.why)).collect(),
+            left_out: left_out
+                .map(|one| format!("{}: {}", one.label, one.why))
+                .chain(unread.map(|(name, why)| format!("{name}: {why}")))
+                .collect(),
             now: Some(sources.now),
             cluster: sources.facts().ok().map(|facts| facts.identity.clone()),
-            sources: sources.published(),
+            sources: published,
         })
     })
 }

@@ -119,10 +119,11 @@ impl<'a> Sources<'a> {
                 Source::new(SourceName::Azure),
             ],
         };
+        let of_controller = self.facts().ok().and_then(|facts| facts.controller.error.as_ref());
         for source in &mut sources {
             let is_unasked = source.state == SourceState::NotAsked;
             let failed = match (source.name, &self.azure) {
-                (SourceName::Cluster, _) => self.failed.get(),
+                (SourceName::Cluster, _) => self.failed.get().or(of_controller),
                 (SourceName::Azure, Ok(azure)) => {
                     if is_unasked {
                         (source.state, source.at) = (SourceState::Read, Some(self.now));
@@ -200,15 +201,26 @@ impl<'a> Sources<'a> {
         let hint = similar.unwrap_or_else(|| {
             "hint: `kubectl get nodeclaims,nodes` and `mooring fleet` list names; use POOL/INSTANCE for an instance of a pool".to_owned()
         });
-        let unread = match (&self.cluster, &self.azure) {
-            (Err(why), _) | (Ok(_), Err(why)) => format!(" ({why})"),
-            (Ok(_), Ok(_)) => String::new(),
-        };
-        let name = mooring_redact::identifier(name);
-        let text =
-            format!("no NodeClaim, node, VM or recorded failure is named `{name}`{unread}\n{hint}");
+        let sources = self.published();
+        let is_partial = is_partial(&sources);
         // Another source may have it.
-        if is_partial(&self.published()) && !is_typo {
+        let nothing = if is_partial {
+            "nothing that was read"
+        } else {
+            "no NodeClaim, node, VM or recorded failure"
+        };
+        let failed = sources.iter().find_map(|source| source.error.clone());
+        let unread = match (&self.cluster, &self.azure) {
+            (Err(why), _) => Some(why.clone()),
+            (Ok(_), Err(why)) => Some(failed.unwrap_or_else(|| why.clone())),
+            (Ok(_), Ok(_)) => failed,
+        };
+        let unread = unread.map(|why| format!(" ({why})")).unwrap_or_default();
+        let is_absent = self.facts().is_ok_and(|facts| !facts.has_karpenter);
+        let karpenter = if is_absent { "; Karpenter is not installed" } else { "" };
+        let name = mooring_redact::identifier(name);
+        let text = format!("{nothing} is named `{name}`{unread}{karpenter}\n{hint}");
+        if is_partial && !is_typo {
             CommandFailure::io(text)
         } else {
             CommandFailure::unknown_name(text)
