@@ -6,10 +6,6 @@ mod bench;
 mod chart;
 mod codes;
 mod fuzz;
-#[cfg(test)]
-mod habits;
-#[cfg(test)]
-mod imports;
 mod lab;
 mod lines;
 mod mutants;
@@ -29,10 +25,10 @@ const HELP: &str = "\
 cargo xtask <chore>
 
 Chores:
-  test [--quick] [--list]
+  test [--quick]
                build once, then run every test in two lanes; installs missing tools, runs without those that cannot be installed,
                and lists skipped tests (MOORING_ALLOW_SKIPS=0 fails instead)
-               --quick skips slow suites and installs nothing; --list prints suites, lanes and seconds
+               --quick skips slow suites and installs nothing
   oracles      install what judges the simulator: Microsoft's Python clients
   audit [--offline]
                licenses, sources, banned and duplicate crates and advisories, by cargo-deny
@@ -48,17 +44,14 @@ Chores:
                any bytes against every reader of foreign input, 1,000,000 each by default
   soak [--seeds N] [--first SEED]
                fault schedules of the repair, a million by default
-  mutants [--crate NAME]... [--all] [--sample N [--seed S]] [OPTIONS OF cargo mutants]
-               change a crate's code, one small change at a time: a quick test of the crate must notice each
-               without a crate: guards, journal, stores and sanitiser of the repair; --sample tries N changes of each crate,
-               which S (1) chooses; --iterate tries only changes that were not noticed
+  mutants [OPTIONS OF cargo mutants]
+               change the code, one small change at a time: a quick test must notice each; without --package, that of the repair;
+               --shard 1/20 tries a part, --iterate only changes that were not noticed
   bench agent [--against BINARY]
                start, dry runs, preflight, waiting and wake-up of the shipped node agent on a node of real size: instructions,
                processor and wall time, memory; --against measures another agent side by side
   bench controller
                reads, time to the condition and memory of the controller, under virtual time
-  bench kubernetes
-               50,000 objects in the model of the Kubernetes API: lists, watches, memory
   lines        code lines of each crate, the product, the lab and the tests, without comments and blank lines
   chart        write the golden files of the rendered chart
   dist [--collect] [--source URL] [--registry REGISTRY] [--url URL]
@@ -89,7 +82,6 @@ fn main() -> ExitCode {
         ["mutants", ref rest @ ..] => mutants::mutants(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["bench", "controller"] => bench::controller(),
-        ["bench", "kubernetes"] => bench::kubernetes(),
         ["lab", "node", ref rest @ ..] => lab::node(rest),
         ["upstream", ref rest @ ..] => upstream::upstream(rest),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),

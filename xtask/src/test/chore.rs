@@ -5,7 +5,7 @@ use std::fs;
 
 use super::lanes::LanePlan;
 use super::report::Report;
-use super::{build, durations, packaging, run, tools};
+use super::{build, packaging, run, tools};
 use crate::step::{Failed, is_installed, print, root};
 
 /// Set for every test binary while `--quick` is given. Tests then start no kube-apiserver.
@@ -16,27 +16,25 @@ const ALLOW_SKIPS_VARIABLE: &str = "MOORING_ALLOW_SKIPS";
 const SUMMARY_VARIABLE: &str = "MOORING_TEST_SUMMARY";
 const SUMMARY_FILE: &str = "target/test-summary.txt";
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Options {
-    quick: bool,
-    list: bool,
-}
-
-/// Runs the tests, or lists their binaries.
+/// Runs the tests.
 pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
-    let options = parse(arguments)?;
-    if options.list {
-        let suites = build::build()?;
-        print(&LanePlan::new(suites, &durations::load(), options.quick).table());
-        return Ok(());
-    }
+    let quick = match arguments {
+        [] => false,
+        ["--quick"] => true,
+        _ => {
+            return Err(Failed(format!(
+                "unknown arguments `{}`\nhint: cargo xtask test [--quick]",
+                arguments.join(" ")
+            )));
+        }
+    };
     let mut report = Report::default();
-    let mut variables = if options.quick {
+    let mut variables = if quick {
         vec![(QUICK_VARIABLE.to_owned(), "1".into())]
     } else {
         tools::install(is_strict(), &mut report)?
     };
-    if options.quick || !is_strict() {
+    if quick || !is_strict() {
         variables.push((ALLOW_SKIPS_VARIABLE.to_owned(), "1".into()));
     }
     report.check("packaging/cse", packaging::test_scripts);
@@ -63,13 +61,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     let _ = fs::remove_file(&summary);
     variables.push((SUMMARY_VARIABLE.to_owned(), summary.clone().into()));
 
-    let mut known = durations::load();
-    let plan = LanePlan::new(suites, &known, options.quick);
-    let measured = run::run(plan, &variables, options.quick, &mut report)?;
-    if !options.quick {
-        known.extend(measured);
-        durations::store(&known)?;
-    }
+    run::run(LanePlan::new(suites, quick), &variables, quick, &mut report)?;
     print(&fs::read_to_string(&summary).unwrap_or_default());
     print(&report.summary());
     if report.has_failed() {
@@ -84,41 +76,10 @@ fn is_strict() -> bool {
     std::env::var_os(ALLOW_SKIPS_VARIABLE).is_some_and(|value| value == "0")
 }
 
-fn parse(arguments: &[&str]) -> Result<Options, Failed> {
-    let mut options = Options::default();
-    for argument in arguments {
-        match *argument {
-            "--quick" => options.quick = true,
-            "--list" => options.list = true,
-            other => {
-                return Err(Failed(format!(
-                    "unknown argument `{other}`\nhint: cargo xtask test [--quick] [--list]"
-                )));
-            }
-        }
-    }
-    Ok(options)
-}
-
 /// Requests to servers on this host must not go through a proxy.
 fn no_proxy() -> impl Iterator<Item = (String, OsString)> {
     ["NO_PROXY", "no_proxy"].into_iter().map(|name| {
         let others = std::env::var(name).map(|others| format!(",{others}")).unwrap_or_default();
         (name.to_owned(), format!("127.0.0.1,localhost,::1{others}").into())
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Options, parse};
-
-    #[test]
-    fn unknown_arguments_are_rejected() {
-        assert_eq!(parse(&[]).unwrap(), Options::default());
-        let both = Options { quick: true, list: true };
-        assert_eq!(parse(&["--quick", "--list"]).unwrap(), both);
-        for wrong in ["--fast", "quick", ""] {
-            assert!(parse(&[wrong]).unwrap_err().0.contains("hint:"), "{wrong}");
-        }
-    }
 }

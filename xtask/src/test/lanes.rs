@@ -1,9 +1,8 @@
 //! Assigns suites to lanes, and orders them.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
 use super::build::Suite;
-use super::durations::Durations;
 
 /// The main activity of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,20 +73,17 @@ pub(super) struct LanePlan {
     left: Vec<Suite>,
     /// Suites that `--quick` does not run.
     pub(super) skipped: Vec<Suite>,
-    durations: Durations,
+    /// Of all suites.
+    names: BTreeSet<String>,
 }
 
 impl LanePlan {
-    pub(super) fn new(mut suites: Vec<Suite>, measured: &Durations, quick: bool) -> Self {
-        let seconds = |suite: &Suite| {
-            let measured = measured.get(&suite.name).copied();
-            measured.unwrap_or_else(|| row(&suite.name).1)
-        };
-        let durations = suites.iter().map(|suite| (suite.name.clone(), seconds(suite))).collect();
-        suites.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
+    pub(super) fn new(mut suites: Vec<Suite>, quick: bool) -> Self {
+        let names = suites.iter().map(|suite| suite.name.clone()).collect();
+        suites.sort_by(|one, other| row(&other.name).1.total_cmp(&row(&one.name).1));
         let is_skipped = |suite: &Suite| quick && row(&suite.name).2 == Quick::Skip;
         let (skipped, left) = suites.into_iter().partition(is_skipped);
-        Self { left, skipped, durations }
+        Self { left, skipped, names }
     }
 
     /// Returns the number of suites that have not been taken.
@@ -104,29 +100,13 @@ impl LanePlan {
     /// Returns names in the table without a suite.
     pub(super) fn stale_rows(&self) -> Vec<&'static str> {
         let names = TABLE.iter().map(|(name, ..)| *name);
-        names.filter(|name| !self.durations.contains_key(*name)).collect()
-    }
-
-    /// Formats the plan for `--list`.
-    pub(super) fn table(&self) -> String {
-        let mut text = format!("{:<10} {:>8}  {}\n", "LANE", "SECONDS", "SUITE");
-        let (computing, waiting): (Vec<&Suite>, Vec<&Suite>) =
-            self.left.iter().partition(|suite| row(&suite.name).0 == Lane::Processor);
-        let skipped = self.skipped.iter().collect();
-        for (lane, suites) in [("processor", computing), ("waiting", waiting), ("skipped", skipped)]
-        {
-            for Suite { name, .. } in suites {
-                let seconds = self.durations.get(name).copied().unwrap_or_default();
-                let _ = writeln!(text, "{lane:<10} {seconds:>8.1}  {name}");
-            }
-        }
-        text
+        names.filter(|name| !self.names.contains(*name)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Durations, Lane, LanePlan, Quick, Suite, TABLE, arguments};
+    use super::{Lane, LanePlan, Quick, Suite, TABLE, arguments};
 
     fn suite(name: &str) -> Suite {
         Suite {
@@ -148,16 +128,8 @@ mod tests {
 
     #[test]
     fn longest_suite_runs_first() {
-        let measured = Durations::from([("b/new".into(), 5.0), ("a/new".into(), 3.0)]);
-        let suites = ["a/new", "b/new", "c/new"].map(suite).to_vec();
-        let mut plan = LanePlan::new(suites, &measured, false);
-        assert_eq!(order(&mut plan, Lane::Processor), ["b/new", "a/new", "c/new"]);
-    }
-
-    #[test]
-    fn table_gives_the_order_on_a_new_machine() {
         let (long, ..) = TABLE.iter().max_by(|one, other| one.2.total_cmp(&other.2)).unwrap();
-        let mut plan = LanePlan::new(["a/new", long].map(suite).to_vec(), &Durations::new(), false);
+        let mut plan = LanePlan::new(["a/new", long].map(suite).to_vec(), false);
         let lane = TABLE.iter().find(|(name, ..)| name == long).unwrap().1;
         assert_eq!(order(&mut plan, lane), [*long, "a/new"]);
     }
@@ -165,8 +137,7 @@ mod tests {
     #[test]
     fn empty_lane_takes_from_the_other() {
         let (waits, computes) = (known(Lane::Waiting), known(Lane::Processor));
-        let make =
-            || LanePlan::new([computes, waits].map(suite).to_vec(), &Durations::new(), false);
+        let make = || LanePlan::new([computes, waits].map(suite).to_vec(), false);
         assert_eq!(order(&mut make(), Lane::Waiting), [waits, computes]);
         assert_eq!(order(&mut make(), Lane::Processor), [computes, waits]);
     }
@@ -174,7 +145,7 @@ mod tests {
     #[test]
     fn quick_run_skips_suites_that_need_tools() {
         let slow = TABLE.iter().find(|(.., quick)| *quick == Quick::Skip).unwrap().0;
-        let make = |quick| LanePlan::new(vec![suite(slow)], &Durations::new(), quick);
+        let make = |quick| LanePlan::new(vec![suite(slow)], quick);
         assert_eq!((make(false).len(), make(false).skipped.len()), (1, 0));
         assert_eq!((make(true).len(), make(true).skipped.len()), (0, 1));
     }
@@ -193,7 +164,7 @@ mod tests {
 
     #[test]
     fn table_row_without_suite_is_reported() {
-        let plan = LanePlan::new(vec![suite(TABLE[0].0)], &Durations::new(), false);
+        let plan = LanePlan::new(vec![suite(TABLE[0].0)], false);
         assert_eq!(plan.stale_rows().len(), TABLE.len() - 1);
         assert!(!plan.stale_rows().contains(&TABLE[0].0));
     }

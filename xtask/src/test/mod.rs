@@ -2,7 +2,6 @@
 
 mod build;
 mod chore;
-mod durations;
 mod lanes;
 mod packaging;
 mod report;

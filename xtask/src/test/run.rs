@@ -11,21 +11,19 @@ use std::time::Instant;
 use crate::step::{Failed, command, print, root};
 
 use super::build::Suite;
-use super::durations::Durations;
 use super::lanes::{CONCURRENT, LanePlan, arguments};
 use super::report::{Report, SuiteOutcome};
 
 /// Output of every suite in the last run, a file each.
 const OUTPUT: &str = "target/test-output";
 
-/// Runs every suite of a plan, even if one fails, and prints the output of those that fail. Returns the seconds that each
-/// took.
+/// Runs every suite of a plan, even if one fails, and prints the output of those that fail.
 pub(super) fn run(
     plan: LanePlan,
     variables: &[(String, OsString)],
     quick: bool,
     report: &mut Report,
-) -> Result<Durations, Failed> {
+) -> Result<(), Failed> {
     for name in plan.stale_rows() {
         print(&format!("warning: the table of lanes has `{name}`, which is not a test binary\n"));
     }
@@ -38,15 +36,15 @@ pub(super) fn run(
 
     let total = plan.len();
     let plan = Mutex::new(plan);
-    let ended = Mutex::new((Durations::new(), report));
+    let ended = Mutex::new((0, report));
     let work = |lane| {
         let next = || plan.lock().unwrap_or_else(PoisonError::into_inner).next(lane);
         while let Some(suite) = next() {
             let (outcome, text, seconds) = run_suite(&suite, variables, quick, &output);
             let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-            let (durations, report) = &mut *ended;
-            durations.insert(suite.name.clone(), seconds);
-            let (name, number) = (&suite.name, durations.len());
+            let (number, report) = &mut *ended;
+            *number += 1;
+            let name = &suite.name;
             if outcome.has_failed() {
                 print(&format!("\n{text}\n"));
             }
@@ -60,8 +58,7 @@ pub(super) fn run(
             scope.spawn(move || work(lane));
         }
     });
-    let (durations, _) = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(durations)
+    Ok(())
 }
 
 /// Runs one suite with its output in a file: a process that a test leaves running cannot keep the run from ending.

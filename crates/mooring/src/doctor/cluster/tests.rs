@@ -257,7 +257,7 @@ fn readme_begins_with_the_demo_and_the_tests() {
     let commands: Vec<&str> = blocks[0].lines().skip(1).collect();
     let commands: Vec<&str> =
         commands.iter().map(|line| line.split(" #").next().unwrap().trim()).collect();
-    assert_eq!(commands, ["cargo run --release -p mooring-lab -- demo", "cargo xtask test"]);
+    assert_eq!(commands, ["cargo run --profile demo -p mooring-lab -- demo", "cargo xtask test"]);
     let (before, after) = first.split_once("```").unwrap();
     assert!(before.contains("Clone this repository") && before.contains("Rust (1.95"));
     assert!(after.contains("![") && first.lines().count() < 40, "{first}");

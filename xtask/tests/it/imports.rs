@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
 
-use crate::step::root;
+use crate::root;
 
 /// A module as its path in the crate.
 type Module = Vec<String>;
