@@ -8,7 +8,7 @@ use crate::azure::behavior::wedge::CADENCE;
 use crate::azure::state::{
     AKS, ActionDenial, Assignment, Azure, AzureChange, AzureNode, BootMode, Correlation, Cse,
     DenyAssignment, Extensions, KubernetesAccess, Lock, NodeImage, OperationStatus, ProvisionMode,
-    SimulatedOperation, Vm, VmSpec, Work, earlier, text,
+    SimulatedOperation, Vm, VmSpec, Work, earlier,
 };
 use crate::faults::FaultRule;
 
@@ -94,22 +94,11 @@ impl Azure {
         self.state.options.speed = speed;
     }
 
-    pub fn delete_vm(&mut self, id: &str) {
-        self.state.remove_machine(id);
-    }
-
     /// Wedges a pool's scale set: its writes fail from now on. Returns false if the pool does not exist.
     pub fn wedge(&mut self, pool: &str, correlation: Correlation, now: Timestamp) -> bool {
-        self.with_vmss(pool, |azure, vmss| azure.state.wedge(&vmss, correlation, now))
-    }
-
-    /// Repairs a pool's scale set, which nothing in Azure would do.
-    pub fn unwedge(&mut self, pool: &str, now: Timestamp) -> bool {
-        self.with_vmss(pool, |azure, vmss| azure.state.unwedge(&vmss, now))
-    }
-
-    fn with_vmss(&mut self, pool: &str, act: impl FnOnce(&mut Self, String)) -> bool {
-        self.state.vmss_id(pool).map(|vmss| act(self, vmss)).is_some()
+        let Some(vmss) = self.state.vmss_id(pool) else { return false };
+        self.state.wedge(&vmss, correlation, now);
+        true
     }
 
     /// Returns false if the resource does not exist.
@@ -214,11 +203,6 @@ impl Azure {
 
     pub fn nodes(&self) -> Vec<AzureNode> {
         self.state.joined.iter().filter_map(|id| self.state.node_of(id)).collect()
-    }
-
-    pub fn karpenter_vms(&self) -> Vec<Vm> {
-        let vms = self.state.store.list(&self.state.options.compute("virtualMachines"));
-        vms.filter_map(|body| self.state.karpenter_vm(text(body, "/id"))).collect()
     }
 
     pub fn state(&self) -> Value {

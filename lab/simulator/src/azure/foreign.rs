@@ -1,8 +1,8 @@
-//! Changes to VMs by other products: extensions by policies, tags, an agent that stops reporting.
+//! Changes to VMs by other products: extensions by policies, an agent that stops reporting.
 
 use serde_json::json;
 
-use crate::azure::state::{Azure, set, text};
+use crate::azure::state::{Azure, text};
 
 #[derive(Debug, Clone)]
 pub struct ForeignExtension {
@@ -45,26 +45,6 @@ impl Azure {
             },
         }));
         true
-    }
-
-    /// Starts Karpenter's tag update of a VM and its extensions, which are `Updating` until
-    /// [`end_tag_update`](Self::end_tag_update).
-    pub fn begin_tag_update(&mut self, machine: &str) {
-        self.set_states(machine, "Updating");
-    }
-
-    pub fn end_tag_update(&mut self, machine: &str) {
-        self.set_states(machine, "Succeeded");
-    }
-
-    fn set_states(&mut self, machine: &str, state: &str) {
-        let mut ids = self.state.store.ids(&format!("{machine}/extensions"));
-        ids.push(machine.to_owned());
-        for id in ids {
-            if let Some(body) = self.state.store.get_mut(&id) {
-                set(body, "provisioningState", state);
-            }
-        }
     }
 
     /// Hides the resource of an extension; its view is still shown, as after a deletion.

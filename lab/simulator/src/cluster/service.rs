@@ -56,12 +56,6 @@ impl Shell {
             token,
         )
     }
-
-    /// Returns the cluster's API for its administrator.
-    pub fn admin_service(&self) -> InProcess {
-        let token = self.lock().options().token.clone();
-        self.kube_service(token.expose())
-    }
 }
 
 /// The cluster's API on a socket.

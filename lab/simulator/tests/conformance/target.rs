@@ -13,16 +13,11 @@ use serde_json::Value;
 use crate::case::{Case, Generation};
 use crate::cluster::Cluster;
 
-/// Minor version of Kubernetes since which schemas have rules.
-const RULES_SINCE: u32 = 25;
-
 /// A server under test: a client for each user, and its version.
 pub(crate) struct Target {
     pub(crate) name: String,
     /// Minor version of Kubernetes that it is, or simulates.
     pub(crate) minor: u32,
-    /// Evaluates the rules of schemas, which are in CEL.
-    evaluates_rules: bool,
     clients: BTreeMap<&'static str, Client>,
 }
 
@@ -48,7 +43,7 @@ impl Target {
             clients.insert(user, Client::new(service, "default"));
         }
         let running = shell.start();
-        (Self { name: "the model".to_owned(), minor: 36, evaluates_rules: false, clients }, running)
+        (Self { name: "the model".to_owned(), minor: 36, clients }, running)
     }
 
     pub(crate) async fn real(cluster: &RealCluster) -> Self {
@@ -57,14 +52,11 @@ impl Target {
             clients.insert(user, cluster.client(user).await.unwrap());
         }
         let name = format!("kube-apiserver {}", cluster.version());
-        Self { name, minor: cluster.minor(), evaluates_rules: true, clients }
+        Self { name, minor: cluster.minor(), clients }
     }
 
     /// Returns why it skips a case.
     pub(crate) fn skips(&self, case: &Case) -> Option<String> {
-        if case.since == RULES_SINCE && !self.evaluates_rules {
-            return Some("does not evaluate CEL".to_owned());
-        }
         (case.since > self.minor).then(|| format!("needs Kubernetes 1.{}", case.since))
     }
 

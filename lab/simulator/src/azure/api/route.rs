@@ -77,7 +77,6 @@ impl AzureState {
             ("GET", ["permissions"]) => Ok(self.permissions(call, &scope)),
             ("GET", ["denyassignments"]) => Ok(self.list_deny_assignments(&scope)),
             ("GET", ["locks"]) => Ok(self.list_locks(&scope)),
-            (_, ["locks", _]) => self.lock(call, &scope, call.name(at + 3)),
             _ => Err(refused(call)),
         }
     }
@@ -113,14 +112,11 @@ impl AzureState {
         if rest.is_empty() {
             return Ok(self.list_clusters(&call.path.key(4), call.api_version()));
         }
-        if call.method != Method::PUT || rest.len() > 1 {
-            self.need_cluster(call, &cluster)?;
-        }
+        self.need_cluster(call, &cluster)?;
         match (call.method.as_str(), &rest[1..]) {
             ("GET", []) => {
                 Ok(Reply::ok(self.cluster_body(&cluster, call.api_version()).unwrap_or_default()))
             }
-            ("PUT", []) => self.put_cluster(call, &cluster),
             ("PATCH", []) => self.patch_cluster(call, &cluster),
             ("POST", ["abort"]) => self.abort(call, &cluster),
             ("POST", ["listclusterusercredential" | "listclusteradmincredential"]) => {

@@ -105,11 +105,6 @@ impl ApiServer {
         self.store.total()
     }
 
-    /// Estimates the memory of objects and history, in bytes.
-    pub fn memory(&self) -> usize {
-        self.store.memory()
-    }
-
     pub fn revision(&self) -> u64 {
         self.store.revision()
     }
@@ -117,11 +112,6 @@ impl ApiServer {
     /// Returns the writes that took effect, oldest first.
     pub fn writes(&self) -> impl Iterator<Item = &RecordedWrite> {
         self.writes.iter()
-    }
-
-    /// Returns the writes to one object, regardless of its uid.
-    pub fn writes_to(&self, resource: &str, key: &Key) -> impl Iterator<Item = &RecordedWrite> {
-        self.writes.iter().filter(move |write| write.resource == resource && write.key == *key)
     }
 
     pub fn add_fault(&mut self, rule: FaultRule) {

@@ -1,4 +1,4 @@
-use http::{HeaderValue, Method};
+use http::Method;
 use jiff::Timestamp;
 
 use crate::exchange::{Request, Response};
@@ -30,15 +30,7 @@ impl ApiServer {
         let call = ResourceRequest { request, query, user, target, now };
         self.authorize(&call)?;
         self.check_managed(&call)?;
-        call.check_options()?;
-        let mut response = self.serve(&call)?;
-        let warning = call.resource().custom().and_then(|custom| custom.warning.as_ref());
-        if let Some(warning) = warning
-            && let Ok(warning) = HeaderValue::try_from(format!("299 - {warning:?}"))
-        {
-            response.headers_mut().insert(http::header::WARNING, warning);
-        }
-        Ok(response)
+        self.serve(&call)
     }
 
     fn serve(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
@@ -51,7 +43,6 @@ impl ApiServer {
             None | Some("status") => {}
             Some("eviction") => return self.evict(call),
             Some("scale") => return self.serve_scale(call),
-            Some("finalize") => return self.finalize_namespace(call),
             Some(_) => return Err(StatusError::no_such_resource()),
         }
         match (call.verb(), target.name.is_some()) {

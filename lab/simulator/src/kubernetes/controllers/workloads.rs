@@ -179,7 +179,7 @@ fn start_pod(
 
 fn stop_pod(api: &mut ApiServer, pod: &Value, now: Timestamp) {
     let Some(pods) = api.catalog.named("pods") else { return };
-    let (key, options) = (objects::key_of(pod), DeleteOptions::background());
+    let (key, options) = (objects::key_of(pod), DeleteOptions::default());
     let _ = api.delete_object(&pods, &key, &options, &WriteContext::cluster(now));
 }
 

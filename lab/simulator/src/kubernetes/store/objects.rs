@@ -173,21 +173,3 @@ pub(crate) fn time(now: Timestamp) -> String {
 pub(crate) fn time_at(object: &Value, path: &[&str]) -> Option<Timestamp> {
     text(object, path).parse().ok()
 }
-
-/// Estimates the bytes of memory of a value in addition to its own size. A map of one member takes
-/// as much as one of eleven: that many fit into a node of its tree.
-pub(crate) fn weight(value: &Value) -> usize {
-    const NODE: usize = 11;
-    match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => {
-            items.iter().map(|item| size_of::<Value>() + weight(item)).sum::<usize>()
-        }
-        Value::Object(members) => {
-            let nodes = members.len().div_ceil(NODE) * NODE;
-            nodes * (size_of::<String>() + size_of::<Value>())
-                + members.iter().map(|(name, value)| name.len() + weight(value)).sum::<usize>()
-        }
-        _ => 0,
-    }
-}

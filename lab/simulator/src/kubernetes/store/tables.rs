@@ -249,18 +249,4 @@ impl ObjectStore {
     pub(crate) fn total(&self) -> usize {
         self.tables.values().map(|table| table.objects.len()).sum()
     }
-
-    /// Estimates the bytes of the store, including its history.
-    pub(crate) fn memory(&self) -> usize {
-        self.tables
-            .values()
-            .flat_map(|table| {
-                let old = table.log.iter().filter_map(|change| change.previous.as_ref());
-                table.objects.values().chain(old)
-            })
-            .map(|object| {
-                size_of::<StoredObject>() + object.bytes.len() + objects::weight(&object.value)
-            })
-            .sum()
-    }
 }

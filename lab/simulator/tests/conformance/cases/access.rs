@@ -8,7 +8,6 @@ use crate::cluster::{Cluster, Patch, condition};
 
 cases!("access":
     unknown_user_is_denied_with_a_message,
-    a_stranger_may_discover,
     a_namespaced_refusal_names_the_namespace,
     a_refused_subresource_is_named,
     a_cluster_role_grants_everywhere,
@@ -19,7 +18,6 @@ cases!("access":
     a_subresource_is_a_right_of_its_own,
     a_list_by_name_is_granted_by_a_named_rule,
     stars_grant_everything,
-    a_removed_binding_grants_no_more,
     users_may_review_their_own_access,
 );
 
@@ -63,13 +61,6 @@ async fn unknown_user_is_denied_with_a_message(c: Cluster) {
         "nodes \"n\" is forbidden: User \"hal\" cannot get resource \"nodes\" in API group \"\" \
          at the cluster scope"
     );
-}
-
-async fn a_stranger_may_discover(c: Cluster) {
-    let stranger = c.as_user("hal");
-    for path in ["/api", "/apis", "/api/v1", "/apis/karpenter.sh/v1", "/version"] {
-        stranger.get(path).await.is(200);
-    }
 }
 
 async fn a_namespaced_refusal_names_the_namespace(c: Cluster) {
@@ -216,15 +207,6 @@ async fn stars_grant_everything(c: Cluster) {
         .is(200);
     finn.delete(&path).await.is(200);
     revoke(&c).await;
-}
-
-async fn a_removed_binding_grants_no_more(c: Cluster) {
-    let rules = json!([{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list"]}]);
-    grant(&c, "gus", &rules).await;
-    let gus = c.as_user("gus");
-    until_granted(&gus, "/api/v1/nodes").await;
-    revoke(&c).await;
-    gus.eventually("/api/v1/nodes", |answer| answer.status == 403).await;
 }
 
 async fn review(user: &Cluster, attributes: &Value) -> Value {

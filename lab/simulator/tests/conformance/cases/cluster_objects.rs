@@ -11,20 +11,14 @@ cases!("cluster_objects":
     a_deleted_namespace_terminates,
     nothing_is_created_in_a_terminating_namespace,
     what_is_in_a_terminating_namespace_can_be_changed,
-    a_namespace_is_finalized_by_its_subresource,
     a_new_node_is_tainted_until_it_is_ready,
-    a_nodes_provider_id_stays,
     a_nodes_status_and_spec_are_apart,
     a_definition_becomes_established,
-    a_definition_must_be_named_by_plural_and_group,
     a_deleted_definition_waits_for_its_objects,
     a_deleted_definition_takes_its_objects_along,
-    nothing_is_created_under_a_terminating_definition,
     an_unserved_version_is_not_found,
-    a_storage_version_that_is_not_served_still_lists_by_another,
     a_definition_without_status_subresource_writes_status_with_the_rest,
     a_namespaced_kind_lists_by_namespace_and_across,
-    a_definition_in_the_group_of_kubernetes_needs_approval,
 );
 
 async fn a_new_namespace_is_active_and_held_by_the_cluster(c: Cluster) {
@@ -65,14 +59,6 @@ async fn what_is_in_a_terminating_namespace_can_be_changed(c: Cluster) {
     c.patch(Patch::Merge, &format!("{path}/configmaps/held"), &patch).await.is(200);
 }
 
-async fn a_namespace_is_finalized_by_its_subresource(c: Cluster) {
-    let path = terminating(&c).await;
-    let mut namespace = c.get(&path).await.is(200);
-    namespace["spec"]["finalizers"] = json!([]);
-    c.put(&format!("{path}/finalize"), &namespace).await.is(200);
-    c.get(&path).await.fails(404, "NotFound");
-}
-
 async fn a_new_node_is_tainted_until_it_is_ready(c: Cluster) {
     let made =
         c.post("/api/v1/nodes", &json!({"metadata": {"name": c.name("node")}})).await.is(201);
@@ -80,15 +66,6 @@ async fn a_new_node_is_tainted_until_it_is_ready(c: Cluster) {
         made["spec"]["taints"],
         json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}])
     );
-}
-
-async fn a_nodes_provider_id_stays(c: Cluster) {
-    let body = json!({"metadata": {"name": c.name("node")}, "spec": {"providerID": "azure:///x"}});
-    c.post("/api/v1/nodes", &body).await.is(201);
-    let path = format!("/api/v1/nodes/{}", c.name("node"));
-    let patch = json!({"spec": {"providerID": "azure:///y"}});
-    let status = c.patch(Patch::Merge, &path, &patch).await.fails(422, "Invalid");
-    assert_eq!(causes(&status)[0].0, "FieldValueForbidden", "{status}");
 }
 
 async fn a_nodes_status_and_spec_are_apart(c: Cluster) {
@@ -163,13 +140,6 @@ async fn a_definition_becomes_established(c: Cluster) {
     assert_eq!(read.body["spec"]["names"]["listKind"], "ThingList");
 }
 
-async fn a_definition_must_be_named_by_plural_and_group(c: Cluster) {
-    let mut definition = definition(&c, "Cluster", &[("v1", true, true)]);
-    definition["metadata"]["name"] = json!("other.example.com");
-    let status = c.post(DEFINITIONS, &definition).await.fails(422, "Invalid");
-    assert_eq!(causes(&status)[0], ("FieldValueInvalid", "metadata.name"));
-}
-
 async fn a_deleted_definition_waits_for_its_objects(c: Cluster) {
     let definition = definition(&c, "Cluster", &[("v1", true, true)]);
     let things = things(&c, "v1");
@@ -201,41 +171,12 @@ async fn a_deleted_definition_takes_its_objects_along(c: Cluster) {
     assert!(gone.body["kind"] == "Status" || gone.body == "404 page not found\n", "{gone}");
 }
 
-async fn nothing_is_created_under_a_terminating_definition(c: Cluster) {
-    let definition = definition(&c, "Cluster", &[("v1", true, true)]);
-    let things = things(&c, "v1");
-    let path = defined(&c, &definition, &things).await;
-    let mut held = thing(&c, "v1", "held");
-    held["metadata"]["finalizers"] = json!(["a.example/a"]);
-    c.post(&things, &held).await.is(201);
-    c.delete(&path).await.is(200);
-    c.eventually(&path, |answer| holds(answer, "Terminating")).await;
-    // The resource is served later than the CRD's status changes.
-    let (try_it, new) = (format!("{things}?dryRun=All"), thing(&c, "v1", "new"));
-    let answer = c.until(|| c.post(&try_it, &new), |answer| answer.status != 201).await;
-    // 1.20 has no reason of its own for it.
-    if c.is_before(25) {
-        answer.fails(405, "MethodNotAllowed");
-    } else {
-        answer.fails_saying(403, "Forbidden", "custom resource definition is terminating");
-    }
-}
-
 async fn an_unserved_version_is_not_found(c: Cluster) {
     let definition = definition(&c, "Cluster", &[("v1", true, true), ("v1alpha1", false, false)]);
     defined(&c, &definition, &things(&c, "v1")).await;
     let answer = c.get(&things(&c, "v1alpha1")).await;
     assert_eq!(answer.status, 404, "{answer}");
     assert_eq!(answer.body, "404 page not found\n");
-}
-
-async fn a_storage_version_that_is_not_served_still_lists_by_another(c: Cluster) {
-    let definition = definition(&c, "Cluster", &[("v1", true, false), ("v2", false, true)]);
-    let path = defined(&c, &definition, &things(&c, "v1")).await;
-    let made = c.post(&things(&c, "v1"), &thing(&c, "v1", "a")).await.is(201);
-    assert!(text(&made, "/apiVersion").ends_with("/v1"));
-    assert_eq!(c.get(&things(&c, "v2")).await.status, 404);
-    assert_eq!(c.get(&path).await.is(200)["status"]["storedVersions"], json!(["v2"]));
 }
 
 async fn a_definition_without_status_subresource_writes_status_with_the_rest(c: Cluster) {
@@ -265,13 +206,4 @@ async fn a_namespaced_kind_lists_by_namespace_and_across(c: Cluster) {
     }
     let answer = c.post(&things(&c, "v1"), &thing(&c, "v1", "b")).await;
     assert_eq!(answer.status, 404, "{answer}");
-}
-
-async fn a_definition_in_the_group_of_kubernetes_needs_approval(c: Cluster) {
-    let mut definition = definition(&c, "Cluster", &[("v1", true, true)]);
-    let group = format!("{}.k8s.io", c.name("g"));
-    definition["spec"]["group"] = json!(group);
-    definition["metadata"]["name"] = json!(format!("things.{group}"));
-    let status = c.post(DEFINITIONS, &definition).await.fails(422, "Invalid");
-    assert!(causes(&status)[0].1.starts_with("metadata.annotations"), "{status}");
 }

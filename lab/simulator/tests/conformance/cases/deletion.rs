@@ -15,15 +15,9 @@ cases!("deletion":
     a_deleting_object_stays_deleting,
     a_second_deletion_changes_nothing,
     a_deletion_counts_as_a_generation,
-    a_finalizer_must_be_qualified,
     a_deletion_under_another_uid_conflicts,
-    a_deletion_under_a_stale_version_conflicts,
     a_deletion_under_the_right_uid_is_taken,
-    a_foreground_deletion_waits_for_dependents,
-    an_orphaning_deletion_waits_for_the_collector,
     a_background_deletion_is_immediate,
-    an_unknown_propagation_is_refused,
-    an_empty_body_is_no_option,
 );
 
 async fn finalized(c: &Cluster, finalizers: &[&str]) -> (String, Value) {
@@ -111,29 +105,11 @@ async fn a_deletion_counts_as_a_generation(c: Cluster) {
     assert_eq!(c.delete(&path).await.is(200)["metadata"]["generation"], 2);
 }
 
-async fn a_finalizer_must_be_qualified(c: Cluster) {
-    let mut claim = c.claim("claim");
-    claim["metadata"]["finalizers"] = json!(["not a name"]);
-    let status = c.post(&c.claims(), &claim).await.fails(422, "Invalid");
-    assert_eq!(causes(&status)[0].1, "metadata.finalizers");
-}
-
 async fn a_deletion_under_another_uid_conflicts(c: Cluster) {
     let (path, _) = c.new_claim("claim").await;
     let options = json!({"preconditions": {"uid": "6f0f7a52-6c4e-4a8f-9c0c-0f2b0f1d7a11"}});
     let answer = c.delete_with(&path, &options).await;
     answer.fails_saying(409, "Conflict", "UID in the precondition");
-    c.get(&path).await.is(200);
-}
-
-async fn a_deletion_under_a_stale_version_conflicts(c: Cluster) {
-    let (path, made) = c.new_claim("claim").await;
-    let label = json!({"metadata": {"labels": {"a": "b"}}});
-    c.patch(Patch::Merge, &path, &label).await.is(200);
-    let options =
-        json!({"preconditions": {"resourceVersion": made["metadata"]["resourceVersion"]}});
-    let answer = c.delete_with(&path, &options).await;
-    answer.fails_saying(409, "Conflict", "ResourceVersion in the precondition");
     c.get(&path).await.is(200);
 }
 
@@ -160,38 +136,9 @@ async fn owner_and_dependent(c: &Cluster) -> String {
     path
 }
 
-async fn a_foreground_deletion_waits_for_dependents(c: Cluster) {
-    let path = owner_and_dependent(&c).await;
-    let options = json!({"propagationPolicy": "Foreground"});
-    let deleting = c.delete_with(&path, &options).await.is(200);
-    assert_eq!(deleting["metadata"]["finalizers"], json!(["foregroundDeletion"]));
-    text(&deleting, "/metadata/deletionTimestamp");
-    c.get(&path).await.is(200);
-}
-
-async fn an_orphaning_deletion_waits_for_the_collector(c: Cluster) {
-    let path = owner_and_dependent(&c).await;
-    let deleting = c.delete_with(&path, &json!({"propagationPolicy": "Orphan"})).await.is(200);
-    assert_eq!(deleting["metadata"]["finalizers"], json!(["orphan"]));
-}
-
 async fn a_background_deletion_is_immediate(c: Cluster) {
     let path = owner_and_dependent(&c).await;
     c.delete_with(&path, &json!({"propagationPolicy": "Background"})).await.is(200);
     c.get(&path).await.fails(404, "NotFound");
     c.get(&format!("{}/{}", c.claims(), c.name("dependent"))).await.is(200);
-}
-
-async fn an_unknown_propagation_is_refused(c: Cluster) {
-    let (path, _) = c.new_claim("claim").await;
-    let answer = c.delete_with(&path, &json!({"propagationPolicy": "Sideways"})).await;
-    answer.fails(422, "Invalid");
-    c.get(&path).await.is(200);
-}
-
-async fn an_empty_body_is_no_option(c: Cluster) {
-    let (path, _) = c.new_claim("claim").await;
-    let answer = c.call("DELETE", &path, Some("application/json"), None).await;
-    answer.is(200);
-    c.get(&path).await.fails(404, "NotFound");
 }

@@ -12,7 +12,6 @@ cases!("lists":
     items_are_ordered_by_name,
     a_list_without_namespace_spans_all,
     label_selectors_select,
-    a_bad_label_selector_is_refused,
     objects_are_selected_by_name,
     pods_are_selected_by_node_and_phase,
     an_unknown_field_selector_is_refused,
@@ -21,11 +20,6 @@ cases!("lists":
     pages_show_the_list_as_it_was_at_the_first,
     page_has_the_remaining_item_count,
     pages_respect_selectors,
-    a_bad_continue_token_is_refused,
-    a_continued_list_takes_no_version_of_its_own,
-    a_list_from_the_cache_is_a_list,
-    a_list_of_the_future_times_out,
-    an_empty_list_has_no_items,
 );
 
 async fn maps(c: &Cluster, names: &[&str]) -> String {
@@ -84,11 +78,6 @@ async fn label_selectors_select(c: Cluster) {
         let list = c.get(&format!("{path}?labelSelector={selector}")).await.is(200);
         assert_eq!(names(&list), expected, "{selector}");
     }
-}
-
-async fn a_bad_label_selector_is_refused(c: Cluster) {
-    let path = maps(&c, &[]).await;
-    c.get(&format!("{path}?labelSelector=a%20in%20b")).await.fails(400, "BadRequest");
 }
 
 async fn objects_are_selected_by_name(c: Cluster) {
@@ -177,41 +166,4 @@ async fn pages_respect_selectors(c: Cluster) {
     let page =
         c.get(&format!("{path}?limit=1&{selector}&continue={}", continued(&page))).await.is(200);
     assert_eq!(names(&page), ["d"]);
-}
-
-async fn a_bad_continue_token_is_refused(c: Cluster) {
-    let path = maps(&c, &["a"]).await;
-    let answer = c.get(&format!("{path}?limit=1&continue=nonsense")).await;
-    answer.fails_saying(400, "BadRequest", "continue key is not valid");
-}
-
-async fn a_continued_list_takes_no_version_of_its_own(c: Cluster) {
-    let path = maps(&c, &["a", "b"]).await;
-    let page = c.get(&format!("{path}?limit=1")).await.is(200);
-    let token = continued(&page);
-    let answer = c.get(&format!("{path}?limit=1&continue={token}&resourceVersion=5")).await;
-    answer.fails(400, "BadRequest");
-}
-
-async fn a_list_from_the_cache_is_a_list(c: Cluster) {
-    let path = maps(&c, &["a"]).await;
-    // The cache may be old, but it has all objects that existed when this one was created.
-    let first = c.get(&format!("{path}/a")).await.is(200);
-    let version = text(&first, "/metadata/resourceVersion");
-    let list = c.get(&format!("{path}?resourceVersion={version}")).await.is(200);
-    assert_eq!(names(&list), ["a"]);
-    let list = c.get(&format!("{path}?resourceVersion=0")).await.is(200);
-    assert_eq!(names(&list), ["a"]);
-}
-
-async fn a_list_of_the_future_times_out(c: Cluster) {
-    let path = maps(&c, &[]).await;
-    let answer = c.get(&format!("{path}?resourceVersion=999999999")).await;
-    let status = answer.fails_saying(504, "Timeout", "Too large resource version");
-    assert_eq!(status["details"]["causes"][0]["reason"], "ResourceVersionTooLarge");
-}
-
-async fn an_empty_list_has_no_items(c: Cluster) {
-    let list = c.get(&maps(&c, &[]).await).await.is(200);
-    assert_eq!(list["items"], json!([]));
 }

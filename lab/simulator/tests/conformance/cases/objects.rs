@@ -15,26 +15,17 @@ cases!("objects":
     a_generated_name_begins_as_asked,
     an_object_needs_a_name,
     a_name_must_be_a_dns_name,
-    labels_must_be_valid,
     a_missing_object_is_not_found,
     an_object_in_a_missing_namespace_is_not_found,
-    a_body_of_another_namespace_is_refused,
-    a_body_of_another_kind_is_refused,
-    a_core_body_may_leave_out_its_kind,
     an_update_without_version_overwrites_a_core_object,
     an_update_without_version_is_refused_for_a_custom_object,
     a_stale_update_conflicts,
     an_update_of_a_missing_object_is_not_found,
-    an_update_of_another_uid_conflicts,
-    an_update_under_another_name_is_refused,
     an_update_that_changes_nothing_keeps_the_version,
     generation_counts_changes_of_the_spec_only,
-    immutable_metadata_stays_as_it_was,
     deleted_object_is_reported_by_uid,
     deleting_a_missing_object_is_not_found,
     a_recreated_object_has_another_uid,
-    versions_rise_across_kinds,
-    a_typed_client_reads_what_a_raw_one_wrote,
 );
 
 fn map(name: &str, value: &str) -> Value {
@@ -145,13 +136,6 @@ async fn a_name_must_be_a_dns_name(c: Cluster) {
     assert_eq!(causes(&status), [("FieldValueInvalid", "metadata.name")]);
 }
 
-async fn labels_must_be_valid(c: Cluster) {
-    let mut claim = c.claim("claim");
-    claim["metadata"]["labels"] = json!({"key": "not a label value"});
-    let status = c.post(&c.claims(), &claim).await.fails(422, "Invalid");
-    assert_eq!(causes(&status), [("FieldValueInvalid", "metadata.labels")]);
-}
-
 async fn a_missing_object_is_not_found(c: Cluster) {
     let status = c.get(&format!("{}/absent", c.claims())).await.fails(404, "NotFound");
     assert_eq!(text(&status, "/message"), "nodeclaims.karpenter.sh \"absent\" not found");
@@ -169,28 +153,6 @@ async fn an_object_in_a_missing_namespace_is_not_found(c: Cluster) {
     let answer = c.post("/api/v1/namespaces/absent/configmaps", &map("m", "1")).await;
     let status = answer.fails(404, "NotFound");
     assert_eq!(text(&status, "/message"), "namespaces \"absent\" not found");
-}
-
-async fn a_body_of_another_namespace_is_refused(c: Cluster) {
-    let maps = format!("{}/configmaps", c.namespace().await);
-    let mut body = map("m", "1");
-    body["metadata"]["namespace"] = json!("another");
-    let answer = c.post(&maps, &body).await;
-    answer.fails_saying(400, "BadRequest", "does not match the namespace");
-}
-
-async fn a_body_of_another_kind_is_refused(c: Cluster) {
-    let maps = format!("{}/configmaps", c.namespace().await);
-    let mut body = map("m", "1");
-    body["kind"] = json!("Secret");
-    c.post(&maps, &body).await.fails(400, "BadRequest");
-}
-
-async fn a_core_body_may_leave_out_its_kind(c: Cluster) {
-    let maps = format!("{}/configmaps", c.namespace().await);
-    let made = c.post(&maps, &json!({"metadata": {"name": "m"}})).await.is(201);
-    assert_eq!(made["kind"], "ConfigMap");
-    assert_eq!(made["apiVersion"], "v1");
 }
 
 async fn an_update_without_version_overwrites_a_core_object(c: Cluster) {
@@ -229,21 +191,6 @@ async fn an_update_of_a_missing_object_is_not_found(c: Cluster) {
     c.put(&format!("{maps}/m"), &map("m", "1")).await.fails(404, "NotFound");
 }
 
-async fn an_update_of_another_uid_conflicts(c: Cluster) {
-    let maps = format!("{}/configmaps", c.namespace().await);
-    let mut body = c.post(&maps, &map("m", "1")).await.is(201);
-    body["metadata"]["uid"] = json!("6f0f7a52-6c4e-4a8f-9c0c-0f2b0f1d7a11");
-    let answer = c.put(&format!("{maps}/m"), &body).await;
-    answer.fails_saying(409, "Conflict", "Precondition failed: UID in precondition");
-}
-
-async fn an_update_under_another_name_is_refused(c: Cluster) {
-    let maps = format!("{}/configmaps", c.namespace().await);
-    c.post(&maps, &map("m", "1")).await.is(201);
-    let answer = c.put(&format!("{maps}/m"), &map("other", "1")).await;
-    answer.fails_saying(400, "BadRequest", "does not match the name on the URL");
-}
-
 async fn an_update_that_changes_nothing_keeps_the_version(c: Cluster) {
     let (path, claim) = c.new_claim("claim").await;
     let same = c.put(&path, &claim).await.is(200);
@@ -263,14 +210,6 @@ async fn generation_counts_changes_of_the_spec_only(c: Cluster) {
     let written = c.patch(Patch::Merge, &format!("{path}/status"), &status).await.is(200);
     assert_eq!(written["metadata"]["generation"], 2);
     assert_eq!(c.patch(Patch::Merge, &path, &spec).await.is(200)["metadata"]["generation"], 2);
-}
-
-async fn immutable_metadata_stays_as_it_was(c: Cluster) {
-    let (path, claim) = c.new_claim("claim").await;
-    let patch = json!({"metadata": {"creationTimestamp": "2001-01-01T00:00:00Z", "generation": 9}});
-    let patched = c.patch(Patch::Merge, &path, &patch).await.is(200);
-    assert_eq!(patched["metadata"]["creationTimestamp"], claim["metadata"]["creationTimestamp"]);
-    assert_eq!(patched["metadata"]["generation"], 1);
 }
 
 async fn deleted_object_is_reported_by_uid(c: Cluster) {
@@ -295,38 +234,4 @@ async fn a_recreated_object_has_another_uid(c: Cluster) {
     let (_, second) = c.new_claim("claim").await;
     assert_ne!(first["metadata"]["uid"], second["metadata"]["uid"]);
     assert_eq!(second["metadata"]["generation"], 1);
-}
-
-async fn versions_rise_across_kinds(c: Cluster) {
-    let maps = format!("{}/configmaps", c.namespace().await);
-    let first = c.post(&maps, &map("m", "1")).await.is(201);
-    let (_, claim) = c.new_claim("claim").await;
-    let last = c.post(&maps, &map("n", "1")).await.is(201);
-    assert!(version(&first) < version(&claim) && version(&claim) < version(&last));
-}
-
-async fn a_typed_client_reads_what_a_raw_one_wrote(c: Cluster) {
-    use k8s_openapi::api::core::v1::ConfigMap;
-    let maps = format!("{}/configmaps", c.namespace().await);
-    c.post(&maps, &map("m", "1")).await.is(201);
-    let api = kube::Api::<ConfigMap>::namespaced(c.client(), &c.name("ns"));
-    let read = api.get("m").await.unwrap();
-    assert_eq!(read.data.unwrap()["key"], "1");
-    assert!(api.get_opt("absent").await.unwrap().is_none());
-    match api
-        .create(
-            &kube::api::PostParams::default(),
-            &ConfigMap {
-                metadata: kube::api::ObjectMeta {
-                    name: Some("m".to_owned()),
-                    ..Default::default()
-                },
-                ..Default::default()
-            },
-        )
-        .await
-    {
-        Err(kube::Error::Api(status)) => assert!(status.is_already_exists(), "{status:?}"),
-        other => panic!("{other:?}"),
-    }
 }

@@ -1,10 +1,8 @@
 //! Pods: grace, binding, eviction and PDBs.
 
-use k8s_openapi::api::core::v1::Pod;
-use kube::api::{Api, EvictParams};
 use serde_json::{Value, json};
 
-use crate::answer::{causes, text, version};
+use crate::answer::{causes, text};
 use crate::case::cases;
 use crate::cluster::{Cluster, Patch, pod};
 
@@ -14,22 +12,16 @@ cases!("pods":
     a_pod_on_a_node_is_deleted_after_its_grace,
     a_grace_of_zero_removes_a_pod,
     a_grace_can_be_shortened_not_lengthened,
-    a_pod_cannot_move,
     an_eviction_without_budget_deletes,
-    an_eviction_without_api_version_is_taken,
-    an_eviction_of_v1beta1_is_taken,
     an_eviction_of_a_missing_pod_is_not_found,
     an_eviction_passes_its_options_on,
     an_eviction_under_another_uid_conflicts,
-    a_dry_eviction_evicts_nothing,
     an_exhausted_budget_refuses_with_429,
     a_budget_allows_as_many_as_it_says,
     a_budget_that_was_not_observed_refuses,
     two_budgets_refuse,
     pending_pod_is_evicted_regardless_of_pdb,
-    finished_pod_is_evicted_regardless_of_pdb,
-    the_librarys_eviction_loses_its_options,
-    a_pods_status_is_written_by_strategic_patch;
+    finished_pod_is_evicted_regardless_of_pdb;
     since 21:
     an_eviction_of_v1_is_taken,
 );
@@ -120,15 +112,6 @@ async fn a_grace_can_be_shortened_not_lengthened(c: Cluster) {
     assert_eq!(c.get(&path).await.is(200)["metadata"]["deletionGracePeriodSeconds"], 10);
 }
 
-async fn a_pod_cannot_move(c: Cluster) {
-    c.namespace().await;
-    let path = running(&c, "p").await;
-    let patch = json!({"spec": {"nodeName": "elsewhere"}});
-    let status = c.patch(Patch::Strategic, &path, &patch).await.fails(422, "Invalid");
-    assert_eq!(causes(&status), [("FieldValueForbidden", "spec")]);
-    assert!(text(&status, "/message").contains("pod updates may not change fields other than"));
-}
-
 async fn an_eviction_without_budget_deletes(c: Cluster) {
     c.namespace().await;
     let path = running(&c, "p").await;
@@ -136,17 +119,6 @@ async fn an_eviction_without_budget_deletes(c: Cluster) {
     assert_eq!(status["kind"], "Status");
     assert_eq!(status["status"], "Success");
     text(&c.get(&path).await.is(200), "/metadata/deletionTimestamp");
-}
-
-async fn an_eviction_without_api_version_is_taken(c: Cluster) {
-    c.namespace().await;
-    let path = running(&c, "p").await;
-    let body = json!({"metadata": {"name": "p", "namespace": c.name("ns")}});
-    c.post(&format!("{path}/eviction"), &body).await.is(201);
-}
-
-async fn an_eviction_of_v1beta1_is_taken(c: Cluster) {
-    eviction_of(&c, "policy/v1beta1").await;
 }
 
 async fn an_eviction_of_v1_is_taken(c: Cluster) {
@@ -184,17 +156,6 @@ async fn an_eviction_under_another_uid_conflicts(c: Cluster) {
     let options = json!({"preconditions": {"uid": "6f0f7a52-6c4e-4a8f-9c0c-0f2b0f1d7a11"}});
     evict(&c, &path, options).await.fails(409, "Conflict");
     assert!(c.get(&path).await.is(200)["metadata"]["deletionTimestamp"].is_null());
-}
-
-async fn a_dry_eviction_evicts_nothing(c: Cluster) {
-    c.namespace().await;
-    let path = running(&c, "p").await;
-    let before = c.get(&path).await.is(200);
-    evict(&c, &path, json!({"dryRun": ["All"]})).await.is(201);
-    assert_eq!(version(&c.get(&path).await.is(200)), version(&before));
-    let body = json!({"kind": "Eviction", "metadata": {"name": "p", "namespace": c.name("ns")}});
-    c.post(&format!("{path}/eviction?dryRun=All"), &body).await.is(201);
-    assert_eq!(version(&c.get(&path).await.is(200)), version(&before));
 }
 
 async fn an_exhausted_budget_refuses_with_429(c: Cluster) {
@@ -262,29 +223,4 @@ async fn finished_pod_is_evicted_regardless_of_pdb(c: Cluster) {
     c.patch(Patch::Strategic, &format!("{path}/status"), &status).await.is(200);
     budget(&c, "b", 0, true).await;
     evict(&c, &path, json!({})).await.is(201);
-}
-
-/// The reason why the product posts evictions itself: kube 5.0 sends `delete_options`, which no
-/// server accepts.
-async fn the_librarys_eviction_loses_its_options(c: Cluster) {
-    c.namespace().await;
-    let path = running(&c, "p").await;
-    let api = Api::<Pod>::namespaced(c.client(), &c.name("ns"));
-    let options = kube::api::DeleteParams { grace_period_seconds: Some(7), ..Default::default() };
-    let params = EvictParams { delete_options: Some(options), ..Default::default() };
-    api.evict("p", &params).await.unwrap();
-    let evicted = c.get(&path).await.is(200);
-    assert_eq!(evicted["metadata"]["deletionGracePeriodSeconds"], 30, "7 was asked for");
-}
-
-async fn a_pods_status_is_written_by_strategic_patch(c: Cluster) {
-    c.namespace().await;
-    let path = running(&c, "p").await;
-    let patch = json!({"status": {"conditions": [{"type": "ContainersReady", "status": "True"}]}});
-    let written = c.patch(Patch::Strategic, &format!("{path}/status"), &patch).await.is(200);
-    assert_eq!(written["status"]["conditions"].as_array().unwrap().len(), 2);
-    assert_eq!(written["status"]["phase"], "Running");
-    let ignored = json!({"status": {"phase": "Failed"}});
-    let read = c.patch(Patch::Strategic, &path, &ignored).await.is(200);
-    assert_eq!(read["status"]["phase"], "Running");
 }

@@ -16,18 +16,15 @@ cases!("records":
     an_event_needs_an_action_and_a_reporter,
     a_note_has_at_most_a_kilobyte,
     an_event_belongs_to_the_namespace_of_its_object,
-    a_series_is_counted_by_patch,
     events_are_selected_by_their_object,
     events_of_an_object_without_a_namespace_are_selected_as_describe_does,
-    a_new_event_may_name_any_namespace_of_its_object,
     a_new_event_outside_of_the_systems_namespaces_needs_its_objects,
     a_journal_is_appended_under_its_version,
     a_journal_has_at_most_a_mebibyte,
     a_journal_key_must_be_a_file_name,
     binary_data_is_base64,
     an_immutable_map_stays,
-    a_secret_is_base64_and_takes_plain_text,
-    a_secrets_type_stays;
+    a_secret_is_base64_and_takes_plain_text;
     since 23:
     the_librarys_recorder_is_understood,
     an_event_in_default_needs_no_namespace_on_its_object,
@@ -186,15 +183,6 @@ async fn an_event_belongs_to_the_namespace_of_its_object(c: Cluster) {
     .is(201);
 }
 
-async fn a_series_is_counted_by_patch(c: Cluster) {
-    let name = c.name("event");
-    c.post(EVENTS, &event(&name)).await.is(201);
-    let path = format!("{EVENTS}/{name}");
-    let series = json!({"series": {"count": 2, "lastObservedTime": "2026-11-15T08:05:00.000000Z"}});
-    let written = c.patch(Patch::Merge, &path, &series).await.is(200);
-    assert_eq!(written["series"]["count"], 2);
-}
-
 async fn events_are_selected_by_their_object(c: Cluster) {
     let name = c.name("event");
     c.post(EVENTS, &event(&name)).await.is(201);
@@ -232,12 +220,6 @@ async fn events_of_an_object_without_a_namespace_are_selected_as_describe_does(c
         c.post(CORE_EVENTS, &body).await.is(201);
     }
     assert_eq!(described(&c, &claim, "u1").await, [c.name("shown")]);
-}
-
-async fn a_new_event_may_name_any_namespace_of_its_object(c: Cluster) {
-    let mut body = event(&c.name("event"));
-    body["regarding"]["namespace"] = json!("kube-system");
-    c.post(EVENTS, &body).await.is(201);
 }
 
 async fn a_new_event_outside_of_the_systems_namespaces_needs_its_objects(c: Cluster) {
@@ -346,15 +328,4 @@ async fn a_secret_is_base64_and_takes_plain_text(c: Cluster) {
     assert_eq!(made["data"], json!({"k": "cGxhaW4="}));
     assert!(made["stringData"].is_null());
     assert_eq!(made["type"], "Opaque");
-}
-
-async fn a_secrets_type_stays(c: Cluster) {
-    let secrets = format!("{}/secrets", c.namespace().await);
-    c.post(&secrets, &json!({"metadata": {"name": "s"}, "type": "helm.sh/release.v1"}))
-        .await
-        .is(201);
-    let patch = json!({"type": "Opaque"});
-    let status = c.patch(Patch::Merge, &format!("{secrets}/s"), &patch).await.fails(422, "Invalid");
-    assert_eq!(causes(&status), [("FieldValueInvalid", "type")]);
-    assert!(text(&status, "/message").contains("field is immutable"));
 }

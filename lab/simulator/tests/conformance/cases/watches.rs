@@ -9,7 +9,6 @@ use crate::cluster::{Cluster, Patch, REQUEST_TIMEOUT, condition};
 
 cases!("watches":
     watch_continues_after_a_list,
-    a_watch_without_version_begins_with_what_is_there,
     a_watch_from_zero_begins_with_what_is_there,
     a_change_of_status_is_a_modification,
     deletion_event_has_last_state_and_new_version,
@@ -18,13 +17,10 @@ cases!("watches":
     an_object_that_enters_the_selection_is_added_to_it,
     one_object_can_be_watched,
     metadata_alone_can_be_watched,
-    a_watch_of_a_namespace_does_not_see_others,
     a_watch_resumes_after_the_last_event_seen,
-    a_write_that_changes_nothing_is_no_event,
     a_watch_ends_at_its_time,
     a_bookmark_comes_before_the_end,
     a_watch_from_long_ago_is_gone,
-    a_watch_from_nonsense_is_refused,
     the_runtime_watcher_follows_a_claim,
 );
 
@@ -52,15 +48,6 @@ async fn watch_continues_after_a_list(c: Cluster) {
     assert_eq!(text(&object, "/metadata/name"), "after");
     assert_eq!(object["kind"], "ConfigMap", "objects of events say what they are");
     assert_eq!(object["apiVersion"], "v1");
-}
-
-async fn a_watch_without_version_begins_with_what_is_there(c: Cluster) {
-    let path = maps(&c).await;
-    c.post(&path, &map("a", "x")).await.is(201);
-    let mut watch = c.watch(&path, "").await;
-    assert_eq!(watch.event().await, ("ADDED".to_owned(), "a".to_owned()));
-    c.post(&path, &map("b", "x")).await.is(201);
-    assert_eq!(watch.event().await, ("ADDED".to_owned(), "b".to_owned()));
 }
 
 async fn a_watch_from_zero_begins_with_what_is_there(c: Cluster) {
@@ -147,16 +134,6 @@ async fn one_object_can_be_watched(c: Cluster) {
     assert_eq!(watch.event().await, ("ADDED".to_owned(), "b".to_owned()));
 }
 
-async fn a_watch_of_a_namespace_does_not_see_others(c: Cluster) {
-    let path = maps(&c).await;
-    let since = version_of_list(&c, &path).await;
-    let mut watch = c.watch(&path, &format!("resourceVersion={since}")).await;
-    let elsewhere = json!({"metadata": {"name": c.name("elsewhere")}});
-    c.post("/api/v1/namespaces/default/configmaps", &elsewhere).await.is(201);
-    c.post(&path, &map("here", "x")).await.is(201);
-    assert_eq!(watch.event().await.1, "here");
-}
-
 async fn a_watch_resumes_after_the_last_event_seen(c: Cluster) {
     let path = maps(&c).await;
     let since = version_of_list(&c, &path).await;
@@ -170,16 +147,6 @@ async fn a_watch_resumes_after_the_last_event_seen(c: Cluster) {
     let mut watch = c.watch(&path, &format!("resourceVersion={since}")).await;
     assert_eq!(watch.event().await, ("ADDED".to_owned(), "b".to_owned()));
     assert_eq!(watch.event().await, ("DELETED".to_owned(), "a".to_owned()));
-}
-
-async fn a_write_that_changes_nothing_is_no_event(c: Cluster) {
-    let path = maps(&c).await;
-    let made = c.post(&path, &map("a", "x")).await.is(201);
-    let since = text(&made, "/metadata/resourceVersion");
-    let mut watch = c.watch(&path, &format!("resourceVersion={since}")).await;
-    c.put(&format!("{path}/a"), &made).await.is(200);
-    c.post(&path, &map("b", "x")).await.is(201);
-    assert_eq!(watch.event().await.1, "b");
 }
 
 async fn a_watch_ends_at_its_time(c: Cluster) {
@@ -218,15 +185,6 @@ async fn a_watch_from_long_ago_is_gone(c: Cluster) {
     assert_eq!(status["reason"], "Expired");
     assert!(text(&status, "/message").contains("too old resource version: 1"), "{status}");
     assert!(watch.next().await.is_none());
-}
-
-async fn a_watch_from_nonsense_is_refused(c: Cluster) {
-    let path = maps(&c).await;
-    let answer = c.get(&format!("{path}?watch=true&resourceVersion=nonsense")).await;
-    // Old servers return a server error.
-    assert!([400, 422, 500].contains(&answer.status), "{answer}");
-    assert_eq!(answer.body["kind"], "Status");
-    assert!(text(&answer.body, "/message").contains("nonsense"), "{answer}");
 }
 
 async fn the_runtime_watcher_follows_a_claim(c: Cluster) {

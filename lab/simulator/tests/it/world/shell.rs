@@ -22,7 +22,8 @@ async fn time_passes_for_both_sides_without_requests() {
     let world = SimulatedCluster::new(&Scenario::named("healthy").unwrap(), 1, start(), options);
     let shell = Shell::new(world);
     let running = shell.start();
-    let client = kube::Client::new(shell.admin_service(), "default");
+    let token = shell.with(|world, _| world.options().token.clone());
+    let client = kube::Client::new(shell.kube_service(token.expose()), "default");
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
     let claims: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
     shell.with(|world, now| world.create_claim("default-a", now).map(|_| ())).unwrap();

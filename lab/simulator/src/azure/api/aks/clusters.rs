@@ -8,10 +8,9 @@ use crate::azure::api::access::sign_in;
 use crate::azure::api::aks::pool_members;
 use crate::azure::api::aks::pools::check_tag;
 use crate::azure::api::request::{ArmCall, ArmError, ArmResult, Reply};
-use crate::azure::state::{AKS, AzureState, Work, is_at_or_below, merge, text};
+use crate::azure::state::{AKS, AzureState, Work, is_at_or_below, text};
 
-/// Simulated seconds of a cluster's update, and of one that only changes tags.
-const UPDATE: u64 = 120;
+/// Simulated seconds of an update that changes tags.
 const RETAG: u64 = 60;
 
 impl AzureState {
@@ -45,41 +44,16 @@ impl AzureState {
         Reply::list(ids.filter_map(|id| self.cluster_body(id, version)))
     }
 
-    /// Replaces the cluster, except for members that only AKS writes.
-    pub(crate) fn put_cluster(&mut self, call: &ArmCall, cluster: &str) -> ArmResult {
-        let sent = call.object()?.clone();
-        let Some(old) = self.store.get(cluster).cloned() else {
-            let message =
-                "Clusters are made by a scenario here; only existing ones can be updated.";
-            return Err(ArmError::aks(400, "BadRequest", message));
-        };
-        check_tag(call, Some(&old), "/eTag")?;
-        self.check_idle(cluster)?;
-        let mut body = old;
-        for (name, value) in sent {
-            if !matches!(name.as_str(), "id" | "name" | "type" | "eTag" | "systemData") {
-                merge(&mut body[&name], &value);
-            }
-        }
-        Ok(self.start_update(call, cluster, body, UPDATE))
-    }
-
     pub(crate) fn patch_cluster(&mut self, call: &ArmCall, cluster: &str) -> ArmResult {
         let tags = call.object()?.get("tags").cloned().unwrap_or_else(|| json!({}));
         self.check_idle(cluster)?;
         let mut body = self.store.get(cluster).cloned().unwrap_or_default();
         check_tag(call, Some(&body), "/eTag")?;
         body["tags"] = tags;
-        Ok(self.start_update(call, cluster, body, RETAG))
+        Ok(self.start_update(call, cluster, body))
     }
 
-    fn start_update(
-        &mut self,
-        call: &ArmCall,
-        cluster: &str,
-        mut body: Value,
-        seconds: u64,
-    ) -> Reply {
+    fn start_update(&mut self, call: &ArmCall, cluster: &str, mut body: Value) -> Reply {
         if let Some(properties) = body["properties"].as_object_mut() {
             properties.remove("agentPoolProfiles");
         }
@@ -87,7 +61,7 @@ impl AzureState {
         body["eTag"] = json!(self.store.next_tag());
         let id = text(&body, "/id").to_owned();
         self.store.put(body);
-        let operation = self.begin(call, AKS, &id, Work::UpdateCluster, seconds);
+        let operation = self.begin(call, AKS, &id, Work::UpdateCluster, RETAG);
         self.log_begin(call.now, &operation.action(), &id, operation.origin());
         let body = self.cluster_body(cluster, call.api_version()).unwrap_or_default();
         self.followed(Reply::ok(body), call, &operation)
@@ -97,7 +71,7 @@ impl AzureState {
     pub(crate) fn retag_cluster(&mut self, call: &ArmCall, cluster: &str) -> Result<(), ArmError> {
         self.check_idle(cluster)?;
         let body = self.store.get(cluster).cloned().unwrap_or_default();
-        self.start_update(call, cluster, body, RETAG);
+        self.start_update(call, cluster, body);
         Ok(())
     }
 

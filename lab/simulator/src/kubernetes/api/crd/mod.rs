@@ -3,7 +3,7 @@
 pub(crate) mod definition;
 mod validate;
 
-pub(crate) use definition::check_definition;
+pub(crate) use definition::complete_definition;
 pub(crate) use validate::check;
 
 use serde_json::{Map, Value};

@@ -13,9 +13,6 @@ pub(crate) fn check(schema: &Schema, object: &mut Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     validate(schema, object, "", &mut errors);
     lists(schema, object, "", &mut errors);
-    if schema.has_rules && errors.iter().any(FieldError::blocks_rules) {
-        errors.push(FieldError::unchecked());
-    }
     errors
 }
 
@@ -30,11 +27,6 @@ fn validate(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldEr
     }
     match value {
         Value::String(text) => of_text(schema, text, path, errors),
-        Value::Number(number) => {
-            if let Some(number) = number.as_f64() {
-                of_number(schema, value, number, path, errors);
-            }
-        }
         Value::Array(items) => of_list(schema, items, path, errors),
         Value::Object(members) => of_object(schema, members, path, errors),
         _ => {}
@@ -72,16 +64,11 @@ fn body(path: &str, rest: &str) -> String {
 
 fn of_text(schema: &Schema, value: &str, path: &str, errors: &mut Vec<FieldError>) {
     let length = value.chars().count() as u64;
-    let mut wrong = |rest: String| {
-        errors.push(FieldError::invalid(path, &value.into(), &body(path, &rest)));
-    };
-    if let Some(least) = schema.min_length.filter(|least| length < *least) {
-        wrong(format!("should be at least {least} chars long"));
-    }
     if let Some((pattern, regex)) = &schema.pattern
         && !regex.is_match(value)
     {
-        wrong(format!("should match '{pattern}'"));
+        let detail = body(path, &format!("should match '{pattern}'"));
+        errors.push(FieldError::invalid(path, &value.into(), &detail));
     }
     if schema.format == "date-time" && value.parse::<Timestamp>().is_err() {
         let detail = body(path, &format!("must be of type date-time: {value:?}"));
@@ -93,28 +80,7 @@ fn of_text(schema: &Schema, value: &str, path: &str, errors: &mut Vec<FieldError
     }
 }
 
-fn of_number(
-    schema: &Schema,
-    value: &Value,
-    number: f64,
-    path: &str,
-    errors: &mut Vec<FieldError>,
-) {
-    let mut wrong =
-        |rest: String| errors.push(FieldError::invalid(path, value, &body(path, &rest)));
-    if let Some(least) = schema.minimum.filter(|least| number < *least) {
-        wrong(format!("should be greater than or equal to {least}"));
-    }
-    if let Some(most) = schema.maximum.filter(|most| number > *most) {
-        wrong(format!("should be less than or equal to {most}"));
-    }
-}
-
 fn of_list(schema: &Schema, items: &[Value], path: &str, errors: &mut Vec<FieldError>) {
-    let length = items.len() as u64;
-    if let Some(most) = schema.max_items.filter(|most| length > *most) {
-        errors.push(FieldError::too_many(path, length, most));
-    }
     if let Some(schema) = &schema.items {
         for (n, item) in items.iter().enumerate() {
             validate(schema, item, &format!("{path}[{n}]"), errors);
@@ -130,10 +96,6 @@ fn of_object(
 ) {
     for name in schema.required.iter().filter(|name| !members.contains_key(*name)) {
         errors.push(FieldError::required(&below(path, name), ""));
-    }
-    let count = members.len() as u64;
-    if let Some(most) = schema.max_properties.filter(|most| count > *most) {
-        errors.push(FieldError::too_many(path, count, most));
     }
     for (name, value) in members {
         if path.is_empty() && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {

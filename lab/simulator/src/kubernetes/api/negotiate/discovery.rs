@@ -20,30 +20,16 @@ pub(crate) fn answer(model: &ApiServer, accept: &str, path: &str) -> Option<Resp
         (["version"], _) => ok(version()),
         (["api"], true) => Some(all_groups(model, true)),
         (["apis"], true) => Some(all_groups(model, false)),
-        (["api"], false) => ok(json!({
-            "kind": "APIVersions", "versions": ["v1"],
-            "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1"}],
-        })),
         (["apis"], false) => {
+            let groups = model.catalog.groups().into_iter().filter(|(group, _)| !group.is_empty());
             let groups: Vec<Value> =
-                named_groups(model).map(|(group, versions)| group_of(&group, &versions)).collect();
+                groups.map(|(group, versions)| group_of(&group, &versions)).collect();
             ok(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
-        }
-        (["apis", group], _) => {
-            let (group, versions) = named_groups(model).find(|(name, _)| name == group)?;
-            let mut group = group_of(&group, &versions);
-            group["kind"] = "APIGroup".into();
-            group["apiVersion"] = "v1".into();
-            ok(group)
         }
         (["api", version], _) => resources(model, "", version).and_then(ok),
         (["apis", group, version], _) => resources(model, group, version).and_then(ok),
         _ => None,
     }
-}
-
-fn named_groups(model: &ApiServer) -> impl Iterator<Item = (String, Vec<String>)> {
-    model.catalog.groups().into_iter().filter(|(group, _)| !group.is_empty())
 }
 
 fn version() -> Value {

@@ -10,8 +10,7 @@ use super::protobuf;
 use crate::exchange::Request;
 use crate::exchange::decode;
 use crate::kubernetes::api::state::{
-    ApiResult, Catalog, FieldError, ObjectForm, ObjectPart, Resource, StatusError, TableRows, User,
-    WriteContext,
+    ApiResult, Catalog, ObjectForm, ObjectPart, Resource, StatusError, User, WriteContext,
 };
 use crate::kubernetes::store::objects::Key;
 
@@ -95,8 +94,8 @@ impl ResourceTarget {
         match rest {
             [] => Ok(None),
             // `/api/v1/namespaces/x/status` is a subresource of the namespace, not a resource in it.
-            ["namespaces", name, part @ ("status" | "finalize")] if group.is_empty() => {
-                target("namespaces", None, &[name, part])
+            ["namespaces", name, "status"] if group.is_empty() => {
+                target("namespaces", None, &[name, "status"])
             }
             ["namespaces", namespace, plural, rest @ ..] => target(plural, Some(namespace), rest),
             [plural, rest @ ..] => target(plural, None, rest),
@@ -150,10 +149,7 @@ impl ResourceRequest<'_> {
         let accept = self.header(http::header::ACCEPT);
         let mut first = accept.split(',').next().unwrap_or_default().split(';').map(str::trim);
         match first.find_map(|part| part.strip_prefix("as=")) {
-            Some("Table") => ObjectForm::Table(match self.query.get("includeObject") {
-                "Object" => TableRows::WithObjects,
-                _ => TableRows::WithMetadata,
-            }),
+            Some("Table") => ObjectForm::Table,
             Some(kind) if kind.starts_with("PartialObjectMetadata") => ObjectForm::Metadata,
             _ => ObjectForm::Whole,
         }
@@ -209,28 +205,6 @@ impl ResourceRequest<'_> {
         serde_json::from_slice(body).map_err(|error| {
             StatusError::bad_request(format!("couldn't parse the request's body: {error}"))
         })
-    }
-
-    /// Rejects options that the server does not support.
-    pub(crate) fn check_options(&self) -> ApiResult<()> {
-        let accept = self.header(http::header::ACCEPT);
-        let known = ["application/json", "application/yaml", "application/*", "*/*"];
-        if !accept.is_empty() && !known.iter().any(|kind| accept.contains(kind)) {
-            return Err(StatusError::not_acceptable());
-        }
-        let dry_run = self.query.get("dryRun");
-        if !dry_run.is_empty() && dry_run != "All" {
-            let kind = match *self.request.method() {
-                Method::POST => "CreateOptions",
-                Method::PUT => "UpdateOptions",
-                Method::PATCH => "PatchOptions",
-                _ => "DeleteOptions",
-            };
-            let error =
-                FieldError::unsupported("dryRun", &serde_json::json!([dry_run]), &["All".into()]);
-            return Err(StatusError::bad_option(kind, &error));
-        }
-        Ok(())
     }
 
     pub(crate) fn verb(&self) -> &'static str {

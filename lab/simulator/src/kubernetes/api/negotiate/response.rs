@@ -47,9 +47,7 @@ pub(crate) fn object_answer(
     let shown = match call.form() {
         ObjectForm::Whole => value,
         ObjectForm::Metadata => table::metadata_of(&value),
-        ObjectForm::Table(format) => {
-            table::of(call.resource(), &[value], format, call.now, true, &json!({}))
-        }
+        ObjectForm::Table => table::of(call.resource(), &[value], call.now, &json!({})),
     };
     json_answer(status, &shown)
 }

@@ -55,7 +55,6 @@ impl ApiServer {
 
     pub(crate) fn serve_get(&self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         let object = self.find(call)?;
-        self.check_not_ahead(call.query.number("resourceVersion"))?;
         Ok(match call.form() {
             ObjectForm::Whole => bytes_answer(StatusCode::OK, shown(call.resource(), object)),
             _ => object_answer(call, StatusCode::OK, &object.value),
@@ -75,17 +74,10 @@ impl ApiServer {
         let resource = call.resource();
         let selector = selector(call)?;
         let limit = call.query.number("limit").filter(|limit| *limit > 0);
-        let asked = call.query.number("resourceVersion");
-        self.check_not_ahead(asked)?;
         let token = call.query.get("continue");
         let (revision, after) = if token.is_empty() {
             (revision, None)
         } else {
-            if asked.is_some_and(|asked| asked > 0) {
-                return Err(StatusError::bad_request(
-                    "specifying resource version is not allowed when using continue",
-                ));
-            }
             let token = Continue::parse(token)?;
             (token.revision, Some(token.after))
         };
@@ -120,10 +112,10 @@ impl ApiServer {
             ObjectForm::Whole => {
                 bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata))
             }
-            ObjectForm::Table(format) => {
+            ObjectForm::Table => {
                 let values: Vec<Value> =
                     objects.iter().map(|object| converted(resource, &object.value)).collect();
-                let table = table::of(resource, &values, format, call.now, true, &metadata);
+                let table = table::of(resource, &values, call.now, &metadata);
                 json_answer(StatusCode::OK, &table)
             }
             ObjectForm::Metadata => {
@@ -134,23 +126,6 @@ impl ApiServer {
                 json_answer(StatusCode::OK, &list)
             }
         })
-    }
-
-    /// Rejects a resourceVersion that does not exist yet; the client retries later.
-    fn check_not_ahead(&self, asked: Option<u64>) -> ApiResult<()> {
-        let current = self.store.revision();
-        match asked {
-            Some(asked) if asked > current => Err(StatusError::new(
-                504,
-                "Timeout",
-                format!("Too large resource version: {asked}, current: {current}"),
-            )
-            .with_details(json!({
-                "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-                "retryAfterSeconds": 1,
-            }))),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -15,41 +15,33 @@ use super::list::too_old;
 use super::selector;
 use crate::exchange::{Body, Response};
 use crate::faults::{Fault, MatchedCall, ServiceName};
-use crate::kubernetes::api::negotiate::{ResourceRequest, converted, shown, table, with_type};
-use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, ObjectForm, ObjectWatch, StatusError, api_path,
-};
+use crate::kubernetes::api::negotiate::{ResourceRequest, shown, table, with_type};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, ObjectForm, ObjectWatch, api_path};
 use crate::kubernetes::store::{ChangeKind, ObjectChange, StoredObject};
 
 impl ObjectWatch {
     /// Returns the line of a change; an object that left the selector keeps its value, with the
     /// revision at which it left.
-    fn change_line(&mut self, change: &ObjectChange, kind: &str, now: Timestamp) -> Bytes {
+    fn change_line(&self, change: &ObjectChange, kind: &str) -> Bytes {
         let left = kind == "DELETED" && change.kind != ChangeKind::Deleted;
         let previous = change.previous.as_ref().filter(|_| left);
         let last = previous.map(|previous| previous.at_revision(change.revision()));
-        self.line(kind, last.as_ref().unwrap_or(&change.object), now)
+        self.line(kind, last.as_ref().unwrap_or(&change.object))
     }
 
-    fn line(&mut self, kind: &str, object: &Arc<StoredObject>, now: Timestamp) -> Bytes {
+    fn line(&self, kind: &str, object: &Arc<StoredObject>) -> Bytes {
         match self.form {
-            ObjectForm::Whole => event_line(kind, &shown(&self.resource, object)),
+            ObjectForm::Whole | ObjectForm::Table => {
+                event_line(kind, &shown(&self.resource, object))
+            }
             ObjectForm::Metadata => {
                 event_line(kind, table::metadata_of(&object.value).to_string().as_bytes())
-            }
-            ObjectForm::Table(format) => {
-                let first = !self.started;
-                self.started = true;
-                let metadata = json!({"resourceVersion": object.revision.to_string()});
-                let values = [converted(&self.resource, &object.value)];
-                let table = table::of(&self.resource, &values, format, now, first, &metadata);
-                event_line(kind, table.to_string().as_bytes())
             }
         }
     }
 
-    /// Returns a bookmark in this watch's form; tables have none.
-    fn bookmark_line(&self, revision: u64, ends_initial: bool) -> Option<Bytes> {
+    /// Returns a bookmark in this watch's form.
+    fn bookmark_line(&self, revision: u64, ends_initial: bool) -> Bytes {
         let mut object = json!({
             "kind": self.resource.kind, "apiVersion": self.resource.api_version(),
             "metadata": {"resourceVersion": revision.to_string(), "creationTimestamp": Value::Null},
@@ -57,12 +49,10 @@ impl ObjectWatch {
         if ends_initial {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        match self.form {
-            ObjectForm::Whole => {}
-            ObjectForm::Metadata => object = table::metadata_of(&object),
-            ObjectForm::Table(_) => return None,
+        if self.form == ObjectForm::Metadata {
+            object = table::metadata_of(&object);
         }
-        Some(event_line("BOOKMARK", object.to_string().as_bytes()))
+        event_line("BOOKMARK", object.to_string().as_bytes())
     }
 }
 
@@ -95,21 +85,18 @@ impl ApiServer {
             // A watch that ends soon has its last bookmark at once.
             bookmark: bookmarks.then(|| next_bookmark(interval, ends, now).unwrap_or(now)),
             held: None,
-            started: false,
         };
         let asked = match call.query.get("resourceVersion") {
             "" | "0" => None,
-            text => Some(text.parse::<u64>().map_err(|_| {
-                StatusError::bad_request(format!("invalid resource version {text:?}"))
-            })?),
+            text => text.parse::<u64>().ok(),
         };
         let initial = call.query.get("sendInitialEvents");
         let lists = if initial.is_empty() { asked.is_none() } else { initial == "true" };
         let goes_on = if lists {
-            self.send_everything(&mut watch, now, initial == "true" && bookmarks);
+            self.send_everything(&mut watch, initial == "true" && bookmarks);
             true
         } else {
-            self.send_since(&mut watch, asked.unwrap_or(self.store.revision()), now)
+            self.send_since(&mut watch, asked.unwrap_or(self.store.revision()))
         };
         if goes_on {
             self.watches.entry(target.resource.table.clone()).or_default().push(watch);
@@ -117,22 +104,23 @@ impl ApiServer {
         Ok(with_type(StatusCode::OK, "application/json", Body::Stream(receiver.boxed())))
     }
 
-    fn send_everything(&self, watch: &mut ObjectWatch, now: Timestamp, marked: bool) {
+    fn send_everything(&self, watch: &mut ObjectWatch, marked: bool) {
         let table = watch.resource.table.clone();
         let namespace = watch.namespace.clone();
         for (_, object) in self.store.list(&table, namespace.as_deref()) {
             if watch.selector.fits(&object.value) {
-                let line = watch.line("ADDED", object, now);
+                let line = watch.line("ADDED", object);
                 watch.send(line, None);
             }
         }
-        if marked && let Some(end) = watch.bookmark_line(self.store.revision(), true) {
+        if marked {
+            let end = watch.bookmark_line(self.store.revision(), true);
             watch.send(end, None);
         }
     }
 
     /// Sends the changes since a revision; returns false after sending an error if the history does not reach back.
-    fn send_since(&self, watch: &mut ObjectWatch, revision: u64, now: Timestamp) -> bool {
+    fn send_since(&self, watch: &mut ObjectWatch, revision: u64) -> bool {
         let table = watch.resource.table.clone();
         let Some(changes) = self.store.changes_since(&table, revision) else {
             let error = too_old(revision, self.store.revision()).object();
@@ -141,7 +129,7 @@ impl ApiServer {
         };
         for change in changes {
             if let Some(kind) = watch.sees(change) {
-                let line = watch.change_line(change, kind, now);
+                let line = watch.change_line(change, kind);
                 watch.send(line, None);
             }
         }
@@ -162,11 +150,10 @@ impl ApiServer {
             let fault = self.faults.next_of(call, now, is_about_events);
             let line = if watch.form == ObjectForm::Whole {
                 let form = (resource.api_version(), kind);
-                let line =
-                    whole.entry(form).or_insert_with(|| watch.change_line(change, kind, now));
+                let line = whole.entry(form).or_insert_with(|| watch.change_line(change, kind));
                 line.clone()
             } else {
-                watch.change_line(change, kind, now)
+                watch.change_line(change, kind)
             };
             watch.send(line, fault.as_ref());
         }
@@ -182,9 +169,8 @@ impl ApiServer {
                 watches.iter_mut().filter(|watch| watch.bookmark.is_some_and(|due| due <= now))
             {
                 watch.bookmark = next_bookmark(interval, watch.ends, now);
-                if let Some(line) = watch.bookmark_line(revision, false) {
-                    watch.send(line, None);
-                }
+                let line = watch.bookmark_line(revision, false);
+                watch.send(line, None);
             }
             watches.retain(|watch| {
                 !watch.sender.is_closed() && watch.ends.is_none_or(|ends| ends > now)
@@ -199,10 +185,6 @@ impl ApiServer {
             .flat_map(|watch| [watch.ends, watch.bookmark])
             .flatten()
             .min()
-    }
-
-    pub fn open_watches(&self) -> usize {
-        self.watches.values().flatten().filter(|watch| !watch.sender.is_closed()).count()
     }
 }
 

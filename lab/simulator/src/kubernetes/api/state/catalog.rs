@@ -39,8 +39,6 @@ pub(crate) enum ResourceOrigin {
 /// Properties of one version of a CRD.
 #[derive(Debug)]
 pub(crate) struct Custom {
-    /// Deprecation warning, if this version is deprecated.
-    pub(crate) warning: Option<String>,
     pub(crate) schema: Schema,
     pub(crate) columns: Vec<CustomColumn>,
 }
@@ -123,7 +121,7 @@ const BUILT_IN: &[Row] = &[
     ("", "v1", "configmaps", "ConfigMap", "cm", "n", &[]),
     ("", "v1", "endpoints", "Endpoints", "ep", "n", &[]),
     ("", "v1", "events", "Event", "ev", "n", &[]),
-    ("", "v1", "namespaces", "Namespace", "ns", "s", &["finalize"]),
+    ("", "v1", "namespaces", "Namespace", "ns", "s", &[]),
     ("", "v1", "nodes", "Node", "no", "s", &[]),
     ("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", "pvc", "ns", &[]),
     ("", "v1", "persistentvolumes", "PersistentVolume", "pv", "s", &[]),

@@ -44,33 +44,9 @@ impl FieldError {
         Self::new("FieldValueInvalid", field, message)
     }
 
-    pub(crate) fn too_many(field: &str, count: u64, most: u64) -> Self {
-        let message = format!("Too many: {count}: must have at most {most} items");
-        Self::new("FieldValueTooMany", field, message)
-    }
-
     pub(crate) fn too_long(field: &str, most: u64) -> Self {
         let message = format!("Too long: may not be more than {most} bytes");
         Self::new("FieldValueTooLong", field, message)
-    }
-
-    /// Returns what is added to errors that keep the rules of a schema from being checked.
-    pub(crate) fn unchecked() -> Self {
-        let detail = "some validation rules were not checked because the object was invalid; correct the existing \
-                      errors to complete validation";
-        Self::invalid("<nil>", &Value::Null, detail)
-    }
-
-    /// Returns true if rules are not checked after this error.
-    pub(crate) fn blocks_rules(&self) -> bool {
-        matches!(
-            self.reason,
-            "FieldValueNotSupported"
-                | "FieldValueRequired"
-                | "FieldValueTooLong"
-                | "FieldValueTooMany"
-                | "FieldValueTypeInvalid"
-        )
     }
 
     pub(crate) fn wrong_type(field: &str, value: &Value, wanted: &str) -> Self {
@@ -171,34 +147,13 @@ impl StatusError {
         self.code == 404 && self.message == PAGE_NOT_FOUND
     }
 
-    pub(crate) fn not_acceptable() -> Self {
-        Self::new(
-            406,
-            "NotAcceptable",
-            "only the following media types are accepted: application/json, application/yaml",
-        )
-    }
-
-    pub(crate) fn bad_option(kind: &str, error: &FieldError) -> Self {
-        let details = json!({"group": "meta.k8s.io", "kind": kind, "causes": [error]});
-        Self::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {error}"))
-            .with_details(details)
-    }
-
     pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
         Self::new(409, "AlreadyExists", format!("{} {name:?} already exists", resource.qualified()))
             .of(resource, name)
     }
 
     pub(crate) fn modified(resource: &Resource, name: &str) -> Self {
-        Self::conflict(
-            resource,
-            name,
-            "the object has been modified; please apply your changes to the latest version and try again",
-        )
-    }
-
-    pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
         let message =
             format!("Operation cannot be fulfilled on {} {name:?}: {why}", resource.qualified());
         Self::new(409, "Conflict", message).of(resource, name)

@@ -14,7 +14,7 @@ pub use error::StatusError;
 pub(crate) use error::{ApiResult, FieldError};
 pub use options::{Delays, KubernetesOptions, User, WebhookDenial};
 pub(crate) use schema::{ListType, Schema};
-pub(crate) use watches::{ObjectForm, ObjectWatch, TableRows};
+pub(crate) use watches::{ObjectForm, ObjectWatch};
 pub use writes::RecordedWrite;
 pub(crate) use writes::{CLUSTER, ChangeQueue, ObjectPart, WriteContext};
 

@@ -1,4 +1,4 @@
-//! A parsed structural schema, as far as the CRDs of Karpenter go.
+//! A parsed structural schema, as far as clients meet it: numbers, counts and rules in CEL are not checked.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +19,9 @@ pub(crate) struct Schema {
     pub(crate) allowed: Vec<Value>,
     pub(crate) pattern: Option<(String, Regex)>,
     pub(crate) format: String,
-    pub(crate) min_length: Option<u64>,
     pub(crate) max_length: Option<u64>,
-    pub(crate) max_items: Option<u64>,
-    pub(crate) max_properties: Option<u64>,
-    pub(crate) minimum: Option<f64>,
-    pub(crate) maximum: Option<f64>,
     pub(crate) int_or_string: bool,
     pub(crate) keeps_unknown: bool,
-    /// It or a part of it has rules in CEL. They are not evaluated.
-    pub(crate) has_rules: bool,
     pub(crate) list_type: ListType,
     pub(crate) any_of: Vec<Schema>,
 }
@@ -58,8 +51,6 @@ impl Schema {
 
     /// Parses an `openAPIV3Schema`. An invalid pattern matches everything.
     pub(crate) fn read(value: &Value) -> Self {
-        let number = |name: &str| value.get(name).and_then(Value::as_u64);
-        let bound = |name: &str| value.get(name).and_then(Value::as_f64);
         let boxed = |name: &str| {
             value.get(name).filter(|one| one.is_object()).map(|one| Box::new(Self::read(one)))
         };
@@ -74,12 +65,8 @@ impl Schema {
             _ => boxed("additionalProperties"),
         };
         let items = boxed("items");
-        let mut parts = properties.values().chain(additional.as_deref()).chain(items.as_deref());
-        let has_rules = !list(value, &["x-kubernetes-validations"]).is_empty()
-            || parts.any(|part| part.has_rules);
         Self {
             kind: text(value, &["type"]).to_owned(),
-            has_rules,
             properties,
             additional,
             items,
@@ -90,12 +77,7 @@ impl Schema {
                 Regex::new(pattern).ok().map(|regex| (pattern.to_owned(), regex))
             }),
             format: text(value, &["format"]).to_owned(),
-            min_length: number("minLength"),
-            max_length: number("maxLength"),
-            max_items: number("maxItems"),
-            max_properties: number("maxProperties"),
-            minimum: bound("minimum"),
-            maximum: bound("maximum"),
+            max_length: value.get("maxLength").and_then(Value::as_u64),
             int_or_string: flag(value, &["x-kubernetes-int-or-string"]),
             keeps_unknown: flag(value, &["x-kubernetes-preserve-unknown-fields"]),
             list_type: match text(value, &["x-kubernetes-list-type"]) {

@@ -8,13 +8,6 @@ use super::catalog::Resource;
 use crate::faults::Fault;
 use crate::kubernetes::store::{ChangeKind, ObjectChange, Selector, StoredObject};
 
-/// Part of each object in a table's row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TableRows {
-    WithMetadata,
-    WithObjects,
-}
-
 pub(crate) struct ObjectWatch {
     pub(crate) resource: Arc<Resource>,
     pub(crate) namespace: Option<String>,
@@ -26,14 +19,13 @@ pub(crate) struct ObjectWatch {
     pub(crate) bookmark: Option<Timestamp>,
     /// Event to be sent after the next one.
     pub(crate) held: Option<Bytes>,
-    pub(crate) started: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectForm {
     Whole,
     Metadata,
-    Table(TableRows),
+    Table,
 }
 
 impl ObjectWatch {

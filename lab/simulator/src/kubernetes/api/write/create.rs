@@ -39,10 +39,6 @@ impl ApiServer {
         let key = objects::key_of(&value);
         self.check_namespace(resource, &key)?;
         self.admit(resource, "CREATE", &key.name)?;
-        if self.removed_definitions.contains(&resource.table) {
-            let why = "create not allowed while custom resource definition is terminating";
-            return Err(StatusError::forbidden(resource, &key.name, why));
-        }
         if !objects::text(&value, &["metadata", "resourceVersion"]).is_empty() {
             return Err(StatusError::new(
                 500,
@@ -58,7 +54,7 @@ impl ApiServer {
         if resource.generation {
             objects::set(&mut value, &["metadata", "generation"], 1);
         }
-        defaults::prepare_new(resource, &mut value, now);
+        defaults::prepare_new(resource, &mut value);
         if resource.custom().is_some() && resource.status {
             objects::remove(&mut value, &["status"]);
         }
@@ -82,10 +78,6 @@ impl ApiServer {
             objects::remove(value, &["metadata", "namespace"]);
         } else if own.is_empty() {
             objects::set(value, &["metadata", "namespace"], namespace.unwrap_or("default"));
-        } else if namespace.is_some_and(|namespace| namespace != own) {
-            return Err(StatusError::bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request",
-            ));
         }
         if objects::name(value).is_empty() {
             let base = objects::text(value, &["metadata", "generateName"]).to_owned();

@@ -2,7 +2,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::kubernetes::api::state::{CRDS, ObjectPart, Resource};
@@ -15,19 +14,6 @@ pub(crate) fn needs_version(resource: &Resource) -> bool {
             resource.plural.as_str(),
             "leases" | "poddisruptionbudgets" | "customresourcedefinitions" | "volumeattachments"
         )
-}
-
-pub(crate) fn created_by_update(resource: &Resource) -> bool {
-    matches!(
-        resource.plural.as_str(),
-        "events"
-            | "leases"
-            | "endpoints"
-            | "roles"
-            | "rolebindings"
-            | "clusterroles"
-            | "clusterrolebindings"
-    )
 }
 
 /// Returns the reason if a name is not valid.
@@ -66,7 +52,7 @@ fn drop_false(value: &mut Value) {
 }
 
 /// Sets the server's members of a new object, or removes them.
-pub(crate) fn prepare_new(resource: &Resource, value: &mut Value, now: Timestamp) {
+pub(crate) fn prepare_new(resource: &Resource, value: &mut Value) {
     match resource.qualified().as_str() {
         "namespaces" => {
             objects::set(value, &["spec", "finalizers"], json!(["kubernetes"]));
@@ -77,9 +63,6 @@ pub(crate) fn prepare_new(resource: &Resource, value: &mut Value, now: Timestamp
         "pods" => {
             defaults_of_pod(value);
             objects::set(value, &["status"], json!({"phase": "Pending", "qosClass": "BestEffort"}));
-        }
-        "events" if text(value, &["metadata", "creationTimestamp"]).is_empty() => {
-            objects::set(value, &["metadata", "creationTimestamp"], objects::time(now));
         }
         "nodes" => {
             taint_new_node(value);
@@ -175,7 +158,7 @@ pub(crate) fn prepare_changed(
         drop_false(value);
     }
     if resource.qualified() == "namespaces" && part == ObjectPart::Main {
-        // Only the subresource `finalize` changes these.
+        // Only the deletion of its contents changes these.
         let was = objects::at(old, &["spec", "finalizers"]).cloned().unwrap_or(json!([]));
         objects::set(value, &["spec", "finalizers"], was);
     }

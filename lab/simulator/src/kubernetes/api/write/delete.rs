@@ -1,4 +1,4 @@
-//! Deletion: preconditions, finalizers, grace, propagation.
+//! Deletion: preconditions, finalizers, grace. Dependents go in the background, as all clients ask for.
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{ResourceRequest, converted, json_answer};
-use crate::kubernetes::api::state::{
-    ApiResult, ApiServer, FieldError, Resource, StatusError, WriteContext,
-};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, Resource, StatusError, WriteContext};
 use crate::kubernetes::store::objects::{self, Key};
 
 #[derive(Debug, Clone, Default)]
@@ -16,7 +14,6 @@ pub(crate) struct DeleteOptions {
     grace: Option<i64>,
     uid: Option<String>,
     version: Option<String>,
-    propagation: Option<String>,
     pub(crate) dry_run: bool,
 }
 
@@ -30,16 +27,7 @@ pub(crate) enum Deleted {
 impl DeleteOptions {
     pub(crate) fn of(call: &ResourceRequest<'_>) -> ApiResult<Self> {
         let body = if call.request.body().is_empty() { Value::Null } else { call.body()? };
-        let options = Self::from_body(&body);
-        if let Some(policy) = &options.propagation
-            && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
-        {
-            let allowed = ["Foreground", "Background", "Orphan"].map(Value::from);
-            let error =
-                FieldError::unsupported("propagationPolicy", &policy.clone().into(), &allowed);
-            return Err(StatusError::bad_option("DeleteOptions", &error));
-        }
-        Ok(options)
+        Ok(Self::from_body(&body))
     }
 
     pub(crate) fn from_body(body: &Value) -> Self {
@@ -49,18 +37,13 @@ impl DeleteOptions {
             grace: objects::number(body, &["gracePeriodSeconds"]),
             uid: text(&["preconditions", "uid"]),
             version: text(&["preconditions", "resourceVersion"]),
-            propagation: text(&["propagationPolicy"]),
             dry_run: objects::list(body, &["dryRun"]).iter().any(|one| one == "All"),
         }
     }
 
-    pub(crate) fn background() -> Self {
-        Self { propagation: Some("Background".to_owned()), ..Self::default() }
-    }
-
     /// Returns options for immediate deletion, regardless of the object's grace period.
     pub(crate) fn now() -> Self {
-        Self { grace: Some(0), ..Self::background() }
+        Self { grace: Some(0), ..Self::default() }
     }
 
     fn check(&self, resource: &Resource, name: &str, object: &Value) -> ApiResult<()> {
@@ -81,21 +64,6 @@ impl DeleteOptions {
             return Err(StatusError::precondition(resource, name, &why));
         }
         Ok(())
-    }
-
-    fn settle_finalizers(&self, object: &mut Value) {
-        let wanted = match self.propagation.as_deref() {
-            Some("Foreground") => Some("foregroundDeletion"),
-            Some("Orphan") => Some("orphan"),
-            Some(_) => None,
-            None => return,
-        };
-        let mut finalizers: Vec<String> = objects::finalizers(object)
-            .filter(|one| !matches!(*one, "foregroundDeletion" | "orphan"))
-            .map(str::to_owned)
-            .collect();
-        finalizers.extend(wanted.map(str::to_owned));
-        objects::set_list(object, &["metadata", "finalizers"], finalizers);
     }
 
     /// Returns the grace period in seconds; only pods have one.
@@ -149,7 +117,7 @@ impl ApiServer {
         let living = self.store.list(&resource.table, namespace);
         let living = living.filter(|(_, object)| !objects::is_being_deleted(&object.value));
         let keys: Vec<Key> = living.map(|(key, _)| key.clone()).collect();
-        let (options, writer) = (DeleteOptions::background(), WriteContext::cluster(now));
+        let (options, writer) = (DeleteOptions::default(), WriteContext::cluster(now));
         let mut any = false;
         for key in keys {
             any |= self.delete_object(resource, &key, &options, &writer).is_ok();
@@ -168,7 +136,6 @@ impl ApiServer {
         options.check(resource, &key.name, &old)?;
         self.admit(resource, "DELETE", &key.name)?;
         let mut object = old.clone();
-        options.settle_finalizers(&mut object);
         let is_namespace = resource.qualified() == "namespaces";
         // The cluster's own namespaces cannot be deleted.
         if is_namespace && matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {

@@ -1,8 +1,8 @@
-//! Metadata of all objects, and its validation.
+//! Metadata of all objects.
 
 use serde_json::Value;
 
-use crate::kubernetes::api::state::{FieldError, Resource};
+use crate::kubernetes::api::state::Resource;
 use crate::kubernetes::store::objects;
 
 const MEMBERS: [&str; 15] = [
@@ -46,37 +46,6 @@ pub(crate) fn prune(resource: &Resource, value: &mut Value) {
     let kept =
         |name: &str| matches!(name, "apiVersion" | "kind" | "metadata") || own.contains(&name);
     objects::members(value).retain(|name, _| kept(name));
-}
-
-pub(crate) fn check(value: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    for (name, label) in objects::labels(value) {
-        if !is_qualified(name) {
-            let why = "name part must consist of alphanumeric characters, '-', '_' or '.'";
-            errors.push(FieldError::invalid("metadata.labels", &name.into(), why));
-        }
-        if !label.is_empty() && !is_name(label) {
-            let why = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.'";
-            errors.push(FieldError::invalid("metadata.labels", &label.into(), why));
-        }
-    }
-    for finalizer in objects::finalizers(value).filter(|one| !is_qualified(one)) {
-        let why = "name part must consist of alphanumeric characters, '-', '_' or '.'";
-        errors.push(FieldError::invalid("metadata.finalizers", &finalizer.into(), why));
-    }
-    errors
-}
-
-fn is_qualified(text: &str) -> bool {
-    match text.split_once('/') {
-        Some((prefix, name)) => {
-            let letter = |byte: u8| {
-                byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
-            };
-            !prefix.is_empty() && prefix.bytes().all(letter) && is_name(name)
-        }
-        None => is_name(text),
-    }
 }
 
 pub(super) fn is_name(text: &str) -> bool {

@@ -56,11 +56,10 @@ pub(crate) fn validate(
     old: Option<&Value>,
     value: &mut Value,
 ) -> ApiResult<()> {
-    let mut errors = metadata::check(value);
-    errors.extend(match resource.custom() {
+    let errors = match resource.custom() {
         Some(custom) => crd::check(&custom.schema, value),
         None => rules::check(resource, old, value),
-    });
+    };
     let name = objects::name(value);
     if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }
 }

@@ -10,7 +10,7 @@ use super::defaults;
 use super::managers::{self, MANAGED_FIELDS};
 use super::pipeline::{decode, validate};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{ResourceRequest, converted, object_answer};
+use crate::kubernetes::api::negotiate::{ResourceRequest, object_answer};
 use crate::kubernetes::api::state::{
     ApiResult, ApiServer, FieldError, ObjectPart, Resource, StatusError, WriteContext,
 };
@@ -18,28 +18,15 @@ use crate::kubernetes::store::objects::{self, Key};
 
 impl ApiServer {
     pub(crate) fn serve_update(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
-        let (resource, name, namespace) = (call.resource(), call.name(), call.namespace());
+        let (resource, namespace) = (call.resource(), call.namespace());
         let body = call.body()?;
         check_unknown(call, &body)?;
         let mut value = decode(resource, body)?;
-        let own = objects::name(&value);
-        if own.is_empty() {
-            objects::set(&mut value, &["metadata", "name"], name);
-        } else if own != name {
-            return Err(StatusError::bad_request(format!(
-                "the name of the object ({own}) does not match the name on the URL ({name})"
-            )));
-        }
+        objects::set(&mut value, &["metadata", "name"], call.name());
         if resource.namespaced && objects::namespace(&value).is_empty() {
             objects::set(&mut value, &["metadata", "namespace"], namespace.unwrap_or("default"));
         }
         let writer = call.writer("update");
-        if self.find(call).is_err() && defaults::created_by_update(resource) {
-            objects::remove(&mut value, &["metadata", "resourceVersion"]);
-            let body = converted(resource, &value);
-            let stored = self.create_object(resource, namespace, body, &writer)?;
-            return Ok(object_answer(call, StatusCode::CREATED, &stored));
-        }
         let stored = self.replace(resource, &call.key(), value, call.part(), &writer)?;
         Ok(object_answer(call, StatusCode::OK, &stored))
     }
@@ -72,14 +59,6 @@ impl ApiServer {
 }
 
 fn check_version(resource: &Resource, key: &Key, old: &Value, value: &Value) -> ApiResult<()> {
-    let uid = objects::uid(value);
-    if !uid.is_empty() && uid != objects::uid(old) {
-        let why = format!(
-            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            objects::uid(old)
-        );
-        return Err(StatusError::conflict(resource, &key.name, &why));
-    }
     let version = objects::text(value, &["metadata", "resourceVersion"]);
     if version.is_empty() {
         if defaults::needs_version(resource) {

@@ -1,5 +1,5 @@
 use futures::StreamExt as _;
-use kube::api::{ListParams, WatchParams};
+use kube::api::ListParams;
 use serde_json::json;
 
 use super::*;
@@ -17,27 +17,6 @@ async fn continued_list_of_forgotten_history_is_gone() {
     world.shell.with(|model, _| model.forget_history());
     let gone = maps.list(&ListParams::default().continue_token(&token)).await;
     assert_eq!(refusal(gone).0, 410);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_model_remembers_who_wrote_what() {
-    let world = World::api();
-    world.define_widgets().await;
-    create(&world.widgets(), widget("w", json!({"size": 1}))).await.unwrap();
-    let status = "/apis/example.com/v1/widgets/w/status";
-    let body = json!({"status": {"conditions": [{"type": "A", "status": "1"}]}});
-    for _ in 0..2 {
-        world.raw("PATCH", status, "application/merge-patch+json", body.clone()).await;
-    }
-    let key = crate::kubernetes::Key::new(None, "w");
-    let writes: Vec<(String, String)> = world.shell.with(|model, _| {
-        model
-            .writes_to("widgets.example.com", &key)
-            .map(|one| (one.verb.to_owned(), one.subresource.clone()))
-            .collect()
-    });
-    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(writes, [pair("create", ""), pair("patch", "status")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,17 +56,6 @@ async fn aks_automatic_refuses_writes_in_its_namespaces() {
         403
     );
     assert_eq!(world.raw("GET", "/api/v1/namespaces/kube-system", json, Value::Null).await.0, 200);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_client_that_goes_ends_its_watch() {
-    let world = World::api();
-    let maps = world.maps();
-    let watch = maps.watch(&WatchParams::default(), "0").await.unwrap();
-    assert_eq!(world.shell.with(|model, _| model.open_watches()), 1);
-    drop(watch);
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    assert_eq!(world.shell.with(|model, _| model.open_watches()), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,13 +1,13 @@
-use kube::api::{DeleteParams, ListParams, PropagationPolicy};
+use kube::api::{DeleteParams, ListParams};
 use serde_json::json;
 
 use super::*;
 
-fn owned(name: &str, owner: &Value, blocks: bool) -> Value {
+fn owned(name: &str, owner: &Value) -> Value {
     let mut value = map(name, json!({}));
     value["metadata"]["ownerReferences"] = json!([{
         "apiVersion": "v1", "kind": "ConfigMap", "name": owner["metadata"]["name"],
-        "uid": owner["metadata"]["uid"], "blockOwnerDeletion": blocks,
+        "uid": owner["metadata"]["uid"],
     }]);
     value
 }
@@ -30,39 +30,13 @@ async fn names(api: &Api<DynamicObject>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dependents_go_with_their_owner_unless_they_are_orphaned() {
-    for (policy, left) in [
-        (PropagationPolicy::Background, vec![]),
-        (PropagationPolicy::Foreground, vec![]),
-        (PropagationPolicy::Orphan, vec!["child", "grandchild"]),
-    ] {
-        let world = World::cluster();
-        let maps = world.maps();
-        let owner = create(&maps, map("owner", json!({}))).await.unwrap();
-        let child = create(&maps, owned("child", &owner, true)).await.unwrap();
-        create(&maps, owned("grandchild", &child, true)).await.unwrap();
-        let params = DeleteParams { propagation_policy: Some(policy), ..DeleteParams::default() };
-        maps.delete("owner", &params).await.unwrap();
-        assert_eq!(names(&maps).await, left);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_foreground_deletion_waits_for_a_dependent_that_is_held() {
+async fn dependents_go_with_their_owner() {
     let world = World::cluster();
     let maps = world.maps();
     let owner = create(&maps, map("owner", json!({}))).await.unwrap();
-    let mut child = owned("child", &owner, true);
-    child["metadata"]["finalizers"] = json!(["example.com/hold"]);
-    create(&maps, child).await.unwrap();
-    let params = DeleteParams::foreground();
-    maps.delete("owner", &params).await.unwrap();
-    assert_eq!(names(&maps).await, ["child", "owner"]);
-    let body = json!([{"op": "remove", "path": "/metadata/finalizers/0"}]);
-    let path = "/api/v1/namespaces/default/configmaps/child";
-    world.raw("PATCH", path, "application/json-patch+json", body).await;
-    let body = json!({"metadata": {"finalizers": null}});
-    world.raw("PATCH", path, "application/merge-patch+json", body).await;
+    let child = create(&maps, owned("child", &owner)).await.unwrap();
+    create(&maps, owned("grandchild", &child)).await.unwrap();
+    maps.delete("owner", &DeleteParams::background()).await.unwrap();
     assert_eq!(names(&maps).await, Vec::<String>::new());
 }
 

@@ -12,12 +12,8 @@ mod builders {
     pub(super) fn map(name: &str, data: Value) -> Value {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
     }
-
-    pub(super) fn widget(name: &str, spec: Value) -> Value {
-        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
-    }
 }
-use builders::{map, widget};
+use builders::map;
 
 use jiff::Timestamp;
 use kube::Client;
@@ -77,19 +73,6 @@ impl World {
         self.all("v1", "Node", "nodes")
     }
 
-    fn widgets(&self) -> Api<DynamicObject> {
-        self.all("example.com/v1", "Widget", "widgets")
-    }
-
-    async fn define_widgets(&self) {
-        let api = self.all(
-            "apiextensions.k8s.io/v1",
-            "CustomResourceDefinition",
-            "customresourcedefinitions",
-        );
-        create(&api, widget_definition()).await.unwrap();
-    }
-
     async fn raw(&self, method: &str, path: &str, kind: &str, body: Value) -> (u16, Value) {
         let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let request = http::Request::builder()
@@ -147,34 +130,5 @@ fn node(name: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
         "status": {"conditions": [{"type": "Ready", "status": "True"}]},
-    })
-}
-
-fn widget_definition() -> Value {
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com", "scope": "Cluster",
-            "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
-                    "spec": {"type": "object", "required": ["size"], "properties": {
-                        "size": {"type": "integer"},
-                        "colour": {"type": "string", "default": "red"},
-                        "anything": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
-                    }},
-                    "status": {"type": "object", "properties": {
-                        "conditions": {
-                            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"],
-                            "items": {"type": "object", "required": ["type", "status"], "properties": {
-                                "type": {"type": "string"}, "status": {"type": "string"}, "reason": {"type": "string"},
-                            }},
-                        },
-                    }},
-                }}},
-            }],
-        },
     })
 }

@@ -1,7 +1,7 @@
-//! The columns of built-in resources; ages.
+//! The columns of the built-in resources that clients list; ages.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::kubernetes::api::state::Resource;
 use crate::kubernetes::store::objects::{self, at, flag, list, number, text, time_at};
@@ -9,18 +9,13 @@ use crate::kubernetes::store::objects::{self, at, flag, list, number, text, time
 /// The cell of one object, with the head of its column.
 pub(super) struct Cell {
     pub(super) column: &'static str,
-    pub(super) kind: &'static str,
     pub(super) priority: i64,
     pub(super) value: Value,
 }
 
 impl Cell {
     fn text(column: &'static str, value: impl Into<Value>) -> Self {
-        Self { column, kind: "string", priority: 0, value: value.into() }
-    }
-
-    fn number(column: &'static str, value: impl Into<Value>) -> Self {
-        Self { kind: "integer", ..Self::text(column, value) }
+        Self { column, priority: 0, value: value.into() }
     }
 
     /// Returns a cell that is shown only by `-o wide`.
@@ -33,16 +28,10 @@ impl Cell {
 pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Cell> {
     let created = time_at(value, &["metadata", "creationTimestamp"]);
     let old = Cell::text("Age", created.map_or("<unknown>".to_owned(), |then| age(then, now)));
-    let count = |path: &[&str]| number(value, path).unwrap_or(0);
-    let size = |member: &str| value.get(member).and_then(Value::as_object).map_or(0, Map::len);
     let or = |path: &[&str], other: &str| match at(value, path) {
         Some(Value::String(text)) if !text.is_empty() => text.clone(),
         Some(Value::Number(number)) => number.to_string(),
         _ => other.to_owned(),
-    };
-    let ready = || {
-        let (ready, wanted) = (count(&["status", "readyReplicas"]), count(&["spec", "replicas"]));
-        Cell::text("Ready", format!("{ready}/{wanted}"))
     };
     match resource.qualified().as_str() {
         "pods" => {
@@ -86,43 +75,7 @@ pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<C
             ]
         }
         "namespaces" => vec![Cell::text("Status", or(&["status", "phase"], "")), old],
-        "configmaps" => vec![Cell::number("Data", size("data")), old],
-        "secrets" => {
-            vec![Cell::text("Type", or(&["type"], "")), Cell::number("Data", size("data")), old]
-        }
         "events" | "events.events.k8s.io" => event(value, now),
-        "deployments.apps" => vec![
-            ready(),
-            Cell::number("Up-to-date", count(&["status", "updatedReplicas"])),
-            Cell::number("Available", count(&["status", "availableReplicas"])),
-            old,
-        ],
-        "statefulsets.apps" => vec![ready(), old],
-        "replicasets.apps" => vec![
-            Cell::number("Desired", count(&["spec", "replicas"])),
-            Cell::number("Current", count(&["status", "replicas"])),
-            Cell::number("Ready", count(&["status", "readyReplicas"])),
-            old,
-        ],
-        "daemonsets.apps" => vec![
-            Cell::number("Desired", count(&["status", "desiredNumberScheduled"])),
-            Cell::number("Current", count(&["status", "currentNumberScheduled"])),
-            Cell::number("Ready", count(&["status", "numberReady"])),
-            old,
-        ],
-        "poddisruptionbudgets.policy" => vec![
-            Cell::text("Min Available", or(&["spec", "minAvailable"], "N/A")),
-            Cell::text("Max Unavailable", or(&["spec", "maxUnavailable"], "N/A")),
-            Cell::number("Allowed Disruptions", count(&["status", "disruptionsAllowed"])),
-            old,
-        ],
-        "leases.coordination.k8s.io" => {
-            vec![Cell::text("Holder", or(&["spec", "holderIdentity"], "")), old]
-        }
-        "customresourcedefinitions.apiextensions.k8s.io" => {
-            let created = value["metadata"]["creationTimestamp"].clone();
-            vec![Cell { kind: "date", ..Cell::text("Created At", created) }]
-        }
         _ => vec![old],
     }
 }

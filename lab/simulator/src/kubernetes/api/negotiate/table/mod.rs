@@ -7,33 +7,18 @@ use cells::{age, cells};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{Resource, TableRows};
+use crate::kubernetes::api::state::Resource;
 use crate::kubernetes::store::objects;
 
-/// Returns objects in this resource's version as a table; the first table of a watch describes its columns.
-pub(crate) fn of(
-    resource: &Resource,
-    values: &[Value],
-    format: TableRows,
-    now: Timestamp,
-    described: bool,
-    metadata: &Value,
-) -> Value {
+/// Returns objects in this resource's version as a table.
+pub(crate) fn of(resource: &Resource, values: &[Value], now: Timestamp, metadata: &Value) -> Value {
     let rows: Vec<Value> = values
         .iter()
-        .map(|value| {
-            let mut row = json!({"cells": row(resource, value, now)});
-            match format {
-                TableRows::WithMetadata => row["object"] = metadata_of(value),
-                TableRows::WithObjects => row["object"] = value.clone(),
-            }
-            row
-        })
+        .map(|value| json!({"cells": row(resource, value, now), "object": metadata_of(value)}))
         .collect();
-    let definitions = if described { json!(definitions(resource)) } else { Value::Null };
     json!({
         "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata,
-        "columnDefinitions": definitions, "rows": rows,
+        "columnDefinitions": definitions(resource), "rows": rows,
     })
 }
 
@@ -60,7 +45,7 @@ fn definitions(resource: &Resource) -> Vec<Value> {
         _ => {
             let heads = cells(resource, &Value::Null, Timestamp::UNIX_EPOCH);
             definitions.extend(
-                heads.iter().map(|cell| definition(cell.column, cell.kind, "", cell.priority)),
+                heads.iter().map(|cell| definition(cell.column, "string", "", cell.priority)),
             );
         }
     }

@@ -55,8 +55,5 @@ pub(super) fn of_map(old: Option<&Value>, value: &Value) -> Vec<FieldError> {
     {
         errors.push(FieldError::forbidden("data", "field is immutable when `immutable` is set"));
     }
-    if old.get("type") != value.get("type") {
-        errors.push(FieldError::invalid("type", &value["type"], "field is immutable"));
-    }
     errors
 }

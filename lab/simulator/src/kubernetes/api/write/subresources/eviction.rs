@@ -16,19 +16,6 @@ impl ApiServer {
     pub(crate) fn evict(&mut self, call: &ResourceRequest<'_>) -> ApiResult<Response> {
         call.check_method(&Method::POST)?;
         let body = call.body()?;
-        let version = objects::text(&body, &["apiVersion"]);
-        // The type outlives the version that is no longer served.
-        if !matches!(version, "" | "policy/v1" | "policy/v1beta1") {
-            return Err(StatusError::bad_request(format!(
-                "no kind \"Eviction\" is registered for version {version:?} in scheme"
-            )));
-        }
-        let named = objects::name(&body);
-        if !named.is_empty() && named != call.name() {
-            return Err(StatusError::bad_request(
-                "name in URL does not match name in Eviction object",
-            ));
-        }
         let pod = self.find(call)?.value.clone();
         let options = DeleteOptions::from_body(&body["deleteOptions"]);
         let mut writer = call.writer("evict");
