@@ -10,7 +10,6 @@
 
 pub(crate) mod controller;
 pub(crate) mod golden;
-pub(crate) mod pty;
 pub(crate) mod schema;
 
 use std::fs::File;
@@ -24,6 +23,7 @@ pub(crate) use mooring_testbed::command::{result, text, wait};
 pub(crate) use mooring_testbed::simulation::Sim;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::Value;
 
 /// A command that neither reads the user's configuration nor writes to the user's cache.
 pub(crate) fn mooring() -> Command {
@@ -32,6 +32,69 @@ pub(crate) fn mooring() -> Command {
         command.env(name, env!("CARGO_TARGET_TMPDIR"));
     }
     command
+}
+
+/// A simulator, and commands that know no other cluster; it ends with the test.
+pub(crate) struct Lab {
+    pub(crate) sim: Sim,
+    /// The home of the commands, with the simulator's files in `sim`.
+    pub(crate) home: tempfile::TempDir,
+}
+
+/// No command takes longer, on any machine.
+const TIMEOUT: Duration = Duration::from_mins(4);
+
+impl Lab {
+    /// Starts a scenario, or that of a file, with flags of `mooring-lab sim`.
+    pub(crate) fn start(scenario: &str, flags: &[&str]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let flags = [&["--kube-port", "0", "--scenario", scenario], flags].concat();
+        let sim = Sim::start(&home.path().join("sim"), &flags);
+        Self { sim, home }
+    }
+
+    /// Starts a scenario in which a repair takes seconds.
+    pub(crate) fn fast(scenario: &str) -> Self {
+        Self::start(scenario, &["--speed", "600"])
+    }
+
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = mooring();
+        command.env_clear().envs(self.sim.environment()).env("HOME", self.home.path()).args(words);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Returns the exit code, stdout and stderr.
+    pub(crate) fn run(&self, words: &[&str]) -> (i32, String, String) {
+        end(&mut self.command(words))
+    }
+
+    pub(crate) fn json(&self, words: &[&str]) -> (i32, Value) {
+        let (code, out, err) = self.run(&[words, &["-o", "json"]].concat());
+        (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
+    }
+
+    /// Returns the hash of a plan.
+    pub(crate) fn hash(&self, plan: &[&str]) -> String {
+        self.json(plan).1["hash"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the requests to Azure that may change something, with the responses.
+    pub(crate) fn writes(&self) -> Vec<String> {
+        let trace = self.sim.admin("GET /admin/trace", "");
+        assert!(!trace.contains("not kept"), "{trace}");
+        let is_write = |line: &&str| {
+            ["PUT ", "PATCH ", "DELETE "].iter().any(|method| line.contains(method))
+                || (line.contains("POST ") && line.contains("/abort"))
+        };
+        trace.lines().filter(is_write).map(str::to_owned).collect()
+    }
+}
+
+/// Runs a command; returns its exit code (-1 for a signal), stdout and stderr.
+pub(crate) fn end(command: &mut Command) -> (i32, String, String) {
+    result(&wait(command.spawn().unwrap(), TIMEOUT))
 }
 
 /// Removes the lines that say what is waited for: where the machine is slow, they are printed.

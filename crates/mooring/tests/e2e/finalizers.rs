@@ -4,53 +4,41 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::common::Terminal;
+use crate::common::{Lab, Terminal, end, result};
 
-/// Simulator, killed at the end of the test.
-struct Sim {
-    _running: crate::common::Sim,
-    folder: TempDir,
-}
+/// A simulator and `mooring finalizers` against its cluster.
+struct Sim(Lab);
 
 impl Sim {
     fn start(scenario: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let arguments = ["--kube-port", "0", "--scenario", scenario];
-        let running = crate::common::Sim::start(folder.path(), &arguments);
-        Self { _running: running, folder }
+        Self(Lab::start(scenario, &[]))
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = crate::common::mooring();
-        command
-            .arg("finalizers")
-            .args(words)
-            // Kills commands that hang.
-            .env("PKO_CLEANUP_TIMEOUT", "1m")
-            .env("KUBECONFIG", self.folder.path().join("kubeconfig"))
-            .stdin(Stdio::null());
+        let mut command = self.0.command(&[&["finalizers"], words].concat());
+        // Kills commands that hang.
+        command.env("PKO_CLEANUP_TIMEOUT", "1m");
         command
     }
 
     fn run(&self, words: &[&str]) -> (i32, String, String) {
-        crate::common::result(&self.command(words).output().unwrap())
+        end(&mut self.command(words))
     }
 
     fn kubeconfig(&self) -> Value {
-        let text = std::fs::read_to_string(self.folder.path().join("kubeconfig")).unwrap();
+        let text = std::fs::read_to_string(self.0.sim.variable("KUBECONFIG")).unwrap();
         serde_json::from_str(&text).unwrap()
     }
 
     /// Writes a line to the stdin of a command, which is a pipe.
     fn pipe_to(&self, words: &[&str], line: &str) -> (i32, String, String) {
         let mut command = self.command(words);
-        command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
+        command.stdin(Stdio::piped());
         let mut asked = command.spawn().unwrap();
         // The command may end without reading it.
         let _ = asked.stdin.take().unwrap().write_all(line.as_bytes());
-        crate::common::result(&asked.wait_with_output().unwrap())
+        result(&asked.wait_with_output().unwrap())
     }
 
     /// Types a line at the prompt of a command on a terminal.
@@ -130,33 +118,9 @@ fn pipeline_has_no_prompt_and_fails_only_without_a_cluster() {
     let (code, out, _) = sim.run(&["apply", "--best-effort"]);
     assert_eq!(code, 0);
     assert!(out.contains("Nothing to do"), "{out}");
-    let missing = |words: &[&str]| {
-        crate::common::result(
-            &sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap(),
-        )
-        .0
-    };
+    let missing = |words: &[&str]| end(sim.command(words).env("KUBECONFIG", "/nonexistent")).0;
     assert_eq!(missing(&["apply", "--best-effort"]), 1);
     assert_eq!(missing(&["plan"]), 3);
-}
-
-#[test]
-fn run_without_time_changes_nothing_and_can_be_resumed() {
-    let sim = Sim::start("retired-operator");
-    let (_, plan) = sim.json(&["plan", "-o", "json"]);
-    let hash = plan["hash"].as_str().unwrap().to_owned();
-    let words = ["apply", "--timeout", "0", "--yes", "--plan-hash", &hash];
-    let (code, _, err) = sim.run(&words);
-    assert_eq!(code, 5, "{err}");
-    assert!(err.contains("mooring finalizers resume"), "{err}");
-    let (code, _, err) = sim.run(&words);
-    assert_eq!(code, 4, "an unfinished run comes first: {err}");
-    let (_, again) = sim.json(&["plan", "-o", "json"]);
-    assert_eq!(again["targets"], plan["targets"], "nothing was changed");
-    let approval = again["hash"].as_str().unwrap();
-    let words = ["resume", "--yes", "--plan-hash", approval];
-    let (code, out, err) = sim.run(&words);
-    assert_eq!(code, 0, "{out}{err}");
 }
 
 #[test]
@@ -249,7 +213,7 @@ fn rejected_credentials_are_a_sign_in_error() {
     let sim = Sim::start("retired-operator");
     let mut config = sim.kubeconfig();
     config["users"][0]["user"]["token"] = "not-a-token".into();
-    let file = sim.folder.path().join("signed-out");
+    let file = sim.0.home.path().join("signed-out");
     std::fs::write(&file, config.to_string()).unwrap();
     let file = file.to_str().unwrap();
     for (words, wanted) in [
@@ -264,30 +228,4 @@ fn rejected_credentials_are_a_sign_in_error() {
         assert!(err.contains("401") && err.contains("az login"), "{words:?}: {err}");
         assert!(!err.contains("verb") && !out.contains("Plan") && !out.contains('{'), "{out}{err}");
     }
-}
-
-#[test]
-fn finalizers_help_is_complete_and_invalid_flags_rejected() {
-    let run = |words: &[&str]| {
-        crate::common::result(
-            &Command::new(env!("CARGO_BIN_EXE_mooring"))
-                .arg("finalizers")
-                .args(words)
-                .output()
-                .unwrap(),
-        )
-    };
-    let (code, help, _) = run(&["--help"]);
-    assert_eq!(code, 0);
-    for word in ["plan", "resume", "--best-effort", "retired-operator", "Exit codes"] {
-        assert!(help.contains(word), "{word}: {help}");
-    }
-    assert_eq!(run(&["apply", "--yes"]).0, 2, "--yes needs a hash");
-    assert_eq!(run(&["resume", "--yes"]).0, 2, "so does a resumed run");
-    assert_eq!(run(&["plan", "--override", "operator-gone"]).0, 2, "it needs a reason");
-    assert_eq!(run(&["plan", "--override", "cluster-identity=x"]).0, 2);
-    assert_eq!(run(&["plan", "--profile", "nosuch"]).0, 2);
-    assert_eq!(run(&["plan", "--namespace", "x"]).0, 2, "it belongs to --group");
-    assert_eq!(run(&["plan", "--group", "apps.k8s.io"]).0, 2);
-    assert_eq!(run(&["apply", "--timeout", "soon"]).0, 2);
 }

@@ -1,30 +1,18 @@
 //! JSON and YAML documents of runs against their published schemas.
 
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{Sim, mooring, result, schema, wait};
-
-fn run(sim: &Sim, words: &[&str]) -> (i32, String) {
-    let mut command = mooring();
-    command.args(words).envs(sim.environment());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = wait(command.spawn().unwrap(), Duration::from_mins(4));
-    let (code, out, err) = result(&output);
-    assert!(!out.is_empty(), "{words:?}: {err}");
-    (code, out)
-}
+use crate::common::{Lab, Sim, mooring, result, schema};
 
 /// Validates the JSON and the YAML of a command, which have the same members.
-fn document(sim: &Sim, words: &[&str], id: &str) -> (i32, Value) {
-    let (code, out) = run(sim, &[words, &["-o", "json"]].concat());
-    let json: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}"));
+fn document(lab: &Lab, words: &[&str], id: &str) -> (i32, Value) {
+    let (code, json) = lab.json(words);
     assert_eq!(json["schema"], id, "{words:?}");
     schema::assert_valid(&json);
     if words[1] != "apply" {
-        let (_, out) = run(sim, &[words, &["-o", "yaml"]].concat());
+        let (_, out, _) = lab.run(&[words, &["-o", "yaml"]].concat());
         let yaml: Value = serde_saphyr::from_str(&out).unwrap();
         schema::assert_valid(&yaml);
     }
@@ -33,21 +21,19 @@ fn document(sim: &Sim, words: &[&str], id: &str) -> (i32, Value) {
 
 #[test]
 fn repair_documents_fit_their_schemas() {
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["--speed", "600", "--kube-port", "0", "--scenario", "wedged-system-pool"];
-    let sim = Sim::start(folder.path(), &words);
-    let (code, detection) = document(&sim, &["repair", "detect"], "mooring.repair.detection/v1");
+    let lab = Lab::fast("wedged-system-pool");
+    let (code, detection) = document(&lab, &["repair", "detect"], "mooring.repair.detection/v1");
     assert_eq!((code, &detection["verdict"]), (1, &Value::from("confirmed")));
     assert!(detection["cluster"]["uid"].is_string() && detection["cluster"]["id"].is_string());
     assert!(detection["sources"].as_array().unwrap().iter().all(|one| one["state"] == "read"));
-    let (_, plan) = document(&sim, &["repair", "plan"], "mooring.repair.plan/v1");
-    let (code, status) = document(&sim, &["repair", "status"], "mooring.repair.run/v1");
+    let (_, plan) = document(&lab, &["repair", "plan"], "mooring.repair.plan/v1");
+    let (code, status) = document(&lab, &["repair", "status"], "mooring.repair.run/v1");
     assert_eq!((code, &status["runs"]), (0, &Value::Array(Vec::new())));
     let hash = plan["hash"].as_str().unwrap();
     let apply = ["repair", "apply", "--poll", "1", "--yes", "--plan-hash", hash];
-    let (code, applied) = document(&sim, &apply, "mooring.repair.run/v1");
+    let (code, applied) = document(&lab, &apply, "mooring.repair.run/v1");
     assert_eq!((code, &applied["runs"][0]["state"]), (0, &Value::from("repaired")));
-    let (code, status) = document(&sim, &["repair", "status", "--all"], "mooring.repair.run/v1");
+    let (code, status) = document(&lab, &["repair", "status", "--all"], "mooring.repair.run/v1");
     assert_eq!((code, &status["runs"][0]["state"]), (0, &Value::from("repaired")));
     assert_eq!(status["runs"][0]["steps"].as_array().unwrap().len(), 16);
     assert!(status["runs"][0]["poolBody"]["properties"].is_object());
@@ -55,19 +41,17 @@ fn repair_documents_fit_their_schemas() {
 
 #[test]
 fn finalizers_documents_fit_their_schemas() {
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["--kube-port", "0", "--scenario", "retired-operator"];
-    let sim = Sim::start(folder.path(), &words);
-    let (code, plan) = document(&sim, &["finalizers", "plan"], "mooring.finalizers.plan/v1");
+    let lab = Lab::start("retired-operator", &[]);
+    let (code, plan) = document(&lab, &["finalizers", "plan"], "mooring.finalizers.plan/v1");
     assert_eq!(code, 0);
-    let (code, status) = document(&sim, &["finalizers", "status"], "mooring.finalizers.run/v1");
+    let (code, status) = document(&lab, &["finalizers", "status"], "mooring.finalizers.run/v1");
     assert_eq!((code, &status["runs"]), (0, &Value::Array(Vec::new())));
     let hash = plan["hash"].as_str().unwrap();
     let apply = ["finalizers", "apply", "--yes", "--plan-hash", hash];
-    let (code, applied) = document(&sim, &apply, "mooring.finalizers.run/v1");
+    let (code, applied) = document(&lab, &apply, "mooring.finalizers.run/v1");
     assert_eq!((code, &applied["runs"][0]["state"]), (0, &Value::from("removed")));
-    document(&sim, &["finalizers", "status"], "mooring.finalizers.run/v1");
-    let (_, nothing) = document(&sim, &apply, "mooring.finalizers.run/v1");
+    document(&lab, &["finalizers", "status"], "mooring.finalizers.run/v1");
+    let (_, nothing) = document(&lab, &apply, "mooring.finalizers.run/v1");
     assert_eq!(nothing["result"], "clean");
 }
 

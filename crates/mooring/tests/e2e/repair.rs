@@ -1,51 +1,33 @@
 //! Tests of `mooring repair` with the built binary against the simulated Azure and Kubernetes APIs.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use mooring_simulator::random::Random;
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::common::{Lab, end, result};
 
 const TIMEOUT: Duration = Duration::from_mins(4);
 
-/// Simulator with its environment, killed at the end of the test.
-struct Sim {
-    running: crate::common::Sim,
-    environment: Vec<(String, String)>,
-    folder: TempDir,
-}
+/// A simulator and `mooring repair` against its cluster.
+struct Sim(Lab);
 
 impl Sim {
-    fn start(more: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().join("sim");
-        let running = crate::common::Sim::start(&state, &[&["--speed", "600"], more].concat());
-        let environment = running.environment();
-        Self { running, environment, folder }
-    }
-
     fn wedged() -> Self {
-        Self::start(&["--scenario", "wedged-system-pool", "--kube-port", "0"])
+        Self(Lab::fast("wedged-system-pool"))
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = crate::common::mooring();
-        command
-            .arg("repair")
-            .args(words)
-            .envs(self.environment.iter().cloned())
-            // May be that of another cluster: must be ignored.
-            .env("KUBECONFIG", "/nonexistent/kubeconfig")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let mut command = self.0.command(&[&["repair"], words].concat());
+        // May be that of another cluster: must be ignored.
+        command.env("KUBECONFIG", "/nonexistent/kubeconfig");
         command
     }
 
     fn run(&self, words: &[&str]) -> (i32, String, String) {
-        wait(self.command(words).spawn().unwrap())
+        end(&mut self.command(words))
     }
 
     fn json(&self, words: &[&str]) -> (i32, Value) {
@@ -55,7 +37,7 @@ impl Sim {
 
     /// Returns the requests with this method for a pool, with the responses.
     fn received(&self, method: &str, pool: &str) -> Vec<String> {
-        let trace = self.running.admin("GET /admin/trace", "");
+        let trace = self.0.sim.admin("GET /admin/trace", "");
         let request = format!("{method} ");
         let target = format!("/agentPools/{pool}?");
         let lines = trace.lines().filter(|line| line.contains(&request) && line.contains(&target));
@@ -83,13 +65,18 @@ fn signal(child: &Child, which: &str) {
 
 /// Waits for a command; returns the exit code (-1 for a signal), stdout and stderr.
 fn wait(child: Child) -> (i32, String, String) {
-    crate::common::result(&crate::common::wait(child, TIMEOUT))
+    result(&crate::common::wait(child, TIMEOUT))
 }
 
 #[test]
 fn unreadable_state_is_unknown_and_never_healthy() {
     // Without a Kubernetes API, nodes cannot be counted.
-    let sim = Sim::start(&["--scenario", "wedged-system-pool"]);
+    let home = tempfile::tempdir().unwrap();
+    let running = crate::common::Sim::start(
+        home.path(),
+        &["--speed", "600", "--scenario", "wedged-system-pool"],
+    );
+    let sim = Sim(Lab { sim: running, home });
     let (code, report) = sim.json(&["detect", "-o", "json"]);
     assert_eq!((code, &report["verdict"]), (3, &Value::from("unknown")));
     let (code, _, err) = sim.run(&["detect", "--cluster", ""]);
@@ -115,7 +102,7 @@ const COMMANDS: [&[&str]; 8] = [
 #[test]
 fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
     let sim = Sim::wedged();
-    let kubeconfig = sim.environment.iter().find(|(name, _)| name == "KUBECONFIG").unwrap();
+    let kubeconfig = sim.0.sim.variable("KUBECONFIG");
     for wrong in [["--cluster", "nosuch"], ["--resource-group", "rg-nosuch"]] {
         for command in COMMANDS {
             let words = [command, &wrong[..]].concat();
@@ -127,7 +114,7 @@ fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
         }
         // The kubeconfig names the cluster.
         for command in COMMANDS {
-            let words = [command, &wrong[..], &["--kubeconfig", &kubeconfig.1]].concat();
+            let words = [command, &wrong[..], &["--kubeconfig", &kubeconfig]].concat();
             let (code, out, err) = sim.run(&words);
             if matches!(command[0], "detect" | "plan" | "status") {
                 assert!(code < 2 && err.contains("warning: flags or variables name "), "{err}");
@@ -180,7 +167,7 @@ fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
             let mut command = crate::common::mooring();
             command.args(words).env_clear().env("DRY_RUN", value);
             command.env("KUBECONFIG", "/nonexistent/kubeconfig");
-            let (code, out, err) = crate::common::result(&command.output().unwrap());
+            let (code, out, err) = result(&command.output().unwrap());
             assert_eq!(code, 2, "{words:?} {value} {out}{err}");
             assert!(err.contains(&format!("'{value}' for DRY_RUN")), "{words:?} {err}");
         }
@@ -238,20 +225,9 @@ fn dry_run_prints_a_notice_first_and_writes_nothing() {
 }
 
 #[test]
-fn json_output_is_printed_in_every_case() {
-    let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
-    let (code, report) = sim.json(&["apply", "-o", "json"]);
-    assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")));
-    for word in ["status", "resume", "abort"] {
-        let (code, status) = sim.json(&[word, "-o", "json"]);
-        assert_eq!((code, &status["runs"]), (0, &Value::Array(Vec::new())), "{word}: {status}");
-    }
-}
-
-#[test]
 fn invalid_kubeconfig_is_named_and_never_quoted() {
     let sim = Sim::wedged();
-    let file = sim.folder.path().join("broken");
+    let file = sim.0.home.path().join("broken");
     for broken in ["{token: \"CANARY\n", "{token: [CANARY]}\n", "\n    token: CANARY: b\n"] {
         std::fs::write(&file, format!("users:\n- name: u\n  user: {broken}")).unwrap();
         for words in [&["detect"][..], &["plan"], &["status"], &["resume", "--yes"], &["abort"]] {
@@ -266,18 +242,8 @@ fn invalid_kubeconfig_is_named_and_never_quoted() {
 }
 
 #[test]
-fn healthy_pool_is_not_changed() {
-    let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
-    let (code, out, err) = sim.run(&["detect"]);
-    assert_eq!(code, 0, "{out}{err}");
-    let (code, _, err) = sim.run(&["apply"]);
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("nothing to do"), "{err}");
-}
-
-#[test]
 fn recent_operation_is_reported_without_a_prompt() {
-    let sim = Sim::start(&["--scenario", "young-operation", "--kube-port", "0"]);
+    let sim = Sim(Lab::fast("young-operation"));
     let (_, report) = sim.json(&["detect", "--pool", "system", "-o", "json"]);
     assert_eq!(report["pools"][0]["operation"]["isTooRecent"], true, "{report:#}");
     for words in [&["apply"][..], &["--pipeline"]] {
@@ -294,7 +260,7 @@ fn recent_operation_is_reported_without_a_prompt() {
 fn blocked_run_is_reported_before_the_prompt() {
     let sim = Sim::wedged();
     // Signatures of another defect: failed writes and network interfaces do not count.
-    let file = sim.folder.path().join("other.yaml");
+    let file = sim.0.home.path().join("other.yaml");
     let list =
         "schema: mooring.signatures/v1\nsignatures:\n- {name: other, errors: [{code: Other}]}\n";
     std::fs::write(&file, list).unwrap();
@@ -491,7 +457,7 @@ fn second_signal_stops_during_a_call_and_loses_nothing() {
     let scenario = scenarios.path().join("silent.yaml");
     let wedged = include_str!("../../../../lab/simulator/scenarios/wedged-system-pool.yaml");
     std::fs::write(&scenario, format!("{wedged}{HANGING_CREATE}")).unwrap();
-    let sim = Sim::start(&["--scenario", scenario.to_str().unwrap(), "--kube-port", "0"]);
+    let sim = Sim(Lab::fast(scenario.to_str().unwrap()));
     let hash = sim.hash();
     let words = ["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
     let mut child = sim.command(&words).spawn().unwrap();
@@ -515,43 +481,4 @@ fn second_signal_stops_during_a_call_and_loses_nothing() {
     assert_eq!(code, 0, "{err}");
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["runs"][0]["state"], "repaired");
-}
-
-#[test]
-fn pipeline_repairs_in_one_step_then_has_nothing_to_do() {
-    let sim = Sim::wedged();
-    let step = |dry: bool| {
-        let mut command = sim.command(&["--pipeline"]);
-        if dry {
-            command.env("DRY_RUN", " Yes ");
-        }
-        wait(command.spawn().unwrap())
-    };
-    let (code, out, err) = step(true);
-    assert_eq!(code, 0, "{err}");
-    assert!(out.contains("delete-pool"), "a plan: {out}");
-    let (code, out, err) = step(false);
-    assert_eq!(code, 0, "{err}");
-    assert!(out.contains("was rebuilt in "), "{out}");
-    let (code, _, err) = step(false);
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("nothing to do"), "{err}");
-    let (code, _, err) =
-        wait(sim.command(&["--pipeline"]).env_remove("CLUSTER_NAME").spawn().unwrap());
-    assert_eq!(code, 1);
-    assert!(err.contains("CLUSTER_NAME"), "{err}");
-}
-
-#[test]
-fn repair_help_covers_all_steps() {
-    let run = |words: &[&str]| -> Output {
-        Command::new(env!("CARGO_BIN_EXE_mooring")).arg("repair").args(words).output().unwrap()
-    };
-    let help = run(&["--help"]);
-    let text = String::from_utf8_lossy(&help.stdout).into_owned();
-    for word in ["detect", "plan-hash", "--pipeline", "resume", "Exit codes"] {
-        assert!(text.contains(word), "{text}");
-    }
-    assert_eq!(run(&["apply", "--yes"]).status.code(), Some(2), "--yes needs a hash");
-    assert_eq!(run(&[]).status.code(), Some(2));
 }

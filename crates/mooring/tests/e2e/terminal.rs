@@ -7,59 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::common::{Lab, Terminal, golden, result, wait};
 use serde_json::Value;
-use tempfile::TempDir;
-
-use crate::common::{Terminal, golden, result, wait};
 
 const TIMEOUT: Duration = Duration::from_mins(4);
 
-struct Sim {
-    running: crate::common::Sim,
-    environment: Vec<(String, String)>,
-    _folder: TempDir,
-}
-
-impl Sim {
-    fn start(scenario: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().join("sim");
-        let words = ["--speed", "600", "--kube-port", "0", "--scenario", scenario];
-        let running = crate::common::Sim::start(&state, &words);
-        let environment = running.environment();
-        Self { running, environment, _folder: folder }
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = crate::common::mooring();
-        command.args(words).envs(self.environment.iter().cloned());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> (i32, String, String) {
-        result(&wait(self.command(words).spawn().unwrap(), TIMEOUT))
-    }
-
-    fn json(&self, words: &[&str]) -> Value {
-        let (_, out, err) = self.run(words);
-        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}"))
-    }
-
-    /// Starts a run in the background.
-    fn apply(&self) -> Child {
-        let plan = self.json(&["repair", "plan", "-o", "json"]);
-        let hash = plan["hash"].as_str().unwrap();
-        let words = ["repair", "apply", "--poll", "1", "--yes", "--plan-hash", hash];
-        self.command(&words).spawn().unwrap()
-    }
-
-    /// Returns the writes that Azure received.
-    fn writes(&self) -> usize {
-        let trace = self.running.admin("GET /admin/trace", "");
-        let is_write = |line: &&str| ["PUT ", "DELETE "].iter().any(|one| line.contains(one));
-        trace.lines().filter(is_write).count()
-    }
+/// Starts a run in the background.
+fn apply(lab: &Lab) -> Child {
+    let hash = lab.hash(&["repair", "plan"]);
+    let words = ["repair", "apply", "--poll", "1", "--yes", "--plan-hash", &hash];
+    lab.command(&words).spawn().unwrap()
 }
 
 fn signal(id: u32, which: &str) {
@@ -68,12 +25,12 @@ fn signal(id: u32, which: &str) {
 
 #[test]
 fn repair_is_confirmed_on_a_terminal_only() {
-    let sim = Sim::start("wedged-system-pool");
-    let cluster = sim.running.variable("CLUSTER_NAME");
+    let lab = Lab::fast("wedged-system-pool");
+    let cluster = lab.sim.variable("CLUSTER_NAME");
     let name = format!("{cluster}/system");
     // Ctrl-D is the end of input.
     for keys in ["system\n", "another/system\n", "\u{4}", "\n"] {
-        let mut terminal = Terminal::start(&mut sim.command(&["repair", "apply"]), 80);
+        let mut terminal = Terminal::start(&mut lab.command(&["repair", "apply"]), 80);
         terminal.wait_for(&format!("Type {name} to continue: "));
         for word in [
             "This rebuilds pool system (",
@@ -95,14 +52,14 @@ fn repair_is_confirmed_on_a_terminal_only() {
         assert!(shown.contains("nothing was changed"), "{shown}");
     }
     // A pipe cannot confirm, even with the correct name.
-    let mut piped = sim.command(&["repair", "apply"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut piped = lab.command(&["repair", "apply"]).stdin(Stdio::piped()).spawn().unwrap();
     let _ = piped.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes());
     let (code, _, err) = result(&wait(piped, TIMEOUT));
     assert!(code == 4 && err.contains("only a terminal can confirm"), "{err}");
-    assert_eq!(sim.writes(), 0);
-    assert_eq!(sim.json(&["repair", "status", "-o", "json"])["runs"], Value::Array(Vec::new()));
+    assert_eq!(lab.writes(), Vec::<String>::new());
+    assert_eq!(lab.json(&["repair", "status"]).1["runs"], Value::Array(Vec::new()));
 
-    let mut terminal = Terminal::start(&mut sim.command(&["repair", "apply", "--poll", "1"]), 80);
+    let mut terminal = Terminal::start(&mut lab.command(&["repair", "apply", "--poll", "1"]), 80);
     terminal.wait_for("to continue: ");
     terminal.type_keys(&format!("{name}\n"));
     terminal.wait_for("was rebuilt in ");
@@ -125,47 +82,12 @@ fn assert_fits(shown: &str, columns: usize) {
 }
 
 #[test]
-fn screens_fit_the_terminal_and_pipes_are_plain() {
-    let sim = Sim::start("wedged-system-pool");
-    for words in [
-        &["repair", "detect"][..],
-        &["repair", "detect", "--pool", "system"],
-        &["repair", "plan"],
-        &["repair", "status"],
-        &["finalizers", "plan"],
-        &["finalizers", "status"],
-    ] {
-        for columns in [80, 120] {
-            // Messages of a slow read are erased.
-            let (_, raw) = Terminal::start(&mut sim.command(words), columns).end_both();
-            let shown = golden::plain(&golden::settle(&raw));
-            assert!(!shown.trim().is_empty(), "{words:?}");
-            assert_fits(&shown, columns.into());
-        }
-        let (_, out, err) = sim.run(words);
-        assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "{out}{err}");
-        let mut ascii = sim.command(words);
-        let (_, out, _) = result(&wait(ascii.env("LC_ALL", "C").spawn().unwrap(), TIMEOUT));
-        assert!(out.is_ascii(), "{out}");
-        let plain = Terminal::start(sim.command(words).env("NO_COLOR", "1"), 80);
-        let shown = golden::settle(&plain.end_both().1);
-        assert!(!shown.contains('\u{1b}'), "{shown}");
-    }
-    let (code, out, _) = sim.run(&["repair", "detect"]);
-    let first = out.lines().next().unwrap();
-    assert_eq!(code, 1);
-    assert!(first.starts_with("✗ Pool system of ") && first.contains(" is wedged: "), "{out}");
-    assert!(out.contains("not wedged"), "the other pools: {out}");
-    assert_eq!(sim.run(&["repair", "detect", "--exit-zero"]).0, 0);
-}
-
-#[test]
 fn watch_redraws_a_terminal_and_ends_with_q() {
-    let sim = Sim::start("wedged-system-pool");
-    let mut status = sim.command(&["repair", "status", "-w"]);
+    let lab = Lab::fast("wedged-system-pool");
+    let mut status = lab.command(&["repair", "status", "-w"]);
     let mut watch = Terminal::start(&mut status, 80);
     watch.wait_for("No runs found");
-    let run = sim.apply();
+    let run = apply(&lab);
     watch.wait_for("running");
     watch.wait_for("`abort` rolls it back");
     watch.wait_for("only `resume` continues");
@@ -177,7 +99,7 @@ fn watch_redraws_a_terminal_and_ends_with_q() {
     let (code, shown) = watch.end();
     assert_eq!(code, 0, "{shown}");
     assert!(shown.trim_end().lines().last().unwrap().contains("repaired"), "{shown}");
-    let mut watch = Terminal::start(&mut sim.command(&["repair", "status", "-w"]), 80);
+    let mut watch = Terminal::start(&mut lab.command(&["repair", "status", "-w"]), 80);
     watch.wait_for("repaired");
     signal(watch.id(), "-INT");
     assert_eq!(watch.end().0, 130);
@@ -185,13 +107,13 @@ fn watch_redraws_a_terminal_and_ends_with_q() {
 
 #[test]
 fn watch_in_a_pipe_survives_a_restart_of_the_api_server() {
-    let sim = Sim::start("wedged-system-pool");
+    let lab = Lab::fast("wedged-system-pool");
     let spawn = |words: &[&str]| {
-        let mut child = sim.command(words).spawn().unwrap();
+        let mut child = lab.command(words).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         (child, out)
     };
-    let run = sim.apply();
+    let run = apply(&lab);
     let (mut rows, mut lines) = spawn(&["repair", "status", "-w"]);
     let (mut json, mut documents) = spawn(&["repair", "status", "-w", "-o", "json"]);
     let (code, _, err) = result(&wait(run, TIMEOUT));
@@ -211,7 +133,7 @@ fn watch_in_a_pipe_survives_a_restart_of_the_api_server() {
     assert!(table.iter().all(|line| !line.contains('\u{1b}')), "{table:?}");
 
     // The API server is away, and comes back.
-    let proxy = Proxy::start(&sim);
+    let proxy = Proxy::start(&lab);
     let config = proxy.config.path().to_str().unwrap();
     let (mut away, mut lines) = spawn(&["repair", "status", "-w", "--kubeconfig", config]);
     assert!(lines.any(|line| line.contains("repaired")));
@@ -244,10 +166,10 @@ fn frames(raw: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn status_watch_survives_an_api_server_restart_and_a_resize() {
-    let sim = Sim::start("oras-missing");
-    let proxy = Proxy::start(&sim);
+    let lab = Lab::fast("oras-missing");
+    let proxy = Proxy::start(&lab);
     let config = proxy.config.path().to_str().unwrap();
-    let mut command = sim.command(&["status", "-w", "--kubeconfig", config, "--azure", "never"]);
+    let mut command = lab.command(&["status", "-w", "--kubeconfig", config, "--azure", "never"]);
     let mut watch = Terminal::start(&mut command, 120);
     watch.wait_for("USUAL JOIN");
     proxy.set_up(false);
@@ -294,8 +216,8 @@ struct Proxy {
 }
 
 impl Proxy {
-    fn start(sim: &Sim) -> Self {
-        let file = sim.running.variable("KUBECONFIG");
+    fn start(lab: &Lab) -> Self {
+        let file = lab.sim.variable("KUBECONFIG");
         let mut config: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let server = &mut config["clusters"][0]["cluster"]["server"];
         let upstream = server.as_str().unwrap().trim_end_matches('/').rsplit(':').next().unwrap();

@@ -5,9 +5,8 @@ use std::process::{Output, Stdio};
 use mooring_testbed::schema::validate;
 use serde_json::Value;
 
-use crate::common::pty::Terminal;
 use crate::common::schema::assert_valid;
-use crate::common::{mooring, result, text};
+use crate::common::{Terminal, mooring, result, text};
 
 fn run(args: &[&str]) -> Output {
     mooring().args(args).stdin(Stdio::null()).output().unwrap()
@@ -24,11 +23,10 @@ fn document(args: &[&str]) -> Value {
 #[test]
 fn reading_from_a_terminal_is_announced() {
     for args in [&["explain"] as &[&str], &["explain", "-"]] {
-        let mut terminal = Terminal::new(80);
-        let child = terminal.spawn(mooring().args(args).env("LANG", "C.UTF-8"));
-        terminal.type_text("oras: command not found\n\u{4}");
-        let (code, output) = terminal.finish(child);
-        assert_eq!(code, Some(0), "{output}");
+        let mut terminal = Terminal::start(mooring().args(args), 80);
+        terminal.type_keys("oras: command not found\n\u{4}");
+        let (code, output) = terminal.end();
+        assert_eq!(code, 0, "{output}");
         assert!(output.contains("Reading from the terminal"), "{output}");
         assert!(output.contains("Ctrl-D"), "{output}");
     }

@@ -197,46 +197,27 @@ mod slow {
         assert!(rest.contains("\"NodeClaim\":\"default-bad1\""), "{rest}");
     }
 
+    /// Golden files have its screens.
     #[test]
-    fn why_finds_nodeclaims_nodes_pools_and_instances() {
+    fn every_name_of_a_node_gives_the_same_answer() {
         let state = tempfile::tempdir().unwrap();
         let sim = simulate(state.path());
-        // Every name of a node gives the same facts.
         let json = |words: &[&str]| -> (Option<i32>, Value) {
             let output = run(&sim, &[&["why"], words, &["-o", "json"]].concat());
             let document = serde_json::from_slice(&output.stdout)
                 .unwrap_or_else(|_| panic!("{words:?}: {}", text(&output.stderr)));
             assert_valid(&document);
-            assert_eq!(document["schema"], "mooring.why/v1");
             (output.status.code(), document)
         };
         let expected = json(&["default-bad1"]).1;
-        for what in ["default-bad1", "aks-default-bad1", "default/default-bad1"] {
-            let output = run(&sim, &["why", what]);
-            let shown = text(&output.stdout);
-            assert_eq!(output.status.code(), Some(1), "{what}: {shown} {}", text(&output.stderr));
-            assert!(
-                shown.starts_with(
-                    "✗ default-bad1 did not join demo: oras is missing on the image.\n"
-                ),
-                "{shown}"
-            );
-            for line in [
-                "  cause     OrasBinaryMissing, 232 ERR_ORAS_BINARY_NOT_FOUND (reported as 211)\n",
-                "  where     NodePool default, node aks-default-bad1, image 202601.27.0, ",
-                "  like it   4 more nodes with this image; no node with other images\n",
-                "  next      mooring explain 232 --image 202601.27.0\n",
-                "            mooring why default\n",
-            ] {
-                assert!(shown.contains(line), "{line}: {shown}");
-            }
+        let diagnosis = &expected["diagnoses"][0];
+        assert_eq!(
+            (&diagnosis["code"], &diagnosis["os"], &diagnosis["cause"], &diagnosis["owner"]),
+            (&232.into(), &"linux".into(), &"OrasBinaryMissing".into(), &"image".into()),
+        );
+        for what in ["aks-default-bad1", "default/default-bad1"] {
             let (code, shown) = json(&[what]);
             assert_eq!((code, &shown["nodes"]), (Some(1), &expected["nodes"]), "{what}");
-            let diagnosis = &shown["diagnoses"][0];
-            assert_eq!(
-                (&diagnosis["code"], &diagnosis["os"], &diagnosis["cause"], &diagnosis["owner"]),
-                (&232.into(), &"linux".into(), &"OrasBinaryMissing".into(), &"image".into()),
-            );
         }
         for what in ["default-good1", "aks-default-good1", "system/0"] {
             let (code, shown) = json(&[what]);
@@ -252,40 +233,14 @@ mod slow {
         for words in [&["default"][..], &[]] {
             let (code, shown) = json(words);
             let groups = shown["diagnoses"].as_array().unwrap();
-            assert_eq!(
-                (code, groups.len(), &groups[0]["failed"]),
-                (Some(1), 1, &5.into()),
-                "{shown}"
-            );
+            let failed = &groups[0]["failed"];
+            assert_eq!((code, groups.len(), failed), (Some(1), 1, &5.into()), "{shown}");
             assert_eq!((&shown["failed"], &shown["joining"]), (&5.into(), &0.into()), "{shown}");
         }
-        let pool = text(&run(&sim, &["why", "default"]).stdout);
-        assert!(pool.starts_with("✗ Pool default of demo: 5+ nodes failed since "), "{pool}");
-        assert!(
-            pool.contains(" 5  nodes: oras is missing on the image  OrasBinaryMissing\n"),
-            "{pool}"
-        );
-        assert!(pool.contains("do first  Keep running nodes on their image"), "{pool}");
-        assert!(!pool.contains("rollback") && !pool.contains("Use image"), "{pool}");
-        let wide = text(&run(&sim, &["why", "default", "-o", "wide"]).stdout);
-        let names =
-            |text: &str| (1..=5).filter(|n| text.contains(&format!("default-bad{n}  "))).count();
-        assert_eq!((names(&wide), names(&pool)), (5, 0), "{wide}{pool}");
         let listed = text(&run(&sim, &["why", "-o", "name"]).stdout);
-        assert_eq!(
-            listed
-                .lines()
-                .filter(|line| line.starts_with("nodeclaim.karpenter.sh/default-bad"))
-                .count(),
-            5
-        );
+        let is_failed = |line: &&str| line.starts_with("nodeclaim.karpenter.sh/default-bad");
+        assert_eq!(listed.lines().filter(is_failed).count(), 5, "{listed}");
         let markdown = text(&run(&sim, &["why", "default", "-o", "markdown"]).stdout);
         assert!(markdown.contains("- **5 × OrasBinaryMissing**: oras is missing"), "{markdown}");
-        let missing = run(&sim, &["why", "defalt"]);
-        assert_eq!(missing.status.code(), Some(2));
-        assert_eq!(
-            text(&missing.stderr),
-            "error: nothing in demo is called `defalt`, now or in the failure record\nhint: did you mean `default` (NodePool)?   mooring why default\n"
-        );
     }
 }

@@ -19,6 +19,8 @@ const WITHOUT_CLUSTER: &[Case<'_>] = &[
     (&["explain", "211"], "mooring.explain/v1"),
     (&["explain", "OrasBinaryMissing"], "mooring.explain/v1"),
     (&["explain", "quota exceeded: 0 of 8 cores left"], "mooring.explain/v1"),
+    (&["explain", "/dev/null"], "mooring.explain/v1"),
+    (&["explain", "0"], "mooring.explain/v1"),
     (&["codes", "list", "--all"], "mooring.codes/v1"),
     (&["codes", "show", "211"], "mooring.codes/v1"),
     (&["codes", "search", "oras"], "mooring.codes/v1"),

@@ -414,14 +414,6 @@ mod slow {
     fn wedged_pool() {
         let fixture = Fixture::start("wedged-system-pool");
         fixture.check(1, &[&["repair", "detect"], &["repair", "detect", "--pool", "system"]]);
-        let (code, out, err) = fixture.run(&[], &["status"]);
-        assert_eq!(code, 1, "{out}{err}");
-        assert!(
-            out.contains("✗ AKS pool system has 2 of 3 nodes, and its state in Azure is "),
-            "{out}"
-        );
-        assert!(out.contains(" 2/3 ") && out.contains("✗ degraded"), "{out}");
-        assert!(out.contains("mooring repair detect --pool system "), "{out}");
         fixture
             .check(0, &[&["repair", "detect", "--exit-zero"], &["repair", "apply", "--dry-run"]]);
         // Without a terminal; another plan; another cluster.

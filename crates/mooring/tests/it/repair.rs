@@ -2,43 +2,25 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{Sim, Terminal, mooring, result, wait, without_progress};
+use crate::common::{Lab, Terminal, end, mooring, result, without_progress};
 
-const TIMEOUT: Duration = Duration::from_mins(2);
-
-struct Fixture {
-    sim: Sim,
-    folder: tempfile::TempDir,
-}
+struct Fixture(Lab);
 
 impl Fixture {
     fn start(scenario: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let words = ["--scenario", scenario, "--kube-port", "0", "--speed", "600"];
-        let sim = Sim::start(&folder.path().join("sim"), &words);
-        Self { sim, folder }
+        Self(Lab::fast(scenario))
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.mooring();
-        command.arg("repair").args(words);
-        command
-    }
-
-    fn mooring(&self) -> Command {
-        let mut command = mooring();
-        command.env_clear().envs(self.sim.environment()).env("HOME", self.folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        self.0.command(&[&["repair"], words].concat())
     }
 
     /// Returns stdout and stderr of a command with this exit code.
     fn run(&self, code: i32, words: &[&str]) -> (String, String) {
-        let (ended, out, err) = result(&wait(self.command(words).spawn().unwrap(), TIMEOUT));
+        let (ended, out, err) = end(&mut self.command(words));
         assert_eq!(ended, code, "{words:?}\n{out}{err}");
         (out, err)
     }
@@ -101,18 +83,6 @@ fn piped(fixture: &Fixture, words: &[&str]) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn pipeline_does_nothing_on_a_healthy_pool() {
-    let fixture = Fixture::start("healthy");
-    for words in [&["--pipeline"][..], &["--pipeline", "--dry-run"]] {
-        let (out, err) = fixture.run(0, words);
-        assert!(err.ends_with("\nnothing to do\n"), "{err}");
-        assert_eq!(out, "");
-    }
-    let report = fixture.json(0, &["apply"]);
-    assert_eq!(report["verdict"], "healthy", "{report}");
-}
-
-#[test]
 fn pipeline_shows_the_plan_of_a_wedged_pool_in_a_dry_run() {
     let fixture = Fixture::start("wedged-system-pool");
     let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
@@ -120,13 +90,12 @@ fn pipeline_shows_the_plan_of_a_wedged_pool_in_a_dry_run() {
     assert!(!err.contains("unfinished") && !err.contains("nothing to do"), "{err}");
     assert!(out.contains("mooring repair apply --pool system   prompts for demo/system"), "{out}");
     // A check of the verdict fails: signatures of another defect.
-    let file = fixture.folder.path().join("other.yaml");
+    let file = fixture.0.home.path().join("other.yaml");
     let list =
         "schema: mooring.signatures/v1\nsignatures:\n- {name: other, errors: [{code: Other}]}\n";
     std::fs::write(&file, list).unwrap();
     let mut command = fixture.command(&["--pipeline", "--dry-run"]);
-    let output = wait(command.env("MOORING_SIGNATURES", &file).spawn().unwrap(), TIMEOUT);
-    let (code, _, err) = result(&output);
+    let (code, _, err) = end(command.env("MOORING_SIGNATURES", &file));
     let (_, warning) = err.split_once("\nwarning: ").unwrap();
     assert!(code == 0 && warning.starts_with("failing-writes did not pass: 0 writes to "), "{err}");
     assert!(warning.contains(" failed with Other in the last 360m, "), "{err}");
@@ -250,9 +219,7 @@ mod slow {
         assert!(err.ends_with("is unfinished and would be continued\n"), "{err}");
         assert_eq!(out, "");
 
-        let mut command = fixture.mooring();
-        let command = command.args(["status", "--azure", "never"]);
-        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+        let (code, out, err) = fixture.0.run(&["status", "--azure", "never"]);
         assert_eq!(code, 1, "{out}{err}");
         assert!(out.contains("✗ The repair of pool system was stopped: step 4 of 16, "), "{out}");
         assert!(out.contains("mooring repair status --pool system "), "{out}");
