@@ -171,7 +171,7 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::KarpenterOptions {
         // The scenario needs a failing extension, which the default mode does not have.
         mode: karpenter::ProvisionMode::Vm,
         bootstraps: bootstraps.collect(),
-        linger_seconds: 4,
+        linger_seconds: 3,
         ..karpenter::KarpenterOptions::default()
     }
 }

@@ -105,8 +105,8 @@ fn default_scenario_passes_and_leaves_only_a_report() {
         "image 202601.27.0: 5 failed",
         "ERR_ORAS_BINARY_NOT_FOUND",
         "ImageFailsBootstrap",
-        "kill -9 in the middle of create-temporary",
-        "pool system is repaired after one kill -9",
+        "16/16 reconcile-cluster cluster is Succeeded",
+        "pool system is repaired",
         "mooring-demo.html",
     ] {
         assert!(shown.contains(expected), "{expected} in\n{shown}");
