@@ -155,6 +155,7 @@ fn read_module(file: &Path, module: &mut Module, sources: &mut BTreeMap<Module, 
         if let Item::Mod(item) = item
             && item.content.is_none()
             && !is_test(&item.attrs)
+            && !item.attrs.iter().any(|attribute| attribute.path().is_ident("path"))
         {
             let name = item.ident.to_string();
             let places = [folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")];
