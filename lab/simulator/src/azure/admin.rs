@@ -101,6 +101,12 @@ impl Azure {
         true
     }
 
+    pub fn unwedge(&mut self, pool: &str, now: Timestamp) -> bool {
+        let Some(vmss) = self.state.vmss_id(pool) else { return false };
+        self.state.unwedge(&vmss, now);
+        true
+    }
+
     /// Returns false if the resource does not exist.
     pub fn set_state(&mut self, id: &str, state: &str) -> bool {
         self.state.set_state(id, state);

@@ -34,6 +34,16 @@ impl AzureState {
         }
     }
 
+    pub(crate) fn unwedge(&mut self, vmss: &str, now: Timestamp) {
+        let key = vmss.to_lowercase();
+        if self.wedges.remove(&key).is_none() {
+            return;
+        }
+        self.events
+            .forget(|event| matches!(event, ScheduledEvent::WedgeRetries { vmss } if *vmss == key));
+        self.write_vmss(&key, now);
+    }
+
     pub(crate) fn is_wedged(&self, vmss: &str) -> bool {
         self.wedges.contains_key(&vmss.to_lowercase())
     }
