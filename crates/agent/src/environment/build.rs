@@ -4,8 +4,7 @@ use mooring_codes::Date;
 use mooring_contract::NodeConfig;
 
 use crate::environment::{
-    ContainerdLayout, Environment, GpuImages, Note, command, config, containerd, corefile, gpu,
-    kubelet,
+    ContainerdLayout, Environment, GpuImages, command, config, containerd, corefile, gpu, kubelet,
 };
 
 /// An environment, and what is worth a line in the log.
@@ -13,7 +12,7 @@ use crate::environment::{
 pub struct Built {
     pub environment: Environment,
     /// Messages that the upstream Go agent logs at INFO.
-    pub notes: Vec<Note>,
+    pub notes: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

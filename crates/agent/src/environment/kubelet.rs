@@ -1,7 +1,6 @@
 //! Flags, labels and config file of the kubelet, and kernel parameters.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use mooring_contract::NodeConfig;
 use mooring_contract::node_config::{KubeletConfig, KubeletDisk, OrUnset as _, SysctlConfig};
@@ -60,47 +59,14 @@ const RESERVED_PORT: i64 = 65_330;
 
 const PORT_RANGE: &str = "net.ipv4.ip_local_port_range";
 
-pub(super) fn sysctl(config: &NodeConfig, out: &mut Environment) -> Option<Note> {
+pub(super) fn sysctl(config: &NodeConfig, out: &mut Environment) -> Option<String> {
     let (content, note) = file(config.custom_linux_os_config.or_unset().sysctl_config.or_unset());
     out.file("SYSCTL_CONTENT", &content);
     note
 }
 
-/// Something worth a line in the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Note {
-    /// A pair of ports that is not a range; it is passed on unchanged.
-    LocalPortRange { range: String, fault: PortRangeFault },
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::LocalPortRange { range, fault } = self;
-        write!(f, "{PORT_RANGE} `{}` is passed on as it is, but {fault}", identifier(range))
-    }
-}
-
-/// The reason why a pair of ports is not a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PortRangeFault {
-    NotANumber,
-    NotPositive,
-    NotAscending,
-}
-
-impl fmt::Display for PortRangeFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotANumber => "a port in it is not a number",
-            Self::NotPositive => "a port in it is not positive",
-            Self::NotAscending => "its second port is not above its first",
-        })
-    }
-}
-
 /// The file: `key=value` by key, a line end after each.
-fn file(sysctl: &SysctlConfig) -> (String, Option<Note>) {
+fn file(sysctl: &SysctlConfig) -> (String, Option<String>) {
     let set =
         settings(sysctl).into_iter().filter_map(|(key, value)| Some((key, value?.to_string())));
     let mut lines: BTreeMap<&str, String> = set.collect();
@@ -112,7 +78,10 @@ fn file(sysctl: &SysctlConfig) -> (String, Option<Note>) {
                 lines.insert("net.ipv4.ip_local_reserved_ports", RESERVED_PORT.to_string());
             }
             Ok(_) => {}
-            Err(fault) => note = Some(Note::LocalPortRange { range: range.clone(), fault }),
+            Err(fault) => {
+                let range = identifier(range);
+                note = Some(format!("{PORT_RANGE} `{range}` is passed on as it is, but {fault}"));
+            }
         }
     }
     let lines: Vec<String> = lines.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
@@ -157,19 +126,19 @@ fn settings(sysctl: &SysctlConfig) -> [(&'static str, Option<i32>); 30] {
 }
 
 /// Returns the last port of a range; `None` if the text is not a pair, which upstream ignores.
-fn last_port(range: &str) -> Result<Option<i64>, PortRangeFault> {
+fn last_port(range: &str) -> Result<Option<i64>, &'static str> {
     let mut words = range.split(' ');
     let (Some(first), Some(last), None) = (words.next(), words.next(), words.next()) else {
         return Ok(None);
     };
     // Like Go, `parse` takes a sign, leading zeros and 64 bits, and nothing else.
     let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) else {
-        return Err(PortRangeFault::NotANumber);
+        return Err("a port in it is not a number");
     };
     if first <= 0 || last <= 0 {
-        Err(PortRangeFault::NotPositive)
+        Err("a port in it is not positive")
     } else if first >= last {
-        Err(PortRangeFault::NotAscending)
+        Err("its second port is not above its first")
     } else {
         Ok(Some(last))
     }
@@ -222,7 +191,6 @@ mod tests {
 
     #[test]
     fn a_range_is_two_ascending_positive_numbers() {
-        use PortRangeFault::{NotANumber, NotAscending, NotPositive};
         for (range, expected) in [
             ("80 90", Ok(Some(90))),
             ("+080 0090", Ok(Some(90))),
@@ -234,20 +202,23 @@ mod tests {
             ("80 90 ", Ok(None)),
             ("80 90 100", Ok(None)),
             ("80\t90", Ok(None)),
-            ("80 ", Err(NotANumber)),
-            ("abc def", Err(NotANumber)),
-            ("80 90\n", Err(NotANumber)),
-            ("1_0 90", Err(NotANumber)),
-            ("0x10 90", Err(NotANumber)),
-            ("1 99999999999999999999", Err(NotANumber)),
-            ("+ 5", Err(NotANumber)),
-            ("-1 80", Err(NotPositive)),
-            ("0 80", Err(NotPositive)),
-            ("80 -5", Err(NotPositive)),
-            ("110 90", Err(NotAscending)),
-            ("80 80", Err(NotAscending)),
+            ("80 ", Err("number")),
+            ("abc def", Err("number")),
+            ("80 90\n", Err("number")),
+            ("1_0 90", Err("number")),
+            ("0x10 90", Err("number")),
+            ("1 99999999999999999999", Err("number")),
+            ("+ 5", Err("number")),
+            ("-1 80", Err("positive")),
+            ("0 80", Err("positive")),
+            ("80 -5", Err("positive")),
+            ("110 90", Err("above")),
+            ("80 80", Err("above")),
         ] {
-            assert_eq!(last_port(range), expected, "{range:?}");
+            match (last_port(range), expected) {
+                (Err(fault), Err(word)) => assert!(fault.contains(word), "{range:?}: {fault}"),
+                (found, expected) => assert_eq!(found, expected, "{range:?}"),
+            }
         }
     }
 
@@ -271,11 +242,14 @@ mod tests {
 
     #[test]
     fn note_contains_the_fault_and_the_result() {
-        let fault = PortRangeFault::NotAscending;
+        let range = Some("80 80".to_owned());
+        let sysctl = SysctlConfig { net_ipv4_ip_local_port_range: range, ..Default::default() };
         assert_eq!(
-            Note::LocalPortRange { range: "80 80".to_owned(), fault }.to_string(),
-            "net.ipv4.ip_local_port_range `80 80` is passed on as it is, but its second port is \
-             not above its first"
+            file(&sysctl).1.as_deref(),
+            Some(
+                "net.ipv4.ip_local_port_range `80 80` is passed on as it is, but its second port is \
+                 not above its first"
+            )
         );
     }
 }

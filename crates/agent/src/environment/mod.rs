@@ -35,7 +35,6 @@ pub use build::{BuildError, Built, build};
 pub use command::{Root, RootError};
 pub use containerd::ContainerdLayout;
 pub use gpu::{ComponentsError, GpuImage, GpuImages};
-pub use kubelet::{Note, PortRangeFault};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -230,34 +230,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
-/// A variable on which both sides do not agree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    pub name: String,
-    pub kind: DifferenceKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DifferenceKind {
-    OnlyInConfig,
-    OnlyInNbc,
-    Differs,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind {
-            DifferenceKind::OnlyInConfig => "only-in-pc",
-            DifferenceKind::OnlyInNbc => "only-in-nbc",
-            DifferenceKind::Differs => "differs",
-        };
-        write!(f, "{kind}: {}", self.name)
-    }
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConfigComparison {
-    pub differences: Vec<Difference>,
+    /// The variables on which both sides do not agree, and how.
+    pub differences: Vec<String>,
 }
 
 impl ConfigComparison {
@@ -275,8 +251,7 @@ impl ConfigComparison {
         if self.differences.is_empty() {
             return if_equal.to_owned();
         }
-        let list: Vec<String> = self.differences.iter().map(Difference::to_string).collect();
-        format!("env var differences ({}): {}", list.len(), list.join("; "))
+        format!("env var differences ({}): {}", self.differences.len(), self.differences.join("; "))
     }
 }
 
@@ -298,21 +273,19 @@ pub fn compare<'a>(
         .into_iter()
         .filter_map(|name| {
             let kind = difference(name, config.get(name).copied(), nbc.expose(name))?;
-            Some(Difference { name: name.to_owned(), kind })
+            Some(format!("{kind}: {name}"))
         })
         .collect();
     ConfigComparison { differences }
 }
 
-fn difference(name: &str, config: Option<&str>, nbc: Option<&[u8]>) -> Option<DifferenceKind> {
+fn difference(name: &str, config: Option<&str>, nbc: Option<&[u8]>) -> Option<&'static str> {
     match (config, nbc) {
         // Reported even where a difference is expected: upstream does, and tests rely on it.
-        (Some(_), None) => Some(DifferenceKind::OnlyInConfig),
+        (Some(_), None) => Some("only-in-pc"),
         _ if EXPECTED.contains(&name) => None,
-        (None, Some(_)) => Some(DifferenceKind::OnlyInNbc),
-        (Some(config), Some(nbc)) if !is_equal(name, config.as_bytes(), nbc) => {
-            Some(DifferenceKind::Differs)
-        }
+        (None, Some(_)) => Some("only-in-nbc"),
+        (Some(config), Some(nbc)) if !is_equal(name, config.as_bytes(), nbc) => Some("differs"),
         _ => None,
     }
 }

@@ -165,20 +165,11 @@ pub(crate) struct RunningAgent {
     pub(crate) report: Option<String>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum LockResult {
-    Ours(RunningAgent),
-    /// Held by another process; its pid, if recorded.
-    TakenBy(Option<u32>),
-}
-
-/// Acquires the lock of this node and writes the record.
-pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<LockResult> {
+/// Acquires the lock of this node and writes the record; `None` if another process has the lock.
+pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<Option<RunningAgent>> {
     world.create_dir_all(&layout.at(RUN_DIR))?;
     if !world.lock(&layout.at(RUN_LOCK))? {
-        return Ok(LockResult::TakenBy(
-            read_running(world, layout).map(|running| running.agent.pid),
-        ));
+        return Ok(None);
     }
     let pid = world.pid();
     let running = RunningAgent {
@@ -188,7 +179,7 @@ pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<LockRe
         report: None,
     };
     running.write(world, layout)?;
-    Ok(LockResult::Ours(running))
+    Ok(Some(running))
 }
 
 pub(crate) fn read_running(world: &mut dyn World, layout: &Layout) -> Option<RunningAgent> {

@@ -161,7 +161,7 @@ pub(super) fn build(
     let built = environment::build(config, &gpu_images, containerd, image);
     Ok(built.map(|Built { environment, notes }| {
         for note in notes {
-            agent.info(&note.to_string(), &[]);
+            agent.info(&note, &[]);
         }
         environment
     }))

@@ -16,7 +16,7 @@ use crate::hotfix;
 use crate::node::agent::LogValue::{Null, Number, Text};
 use crate::node::agent::{Agent, Task};
 use crate::node::paths::{PREVIOUS_REPORT, REPORT, SCRIPTS_LOG, SENTINEL};
-use crate::node::report::{self, LockResult, RunningAgent};
+use crate::node::report::{self, RunningAgent};
 use crate::provision::command::{Prepared, prepare};
 use crate::provision::output::Output;
 use crate::provision::result::{
@@ -86,9 +86,10 @@ fn finish(agent: &mut Agent<'_>, start: SystemTime, result: Result<(), (&str, u8
 /// anyway: only `provision-wait` needs the record.
 fn claim(agent: &mut Agent<'_>) -> Result<Option<RunningAgent>, String> {
     match report::claim(agent.world, &agent.layout) {
-        Ok(LockResult::Ours(running)) => Ok(Some(running)),
-        Ok(LockResult::TakenBy(pid)) => {
-            let by = pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
+        Ok(Some(running)) => Ok(Some(running)),
+        Ok(None) => {
+            let other = report::read_running(agent.world, &agent.layout);
+            let by = other.map(|other| format!(" (pid {})", other.agent.pid)).unwrap_or_default();
             Err(format!("another provision is already running{by}"))
         }
         Err(error) => {

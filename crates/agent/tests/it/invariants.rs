@@ -22,7 +22,7 @@ fn build(config: &NodeConfig) -> Result<Built, BuildError> {
 fn an_empty_config_has_every_variable_and_upstreams_defaults() {
     let built = build(&NodeConfig::default()).unwrap();
     assert_eq!(built.environment.len(), FIXED);
-    assert_eq!(built.notes, []);
+    assert!(built.notes.is_empty());
     for (name, value) in [
         ("ADMINUSER", "azureuser"),
         ("ARM_RESOURCE_ENDPOINT", "https://management.azure.com/"),
