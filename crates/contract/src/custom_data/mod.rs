@@ -25,27 +25,10 @@
 //! The node config holds secrets, so the rendered document cannot be printed: [`CustomData`] masks
 //! it, and the accessors are named `expose_…`.
 
-mod boundary;
+mod documents;
 mod features;
-mod format;
-
-// The three documents, each as the text around the encoded config.
-mod boothook;
-mod cloud_config;
-mod frame;
-mod ignition;
-mod multipart;
-
-mod node_bootstrap;
 mod rendered;
-mod size;
 
-mod paths;
-
-pub use boundary::Boundary;
-pub use features::{DropReason, DroppedFeature, Features};
-pub use format::{CustomDataForm, UnknownFormat};
-pub use node_bootstrap::NodeBootstrap;
-pub use paths::{CONFIG_PATH, CSE_COMMAND, FEATURES_PATH};
-pub use rendered::CustomData;
-pub use size::{MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge};
+pub use documents::{Boundary, CONFIG_PATH, CSE_COMMAND, FEATURES_PATH};
+pub use features::{CustomDataForm, DropReason, DroppedFeature, Features, UnknownFormat};
+pub use rendered::{CustomData, MAX_BASE64_CHARS, MAX_RAW_BYTES, NodeBootstrap, TooLarge};

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{ParseError, UnknownName, Warning};
-use super::path::{self, Segment};
-use super::schema::Message;
 use crate::json::{
     self, Dialect, Error, MAX_DEPTH, MemberName, Position, PositionCursor, Problem, Reader,
     ValueKind,
 };
+use crate::node_config::error::{self, ParseError, Segment, UnknownName, Warning};
+use crate::node_config::schema::Message;
 
 /// Further warnings are only counted, so that a hostile document cannot fill the memory.
 const MAX_WARNINGS: usize = 100;
@@ -45,7 +44,7 @@ impl<'a> Decoder<'a> {
         // The path ends where the error was found.
         let message = read.map_err(|error| ParseError {
             problem: error.problem,
-            path: path::render(&self.path),
+            path: error::render(&self.path),
             position: Position::of(error.offset, self.input),
         })?;
         Ok((message, self.warnings, self.warnings_dropped))
@@ -205,7 +204,7 @@ impl<'a> Decoder<'a> {
             return;
         }
         let position = self.positions.advance(offset, self.input);
-        self.warnings.push(Warning { what, path: path::render(&self.path), position });
+        self.warnings.push(Warning { what, path: error::render(&self.path), position });
     }
 }
 

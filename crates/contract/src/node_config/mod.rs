@@ -12,17 +12,13 @@
 
 mod decode;
 mod document;
-mod encode;
 mod error;
 mod fields;
 mod messages;
-mod path;
 mod schema;
-mod validate;
 
-pub use document::{MAX_BYTES, Parsed, parse};
-pub use encode::FieldNames;
+pub use document::{ConfigFault, Invalid, MAX_BYTES, Parsed, parse, validate};
 pub use error::{ParseError, UnknownName, Warning};
+pub use fields::FieldNames;
 pub use messages::*;
 pub use schema::{EnumFacts, FieldFacts, Label, MessageFacts, OrUnset};
-pub use validate::{ConfigFault, Invalid, validate};

@@ -3,9 +3,9 @@
 //! A message is declared once, as a struct whose fields carry their protobuf number and JSON name;
 //! parser, serializer, list of secrets and description are generated from it.
 
-use super::decode::Decoder;
-use super::encode::Encoder;
 use crate::json::Error;
+use crate::node_config::decode::Decoder;
+use crate::node_config::fields::Encoder;
 
 /// An optional message; if absent, all of its fields are unset.
 pub trait OrUnset {
@@ -138,7 +138,7 @@ macro_rules! message {
                 }
             }
 
-            fn write_fields(&self, encoder: &mut $crate::node_config::encode::Encoder) {
+            fn write_fields(&self, encoder: &mut $crate::node_config::fields::Encoder) {
                 $( encoder.field(stringify!($field), $json, &self.$field); )+
             }
 
@@ -217,7 +217,7 @@ macro_rules! open_enum {
                 Ok(decoder.enum_number(|name| Self::from_name(name).map(|value| value.0))?.map(Self))
             }
 
-            fn write(&self, encoder: &mut $crate::node_config::encode::Encoder) {
+            fn write(&self, encoder: &mut $crate::node_config::fields::Encoder) {
                 encoder.enum_value(self.name(), self.0);
             }
         }
