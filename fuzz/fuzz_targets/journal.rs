@@ -2,27 +2,26 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mooring_finalizers::workflow::{FinalizerRemoval, RemovalRun as _};
+use mooring_finalizers::workflow::{FinalizerRemoval, times_deleted};
 use mooring_repair::report::RunReport;
-use mooring_repair::workflow::{PoolRepair, RepairRun as _};
-use mooring_workflow::Run;
-use mooring_workflow::Types;
+use mooring_repair::workflow::{PoolRepair, deletion, losses_with_abort};
+use mooring_workflow::{Run, Workflow};
 use mooring_workflow::journal::{decode, encode};
 
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
     if let Some(run) = read::<PoolRepair>(&text) {
         assert!(run.step().is_none_or(|step| !run.has_done(step)));
-        let _ = (run.step_since(), run.losses_with_abort(), run.deletion().is_some());
+        let _ = (run.step_since(), losses_with_abort(&run), deletion(&run).is_some());
         let _ = RunReport::of(&run).markdown();
     }
     if let Some(run) = read::<FinalizerRemoval>(&text) {
-        let _ = (run.step(), run.step_since(), run.deleted().len());
+        let _ = (run.step(), run.step_since(), times_deleted(&run, ""));
     }
 });
 
 /// Round trip.
-fn read<W: Types>(text: &str) -> Option<Run<W>> {
+fn read<W: Workflow>(text: &str) -> Option<Run<W>> {
     let mut runs = decode::<W>(text).ok()?;
     runs.archive(jiff::Timestamp::UNIX_EPOCH);
     let run = decode::<W>(text).ok()?.last?;

@@ -43,7 +43,7 @@ pub fn running(view: &ClusterView) -> OngoingOperation {
         Ok(true) => "an operation is in progress",
         Err(why) => return OngoingOperation::Unidentified(why),
     };
-    if let Some(Reading::Known(Some(operation))) = &view.latest_operation
+    if let Some(Reading::Known(Some(operation))) = view.latest_operation.get()
         && operation.running()
     {
         return match operation.started {
@@ -63,8 +63,8 @@ pub fn is_running(view: &ClusterView, scope: &OperationScope, operation: &str) -
 }
 
 fn busy(view: &ClusterView) -> Result<bool, String> {
-    let cluster = known(view.cluster.as_ref(), "the cluster", "was")?;
-    let pools = known(view.pools.as_ref(), "pools", "were")?;
+    let cluster = known(view.cluster.get(), "the cluster", "was")?;
+    let pools = known(view.pools.get(), "pools", "were")?;
     Ok(!is_settled(cluster) || pools.iter().any(crate::observation::Pool::busy))
 }
 
@@ -78,8 +78,8 @@ fn known<'a, T>(reading: Option<&'a Reading<T>>, what: &str, verb: &str) -> Resu
 }
 
 fn from_events(view: &ClusterView) -> Result<OngoingOperation, String> {
-    let cluster = view.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is unknown")?;
-    let events = known(view.events.as_ref(), "the activity log", "was")?;
+    let cluster = view.cluster.get().and_then(Reading::known).ok_or("the cluster is unknown")?;
+    let events = known(view.events.get(), "the activity log", "was")?;
     // The service runs one operation at a time: the newest replaced earlier ones.
     let newest = open(cluster, events).pop();
     let (event, scope) = newest.ok_or("the activity log shows no unfinished request")?;
@@ -122,7 +122,7 @@ fn open<'e>(
 /// Returns the deletions of a pool within a day in the activity log, by any client.
 pub fn deletions(view: &ClusterView, pool: &str, now: Timestamp) -> Reading<usize> {
     let unread = || Reading::Failed("was not read".to_owned());
-    let Some(cluster) = view.cluster.as_ref().and_then(Reading::known) else { return unread() };
+    let Some(cluster) = view.cluster.get().and_then(Reading::known) else { return unread() };
     let id = format!("{}/agentPools/{pool}", cluster.id);
     let count = |events: &Vec<ActivityEvent>| {
         let of_pool = events
@@ -137,7 +137,7 @@ pub fn deletions(view: &ClusterView, pool: &str, now: Timestamp) -> Reading<usiz
         let all: BTreeSet<_> = of_pool.map(id_of).collect();
         all.difference(&failed).count()
     };
-    view.events.as_ref().map_or_else(unread, |reading| reading.map(count))
+    view.events.get().map_or_else(unread, |reading| reading.map(count))
 }
 
 /// Returns the scope of an event that changes this cluster.
@@ -157,8 +157,8 @@ fn scope(event: &ActivityEvent, cluster: &str) -> Option<OperationScope> {
 
 /// Returns the time of an abort of the cluster's or pool's operation at or after `since` in the activity log.
 pub fn aborted(view: &ClusterView, pool: &str, since: Timestamp) -> Option<Timestamp> {
-    let cluster = view.cluster.as_ref()?.known()?;
-    let events = view.events.as_ref()?.known()?;
+    let cluster = view.cluster.get()?.known()?;
+    let events = view.events.get()?.known()?;
     let of_pool = format!("{}/agentPools/{pool}", cluster.id);
     let is_abort = |event: &&ActivityEvent| {
         event.operation.to_ascii_lowercase().ends_with("/abort/action")

@@ -5,20 +5,18 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::engine::workflow::Workflow;
-use crate::engine::world::Clock;
-use crate::engine::{RunError, RunOutcome, run};
-use crate::journal::Types;
+use crate::engine::{Clock, Cluster, RunError, RunOutcome, run};
 use crate::journal::{JournalError, MAX_START_BYTES, Run, Runs, encode};
-use crate::live::{Adapter, LiveWorld, Watcher};
+use crate::live::{LiveHost, Watcher};
 use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, acquire};
+use crate::workflow::Workflow;
 
-/// The result of a command: `R` describes a run that stopped, `B` a run that may not start.
+/// The result of a command: `B` describes a run that may not start.
 #[derive(Debug)]
-pub enum CommandResult<R, B> {
-    Stopped(R),
+pub enum CommandResult<B> {
+    Stopped(RunOutcome),
     Nothing(String),
     Refused(B),
     /// Another process holds the run.
@@ -30,7 +28,7 @@ pub enum CommandResult<R, B> {
     NoJournal(String),
 }
 
-impl<R, B> CommandResult<R, B> {
+impl<B> CommandResult<B> {
     #[must_use]
     pub fn failed(error: &StoreError) -> Self {
         match error {
@@ -47,13 +45,13 @@ fn damaged(place: &str, error: &JournalError) -> String {
 }
 
 /// The journal as `status` shows it.
-pub struct JournalStatus<W: Types> {
+pub struct JournalStatus<W: Workflow> {
     pub place: String,
     pub runs: Runs<W>,
     pub lock: Option<Lock>,
 }
 
-impl<W: Types> JournalStatus<W> {
+impl<W: Workflow> JournalStatus<W> {
     /// Reads the journal without acquiring its lock.
     pub async fn read(mut store: RunStore) -> Result<Self, String> {
         let runs = store.load().await.map_err(|error| match error {
@@ -104,12 +102,12 @@ impl Process {
     }
 
     /// Acquires the lock of a journal.
-    pub async fn acquire<W: Workflow, R, B>(
+    pub async fn acquire<W: Workflow, B>(
         &self,
         mut store: RunStore,
         wait: LockWait,
         say: &mut dyn FnMut(&str),
-    ) -> Result<HeldJournal<W>, CommandResult<R, B>> {
+    ) -> Result<HeldJournal<W>, CommandResult<B>> {
         let mut stop = self.stop.clone();
         match acquire(&mut store, &self.owner, wait, &self.clock, &mut stop, say).await {
             Ok((lock, runs)) => Ok(HeldJournal { store, lock, runs }),
@@ -125,12 +123,12 @@ impl Process {
     }
 
     /// Acquires the lock of a journal whose last run can be resumed. Otherwise releases it.
-    pub async fn acquire_unfinished<W: Workflow, R, B>(
+    pub async fn acquire_unfinished<W: Workflow, B>(
         &self,
         store: RunStore,
         wait: LockWait,
         say: &mut dyn FnMut(&str),
-    ) -> Result<(HeldJournal<W>, Run<W>), (CommandResult<R, B>, Runs<W>)> {
+    ) -> Result<(HeldJournal<W>, Run<W>), (CommandResult<B>, Runs<W>)> {
         let journal =
             self.acquire(store, wait, say).await.map_err(|result| (result, Runs::default()))?;
         let nothing = match journal.runs.last.clone() {
@@ -147,10 +145,9 @@ impl Process {
         &self,
         journal: HeldJournal<W>,
         next: Run<W>,
-        terms: &W::Terms,
-        adapter: impl Adapter<W>,
+        mut cluster: impl Cluster<W>,
         watcher: Watcher<'_, W>,
-    ) -> CommandResult<RunOutcome<W>, B> {
+    ) -> CommandResult<B> {
         let HeldJournal { mut store, mut lock, mut runs } = journal;
         let is_new = runs.last.as_ref().is_none_or(|last| last.id != next.id);
         let dropped = if is_new { runs.archive(self.now()) } else { Vec::new() };
@@ -168,19 +165,19 @@ impl Process {
         let (clock, stop) = (Rc::clone(&self.clock), self.stop.clone());
         let gate = lock.gate();
         let past = runs.past;
-        let mut world = LiveWorld { adapter, store, past, gate, clock, stop, watcher };
+        let mut host = LiveHost { store, past, gate, clock, stop, watcher };
         let driven = async {
             for id in dropped {
-                world.store.forget_backups(&id).await;
+                host.store.forget_backups(&id).await;
             }
-            run(&mut world, terms, next).await
+            run(&mut host, &mut cluster, next).await
         };
         let ended = tokio::select! {
             // On the heap: it is large.
             ended = Box::pin(driven) => ended,
             lost = lock.keep() => return CommandResult::Resumable(lost.to_string()),
         };
-        drop(world);
+        drop(host);
         lock.release().await;
         match ended {
             Ok(outcome) => CommandResult::Stopped(outcome),

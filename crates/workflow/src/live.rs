@@ -1,4 +1,4 @@
-//! The world of a command: real services, journal, lock and clock.
+//! The process of a command: its journal, lock, clock and signals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,34 +7,19 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_k8s::Gate;
 use tokio::sync::watch;
 
-use crate::engine::decision::{Decision, Stop};
-use crate::engine::workflow::Workflow;
-use crate::engine::world::{AppendError, Clock, World};
+use crate::engine::{AppendError, Clock, Decision, Host};
 use crate::journal::{Entry, PastRun, Record, Run};
-use crate::model::effect::EffectResult;
 use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{TERM, TIMES};
+use crate::workflow::Workflow;
 
 /// Receives each decision.
 pub type Watcher<'a, W> = Box<dyn FnMut(&Run<W>, &Decision<W>, Timestamp) + 'a>;
 
-/// The services of a workflow.
-#[expect(async_fn_in_trait, reason = "one task drives a run; nothing goes to another thread")]
-pub trait Adapter<W: Workflow> {
-    /// Reads. A failure is a result as well.
-    async fn read(&mut self, query: &W::Query, now: Timestamp) -> W::Answer;
-    async fn perform(&mut self, effect: &W::Effect, now: Timestamp) -> EffectResult;
-    /// Returns the reason why reads are no longer valid.
-    fn halted(&self) -> Option<Stop<W>> {
-        None
-    }
-}
-
-pub(crate) struct LiveWorld<'a, W: Workflow, A> {
-    pub(crate) adapter: A,
+pub(crate) struct LiveHost<'a, W: Workflow> {
     pub(crate) store: RunStore,
-    pub(crate) past: Vec<PastRun<W::Finish>>,
+    pub(crate) past: Vec<PastRun>,
     /// Closes when the lock is not renewed.
     pub(crate) gate: Arc<Gate>,
     pub(crate) clock: Clock,
@@ -42,28 +27,23 @@ pub(crate) struct LiveWorld<'a, W: Workflow, A> {
     pub(crate) watcher: Watcher<'a, W>,
 }
 
-impl<W: Workflow, A: Adapter<W>> World<W> for LiveWorld<'_, W, A> {
+impl<W: Workflow> Host<W> for LiveHost<'_, W> {
     fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
     async fn sleep_until(&mut self, until: Timestamp) {
-        pause(until.duration_since(self.now()), &self.stop).await;
-    }
-
-    async fn read(&mut self, query: &W::Query) -> W::Answer {
-        let now = self.now();
-        self.adapter.read(query, now).await
-    }
-
-    async fn perform(&mut self, effect: &W::Effect) -> EffectResult {
-        let now = self.now();
-        self.adapter.perform(effect, now).await
+        pause(until.duration_since((self.clock)()), &self.stop).await;
     }
 
     async fn append(&mut self, record: &Record<W>, run: &Run<W>) -> Result<(), AppendError> {
         may_write(&self.gate).await?;
-        if let Some(backup) = W::backup(&record.entry) {
+        let backup = match &record.entry {
+            Entry::Intent(effect) => W::backup(effect),
+            Entry::Note(note) => note.backup.as_ref(),
+            _ => None,
+        };
+        if let Some(backup) = backup {
             self.store.back_up(&run.id, backup).await?;
         }
         self.store.save(run, &self.past).await?;
@@ -78,12 +58,8 @@ impl<W: Workflow, A: Adapter<W>> World<W> for LiveWorld<'_, W, A> {
         *self.stop.borrow()
     }
 
-    fn halted(&self) -> Option<Stop<W>> {
-        self.adapter.halted()
-    }
-
     fn progress(&mut self, run: &Run<W>, decision: &Decision<W>) {
-        let now = self.now();
+        let now = (self.clock)();
         (self.watcher)(run, decision, now);
     }
 }

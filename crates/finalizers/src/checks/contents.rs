@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::ids::{NAMESPACE_CONTENTS, missing};
+use super::ids::NAMESPACE_CONTENTS;
 use crate::cluster::contents::{Content, Contents, Standing};
-use crate::cluster::view::{OperatorView, Query};
+use crate::cluster::unreadable::{READ_CONTENTS, missing};
+use crate::cluster::view::OperatorView;
 use crate::operator::settings::Settings;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
@@ -18,13 +19,15 @@ pub(super) fn namespace_contents(
         evidence,
         ..CheckResult::new(NAMESPACE_CONTENTS, outcome, "")
     };
-    if settings.profile.namespace.is_none() || view.namespace == Some(Reading::NotFound) {
+    if settings.profile.namespace.is_none()
+        || matches!(view.namespace.get(), Some(Reading::NotFound))
+    {
         return result(Outcome::Pass, vec!["no namespace is deleted".to_owned()]);
     }
-    if let Some(why) = missing(&Query::Contents, view.contents.as_ref()) {
+    if let Some(why) = missing(READ_CONTENTS, view.contents.get()) {
         return result(Outcome::Unknown, vec![why]);
     }
-    let Some(contents) = view.contents.as_ref().and_then(Reading::known) else {
+    let Some(contents) = view.contents.get().and_then(Reading::known) else {
         return result(Outcome::Unknown, vec!["the contents were not read".to_owned()]);
     };
     let standings = contents.standings(named, Some(&settings.profile));
@@ -55,7 +58,7 @@ pub(crate) fn deleted_with_namespace(
     settings: &Settings,
     named: &BTreeSet<String>,
 ) -> Vec<Content> {
-    let Some(contents) = view.contents.as_ref().and_then(Reading::known) else { return Vec::new() };
+    let Some(contents) = view.contents.get().and_then(Reading::known) else { return Vec::new() };
     let standings = contents.standings(named, Some(&settings.profile));
     let goes = |(one, standing): (&Content, Standing)| match standing {
         Standing::Named => Some(one.clone()),

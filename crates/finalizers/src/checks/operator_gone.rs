@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::ids::{OPERATOR_GONE, missing};
+use super::ids::OPERATOR_GONE;
 use crate::cluster::evidence::OperatorWrites;
 use crate::cluster::managed::{Managed, managed};
 use crate::cluster::observation::{LiveObject, OperatorWorkload};
-use crate::cluster::view::{OperatorView, Query, known};
+use crate::cluster::unreadable::{
+    READ_CONTROLLERS, READ_CRDS, READ_EVENTS, READ_LEASES, READ_WEBHOOKS, missing,
+};
+use crate::cluster::view::{OperatorView, known};
 use crate::operator::settings::Settings;
 use mooring_workflow::screens::ago;
 use mooring_workflow::{CheckResult, Outcome, Reading};
@@ -36,7 +39,7 @@ pub(super) fn operator_gone(
     now: Timestamp,
 ) -> CheckResult {
     let workloads = workloads(view, settings);
-    let runs = known(view.controllers.as_ref()).iter().any(OperatorWorkload::runs);
+    let runs = known(view.controllers.get()).iter().any(OperatorWorkload::runs);
     // Signs of a workload that will be scaled down end with it.
     let explained = runs && settings.scale_down && workloads.outcome == Outcome::Pass;
     let mut pieces = if explained {
@@ -61,11 +64,10 @@ pub(super) fn operator_gone(
 }
 
 fn workloads(view: &OperatorView, settings: &Settings) -> Piece {
-    if let Some(why) = missing(&Query::Controllers, view.controllers.as_ref()) {
+    if let Some(why) = missing(READ_CONTROLLERS, view.controllers.get()) {
         return Piece::new(Outcome::Unknown, why);
     }
-    let running: Vec<_> =
-        known(view.controllers.as_ref()).iter().filter(|one| one.runs()).collect();
+    let running: Vec<_> = known(view.controllers.get()).iter().filter(|one| one.runs()).collect();
     let names: Vec<String> = running.iter().map(|one| one.target.to_string()).collect();
     let names = names.join(", ");
     let namespace = &settings.profile.namespace;
@@ -89,10 +91,10 @@ fn workloads(view: &OperatorView, settings: &Settings) -> Piece {
 }
 
 fn leases(view: &OperatorView, now: Timestamp) -> Piece {
-    if let Some(why) = missing(&Query::Leases, view.leases.as_ref()) {
+    if let Some(why) = missing(READ_LEASES, view.leases.get()) {
         return Piece::new(Outcome::Unknown, why);
     }
-    let newest = known(view.leases.as_ref()).iter().max_by_key(|lease| lease.renewed);
+    let newest = known(view.leases.get()).iter().max_by_key(|lease| lease.renewed);
     match newest.filter(|lease| now.duration_since(lease.renewed) < MAX_LEASE_AGE) {
         Some(lease) => {
             let ago = ago(lease.renewed, now);
@@ -103,7 +105,7 @@ fn leases(view: &OperatorView, now: Timestamp) -> Piece {
 }
 
 fn objects(view: &OperatorView) -> impl Iterator<Item = &LiveObject> {
-    view.objects.values().filter_map(Reading::known).flatten()
+    view.objects.iter().filter_map(|(_, objects)| objects.known()).flatten()
 }
 
 fn writes(view: &OperatorView, now: Timestamp) -> Piece {
@@ -128,10 +130,10 @@ fn writes(view: &OperatorView, now: Timestamp) -> Piece {
 }
 
 fn events(view: &OperatorView, now: Timestamp) -> Piece {
-    if let Some(why) = missing(&Query::Events, view.events.as_ref()) {
+    if let Some(why) = missing(READ_EVENTS, view.events.get()) {
         return Piece::new(Outcome::Unknown, why);
     }
-    let newest = known(view.events.as_ref()).iter().max_by_key(|event| event.at);
+    let newest = known(view.events.get()).iter().max_by_key(|event| event.at);
     match newest.filter(|event| now.duration_since(event.at) < MAX_SIGN_AGE) {
         Some(event) => {
             let ago = ago(event.at, now);
@@ -142,10 +144,10 @@ fn events(view: &OperatorView, now: Timestamp) -> Piece {
 }
 
 fn webhooks(view: &OperatorView) -> Piece {
-    if let Some(why) = missing(&Query::Webhooks, view.webhooks.as_ref()) {
+    if let Some(why) = missing(READ_WEBHOOKS, view.webhooks.get()) {
         return Piece::new(Outcome::Unknown, why);
     }
-    let all = known(view.webhooks.as_ref());
+    let all = known(view.webhooks.get());
     if let Some(hook) = all.iter().find(|hook| hook.answers == Reading::Known(true)) {
         return Piece::new(
             Outcome::Fail,
@@ -165,12 +167,12 @@ fn webhooks(view: &OperatorView) -> Piece {
 /// Controllers outside the cluster leave no other sign while idle.
 fn managed_groups(view: &OperatorView, settings: &Settings) -> Piece {
     let profile = &settings.profile;
-    let mut groups: BTreeSet<&String> = known(view.crds.as_ref())
+    let mut groups: BTreeSet<&String> = known(view.crds.get())
         .iter()
         .map(|crd| &crd.group)
         .filter(|group| profile.has_group(group))
         .collect();
-    if missing(&Query::Crds, view.crds.as_ref()).is_some() {
+    if missing(READ_CRDS, view.crds.get()).is_some() {
         groups.extend(&profile.groups);
     }
     let live = |group: &str| {
@@ -202,6 +204,8 @@ fn managed_groups(view: &OperatorView, settings: &Settings) -> Piece {
 mod tests {
     use serde_json::json;
 
+    use mooring_workflow::reading::Named;
+
     use super::*;
     use crate::cluster::evidence::{Lease, OperatorEvent};
     use crate::operator::profile::Profile;
@@ -222,11 +226,11 @@ mod tests {
         let lease = Lease { name: "n/o".to_owned(), renewed: ago(renewed) };
         let event = OperatorEvent { component: "o".to_owned(), at: ago(event) };
         let view = OperatorView {
-            crds: Some(Reading::Known(Vec::new())),
-            controllers: Some(Reading::Known(vec![controller(replicas)])),
-            leases: Some(Reading::Known(vec![lease])),
-            events: Some(Reading::Known(vec![event])),
-            webhooks: Some(Reading::Known(Vec::new())),
+            crds: Reading::Known(Vec::new()).into(),
+            controllers: Reading::Known(vec![controller(replicas)]).into(),
+            leases: Reading::Known(vec![lease]).into(),
+            events: Reading::Known(vec![event]).into(),
+            webhooks: Reading::Known(Vec::new()).into(),
             ..OperatorView::default()
         };
         let settings = Settings { scale_down, ..Settings::new(Profile::of_group("example.com")) };
@@ -275,7 +279,7 @@ mod tests {
             }});
             let root = "/apis/example.com/v1";
             let object = LiveObject::read("widgets.example.com", root, &object).unwrap();
-            let objects = [("widgets".to_owned(), Reading::Known(vec![object]))].into();
+            let objects = Named::of("widgets", Reading::Known(vec![object]));
             let piece = writes(&OperatorView { objects, ..OperatorView::default() }, NOW);
             assert_eq!(piece.outcome, expected, "{}", piece.text);
         }

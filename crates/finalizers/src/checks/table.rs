@@ -6,9 +6,10 @@ use mooring_workflow::{CheckResult, Outcome};
 use std::collections::BTreeSet;
 
 use super::contents::namespace_contents;
-use super::ids::{CLUSTER_IDENTITY, NAMESPACE_CONTENTS, OBJECTS_KNOWN, OPERATOR_GONE, missing};
+use super::ids::{CLUSTER_IDENTITY, NAMESPACE_CONTENTS, OBJECTS_KNOWN, OPERATOR_GONE};
 use super::operator_gone::operator_gone;
-use crate::cluster::view::{OperatorView, Query, known};
+use crate::cluster::unreadable::{READ_CRDS, missing};
+use crate::cluster::view::{OperatorView, known};
 use crate::operator::settings::Settings;
 
 pub struct Check {
@@ -79,11 +80,10 @@ impl Check {
 
 fn objects_known(start: &StartFacts<'_>) -> CheckResult {
     let view = start.view;
-    let crds = missing(&Query::Crds, view.crds.as_ref());
-    let objects = known(view.crds.as_ref()).iter().filter_map(|crd| {
-        let query = Query::Objects(Box::new(crd.clone()));
-        missing(&query, view.objects.get(crd.name()))
-    });
+    let crds = missing(READ_CRDS, view.crds.get());
+    let objects = known(view.crds.get())
+        .iter()
+        .filter_map(|crd| missing(("list", crd.name()), view.objects.get(crd.name())));
     let unknown: Vec<String> = crds.into_iter().chain(objects).collect();
     if unknown.is_empty() {
         let read = "all CRDs and custom resources were read";
@@ -112,7 +112,7 @@ mod tests {
     fn best_effort_overrides_unread_objects_only() {
         let mut settings = Settings::new(Profile::of_group("karpenter.sh"));
         let view = OperatorView {
-            crds: Some(Reading::Denied("crds".to_owned())),
+            crds: Reading::Denied("crds".to_owned()).into(),
             ..OperatorView::default()
         };
         let overridden = |settings: &Settings| -> Vec<(String, bool)> {

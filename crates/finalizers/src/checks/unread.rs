@@ -1,18 +1,18 @@
 //! Reads that a run starts with.
 
-use super::ids::missing;
-use crate::cluster::view::{OperatorView, Query};
+use crate::cluster::unreadable::{READ_MADE, READ_NAMESPACE, READ_RELEASE, binding, missing};
+use crate::cluster::view::OperatorView;
 
 /// Returns other failed reads, which are skipped and reported at the end.
 pub(crate) fn unread(view: &OperatorView) -> Vec<String> {
     let mut unread: Vec<String> = view
         .bindings
         .iter()
-        .filter_map(|(name, reading)| missing(&Query::Binding(name.clone()), Some(reading)))
+        .filter_map(|(name, reading)| missing(("get", &binding(name)), Some(reading)))
         .collect();
-    unread.extend(missing(&Query::Release, view.release.as_ref()));
-    unread.extend(missing(&Query::ReleaseObject, view.made.as_ref()));
-    unread.extend(missing(&Query::Namespace, view.namespace.as_ref()));
+    unread.extend(missing(READ_RELEASE, view.release.get()));
+    unread.extend(missing(READ_MADE, view.made.get()));
+    unread.extend(missing(READ_NAMESPACE, view.namespace.get()));
     unread
 }
 
@@ -25,12 +25,12 @@ mod tests {
     #[test]
     fn failed_reads_are_reported_with_their_reasons() {
         let view = OperatorView {
-            bindings: [("b".to_owned(), Reading::Denied("binding".to_owned()))].into(),
-            release: Some(Reading::Failed("release".to_owned())),
-            made: Some(Reading::Throttled("manifest".to_owned())),
-            namespace: Some(Reading::Failed("namespace".to_owned())),
+            release: Reading::Failed("release".to_owned()).into(),
+            made: Reading::Throttled("manifest".to_owned()).into(),
+            namespace: Reading::Failed("namespace".to_owned()).into(),
             ..OperatorView::default()
         };
+        view.bindings.add("b", Reading::Denied("binding".to_owned()));
         let unread = unread(&view);
         assert_eq!(unread.len(), 4, "{unread:?}");
         for (line, reason) in unread.iter().zip(["binding", "release", "manifest", "namespace"]) {
@@ -41,11 +41,11 @@ mod tests {
     #[test]
     fn absent_object_is_not_a_failed_read() {
         let view = OperatorView {
-            bindings: [("b".to_owned(), Reading::NotFound)].into(),
-            release: Some(Reading::Known(Vec::new())),
-            namespace: Some(Reading::NotFound),
+            release: Reading::Known(Vec::new()).into(),
+            namespace: Reading::NotFound.into(),
             ..OperatorView::default()
         };
+        view.bindings.add("b", Reading::NotFound);
         assert_eq!(unread(&view), Vec::<String>::new());
     }
 }

@@ -2,51 +2,42 @@
 
 use mooring_workflow::Reading;
 
-use super::view::Query;
+/// Verb and resource of a read.
+pub(crate) type Need<'a> = (&'static str, &'a str);
+
+pub(crate) const READ_CRDS: Need<'_> = ("list", "customresourcedefinitions.apiextensions.k8s.io");
+pub(crate) const READ_CONTROLLERS: Need<'_> =
+    ("list", "deployments.apps, statefulsets.apps and daemonsets.apps");
+pub(crate) const READ_LEASES: Need<'_> = ("list", "leases.coordination.k8s.io");
+pub(crate) const READ_EVENTS: Need<'_> = ("list", "events");
+pub(crate) const READ_WEBHOOKS: Need<'_> = (
+    "list",
+    "validatingwebhookconfigurations and mutatingwebhookconfigurations.admissionregistration.k8s.io",
+);
+pub(crate) const READ_RELEASE: Need<'_> = ("list", "secrets");
+pub(crate) const READ_MADE: Need<'_> = ("get", "the objects of the release's manifest");
+pub(crate) const READ_NAMESPACE: Need<'_> = ("get", "namespaces");
+pub(crate) const READ_CONTENTS: Need<'_> = ("list", "the contents of the namespace");
+
+/// Returns the resource of a binding.
+pub(crate) fn binding(name: &str) -> String {
+    format!("clusterrolebindings.rbac.authorization.k8s.io {name}")
+}
 
 pub(crate) const NOT_SERVED: &str =
     "its CRD serves no version, so objects cannot be listed; set `served: true` and retry";
 
 /// Describes a failed read, with the missing permission.
-pub(crate) fn unreadable<T>(query: &Query, reading: &Reading<T>) -> String {
+pub(crate) fn unreadable<T>((verb, resource): Need<'_>, reading: &Reading<T>) -> String {
     match reading {
         Reading::Denied(_) => {
-            let (verb, resource) = permission(query);
             format!("access denied: missing permission {verb} on {resource}")
         }
-        other => format!("{} {}", about(query), other.missing().unwrap_or_default()),
+        other => format!("{verb} {resource} {}", other.missing().unwrap_or_default()),
     }
 }
 
-/// Returns verb and resource of a query.
-fn permission(query: &Query) -> (&'static str, String) {
-    let of = |text: &str| text.to_owned();
-    match query {
-        Query::Crds => ("list", of("customresourcedefinitions.apiextensions.k8s.io")),
-        Query::Objects(crd) => ("list", of(crd.name())),
-        Query::Whole(path) => ("get", path.clone()),
-        Query::Controllers => {
-            ("list", of("deployments.apps, statefulsets.apps and daemonsets.apps"))
-        }
-        Query::Leases => ("list", of("leases.coordination.k8s.io")),
-        Query::Events => ("list", of("events")),
-        Query::Webhooks => (
-            "list",
-            of(
-                "validatingwebhookconfigurations and mutatingwebhookconfigurations.admissionregistration.k8s.io",
-            ),
-        ),
-        Query::Binding(name) => {
-            ("get", format!("clusterrolebindings.rbac.authorization.k8s.io {name}"))
-        }
-        Query::Release => ("list", of("secrets")),
-        Query::ReleaseObject => ("get", of("the objects of the release's manifest")),
-        Query::Namespace => ("get", of("namespaces")),
-        Query::Contents => ("list", of("the contents of the namespace")),
-    }
-}
-
-pub(crate) fn about(query: &Query) -> String {
-    let (verb, resource) = permission(query);
-    format!("{verb} {resource}")
+/// Returns the reason of a failed read.
+pub(crate) fn missing<T>(need: Need<'_>, reading: Option<&Reading<T>>) -> Option<String> {
+    reading.filter(|reading| reading.error().is_some()).map(|reading| unreadable(need, reading))
 }

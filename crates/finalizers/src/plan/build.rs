@@ -16,7 +16,7 @@ use crate::operator::settings::Settings;
 use crate::operator::target::Target;
 use crate::removal::step::Step;
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
-use mooring_workflow::{CheckResult, Outcome, Step as _};
+use mooring_workflow::{CheckResult, Outcome};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -65,7 +65,7 @@ pub fn build(
     now: Timestamp,
 ) -> Plan {
     let profile = &settings.profile;
-    let objects: Vec<PlannedObject> = known(view.crds.as_ref())
+    let objects: Vec<PlannedObject> = known(view.crds.get())
         .iter()
         .filter(|crd| profile.has_group(&crd.group))
         .filter_map(|crd| view.objects.get(crd.name())?.known())
@@ -90,7 +90,7 @@ pub fn build(
     let certain = unread.is_empty() && !checks.iter().any(unknown);
     let nothing_to_do = certain
         && by_step.keys().all(|step| *step == Step::ScaleDown)
-        && !known(view.crds.as_ref()).iter().any(|one| profile.has_group(&one.group));
+        && !known(view.crds.get()).iter().any(|one| profile.has_group(&one.group));
     if nothing_to_do {
         by_step.clear();
     } else {

@@ -1,6 +1,5 @@
 //! Human-readable forms of a plan, from the list of steps that is executed.
 
-use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -41,18 +41,18 @@ pub(super) fn covered(
 ) -> Vec<Target> {
     let profile = &settings.profile;
     let mut all: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
-    let crds = known(view.crds.as_ref()).iter();
+    let crds = known(view.crds.get()).iter();
     all.extend(crds.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
-    all.extend(view.bindings.values().filter_map(Reading::known).map(|one| &one.target));
-    all.extend(known(view.release.as_ref()).iter().map(|one| &one.target));
+    all.extend(view.bindings.iter().filter_map(|(_, one)| one.known()).map(|one| &one.target));
+    all.extend(known(view.release.get()).iter().map(|one| &one.target));
     if deletes_resources(profile) {
-        let made = known(view.made.as_ref()).iter();
+        let made = known(view.made.get()).iter();
         all.extend(made.filter(|one| one.goes()).map(|one| &one.target));
     }
-    all.extend(view.namespace.iter().filter_map(Reading::known).map(|one| &one.target));
+    all.extend(view.namespace.get().and_then(Reading::known).map(|one| &one.target));
     if settings.scale_down {
         let namespace = &profile.namespace;
-        let scaled = known(view.controllers.as_ref()).iter().filter(|one| {
+        let scaled = known(view.controllers.get()).iter().filter(|one| {
             let own = namespace.is_none() || *namespace == one.target.namespace;
             one.runs() && one.is_scalable() && own
         });
@@ -96,25 +96,24 @@ pub(super) fn targets(
         notes
             .push(format!("{held} objects have finalizers not listed in the profile and are kept"));
     }
-    for controller in known(view.controllers.as_ref()).iter().filter(|controller| controller.runs())
-    {
+    for controller in known(view.controllers.get()).iter().filter(|controller| controller.runs()) {
         if !objects.is_empty() {
             add(Step::WaitForTeardown, controller.target.to_string());
         }
         add(Step::ScaleDown, controller.target.to_string());
     }
-    for crd in known(view.crds.as_ref()) {
+    for crd in known(view.crds.get()) {
         match &crd.version {
             _ if !profile.has_group(&crd.group) => {}
             Some(_) => add(Step::DeleteCrds, crd.name().to_owned()),
             None => notes.push(format!("{}: {NOT_SERVED}", crd.name())),
         }
     }
-    for binding in view.bindings.values().filter_map(Reading::known) {
+    for binding in view.bindings.iter().filter_map(|(_, one)| one.known()) {
         add(Step::DeleteBindings, format!("{} ({})", binding.target, binding.grants));
     }
     release(view, profile, &mut add, notes);
-    if let Some(namespace) = view.namespace.as_ref().and_then(Reading::known) {
+    if let Some(namespace) = view.namespace.get().and_then(Reading::known) {
         let name = &namespace.target.name;
         add(Step::DeleteNamespace, namespace.target.to_string());
         notes.extend(
@@ -130,9 +129,9 @@ fn release(
     add: &mut impl FnMut(Step, String),
     notes: &mut Vec<String>,
 ) {
-    let revisions = known(view.release.as_ref());
+    let revisions = known(view.release.get());
     let deletes = deletes_resources(profile);
-    for one in known(view.made.as_ref()) {
+    for one in known(view.made.get()) {
         if deletes && one.goes() {
             add(Step::DeleteRelease, one.target.to_string());
         } else if !one.belongs || !deletes {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use mooring_terminal::{Mark, Screen, Text};
-use mooring_workflow::Step as _;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 use mooring_workflow::screens::{self, duration, short_id, time_of_day};

@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use mooring_workflow::document::Backup;
+use mooring_workflow::Backup;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

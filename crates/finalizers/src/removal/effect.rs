@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::operator::target::Target;
-use mooring_workflow::document::Backup;
+use mooring_workflow::Backup;
+use mooring_workflow::EffectResult;
 use mooring_workflow::store::webhook;
-use mooring_workflow::{Authority, EffectResult};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
@@ -35,6 +35,11 @@ impl Effect {
             | Self::Strip { target, .. }
             | Self::ScaleDown { target, .. } => target,
         }
+    }
+
+    /// Returns a name of the effect and its object that is the same for every attempt.
+    pub fn key(&self) -> String {
+        format!("{} {} {}", self.verb(), self.target(), self.target().uid)
     }
 
     /// Returns the human-readable verb.
@@ -77,16 +82,6 @@ impl Effect {
     }
 }
 
-impl mooring_workflow::Effect for Effect {
-    fn key(&self) -> String {
-        format!("{} {} {}", self.verb(), self.target(), self.target().uid)
-    }
-
-    fn authority(&self) -> Authority {
-        Authority::Approved
-    }
-}
-
 /// Returns the reason why an effect failed; none if it succeeded or is in progress.
 pub fn why_not(effect: &Effect, result: &EffectResult) -> Option<String> {
     match result {
@@ -100,8 +95,6 @@ pub fn why_not(effect: &Effect, result: &EffectResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_workflow::Effect as _;
-
     use super::*;
 
     #[test]

@@ -1,5 +1,6 @@
 //! Steps of a removal. One list drives plan, execution, progress and report.
 
+use mooring_workflow::StepInfo;
 use serde::{Deserialize, Serialize};
 
 /// A step, in the order of execution.
@@ -17,8 +18,8 @@ pub enum Step {
     Verify,
 }
 
-impl mooring_workflow::Step for Step {
-    const ALL: &'static [Self] = &[
+impl Step {
+    pub const ALL: &'static [Self] = &[
         Self::DeleteObjects,
         Self::WaitForTeardown,
         Self::ScaleDown,
@@ -30,19 +31,22 @@ impl mooring_workflow::Step for Step {
         Self::Verify,
     ];
 
-    fn name(self) -> &'static str {
-        self.about().0
+    /// Returns the name, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.about().name
     }
-}
 
-impl Step {
     pub fn what(self) -> &'static str {
-        self.about().1
+        self.about().what
     }
 
-    /// (name, what).
-    fn about(self) -> (&'static str, &'static str) {
-        match self {
+    /// Returns the position, from 1.
+    pub fn number(self) -> usize {
+        mooring_workflow::workflow::number::<super::workflow::FinalizerRemoval>(self)
+    }
+
+    pub(crate) fn about(self) -> StepInfo {
+        let (name, what) = match self {
             Self::DeleteObjects => ("delete-objects", "delete the custom resources"),
             Self::WaitForTeardown => {
                 ("wait-for-teardown", "wait for the running operator to remove its finalizers")
@@ -64,21 +68,18 @@ impl Step {
                 "delete the operator's namespace, and wait until it is deleted",
             ),
             Self::Verify => ("verify", "verify, and list what remains"),
-        }
+        };
+        StepInfo { name, what, expected_seconds: None, risk: "none" }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use mooring_workflow::Step as _;
-
     use super::*;
 
     #[test]
     fn steps_are_complete_and_in_order() {
-        let walked: Vec<Step> =
-            std::iter::successors(Some(Step::DeleteObjects), |step| step.following()).collect();
-        assert_eq!(walked, Step::ALL);
+        assert!(Step::ALL.windows(2).all(|pair| pair[0] < pair[1]));
         for step in Step::ALL.iter().copied() {
             assert_eq!(serde_json::to_value(step).unwrap(), step.name());
             assert!(!step.what().is_empty());

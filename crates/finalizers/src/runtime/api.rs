@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use http::Method;
+use jiff::Timestamp;
+use mooring_workflow::reading::once;
 use serde_json::{Value, json};
 
 use crate::cluster::evidence::{
@@ -12,98 +14,108 @@ use crate::cluster::helm::{ManifestObject, ReleaseObject, Revision};
 use crate::cluster::observation::{
     Binding, CRDS, Crd, DAEMON_SETS, EXTENSIONS, LiveObject, Namespace, OperatorWorkload,
 };
-use crate::cluster::view::{Answer, Query};
-use crate::operator::profile::{Profile, Release};
+use crate::cluster::view::OperatorView;
+use crate::operator::profile::Profile;
 use crate::operator::target::Target;
 use crate::removal::effect::Effect;
 use mooring_k8s::Client;
 use mooring_workflow::responses::{change, list, read};
-use mooring_workflow::{EffectResult, Reading};
+use mooring_workflow::{Clock, EffectResult, Reading};
 
 pub(super) const WEBHOOKS: [&str; 2] =
     ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
 
 #[derive(Clone)]
-pub(super) struct OperatorCluster {
-    pub(super) api: Client,
+pub(crate) struct OperatorCluster {
+    pub(crate) api: Client,
     pub(super) profile: Profile,
     /// Namespace and name of the journal's Lease, which does not belong to the operator although it has its name.
     pub(super) lock: [String; 2],
+    pub(super) clock: Clock,
 }
 
 impl OperatorCluster {
-    pub(super) async fn observe(&self, query: &Query) -> Answer {
-        match query {
-            Query::Crds => {
-                let path = format!("{EXTENSIONS}/{}", plural(CRDS));
-                Answer::Crds(list(&self.api, &path, |body| items(body, Crd::read)).await)
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    pub(crate) async fn crds(&self) -> Reading<Vec<Crd>> {
+        let path = format!("{EXTENSIONS}/{}", plural(CRDS));
+        list(&self.api, &path, |body| items(body, Crd::read)).await
+    }
+
+    pub(crate) async fn objects(&self, crd: &Crd) -> Reading<Vec<LiveObject>> {
+        let (Some(path), Some(root)) = (crd.list(), crd.root()) else {
+            return Reading::Failed("no version is served".to_owned());
+        };
+        let read = |body: &Value| items(body, |item| LiveObject::read(crd.name(), &root, item));
+        // Contents are read only for a backup.
+        list(&self.api.metadata_only(), &path, read).await
+    }
+
+    /// Reads one whole object.
+    pub(crate) async fn whole(&self, path: &str) -> Reading<Value> {
+        read(&self.api, path, |body| Some(body.clone())).await
+    }
+
+    pub(crate) async fn leases(&self) -> Reading<Vec<Lease>> {
+        let read = |body: &Value| {
+            items(body, |item| {
+                let member = |name: &str| item["metadata"][name].as_str();
+                let of_journal = member("namespace") == Some(&self.lock[0])
+                    && member("name") == Some(&self.lock[1]);
+                Lease::read(&self.profile, item).filter(|_| !of_journal)
+            })
+        };
+        served(list(&self.api, "/apis/coordination.k8s.io/v1/leases", read).await)
+    }
+
+    async fn events(&self) -> Reading<Vec<OperatorEvent>> {
+        let read = |body: &Value| items(body, |item| OperatorEvent::read(&self.profile, item));
+        served(list(&self.api, "/api/v1/events", read).await)
+    }
+
+    pub(crate) async fn binding(&self, name: &str) -> Reading<Binding> {
+        let path = format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}");
+        read(&self.api, &path, Binding::read).await
+    }
+
+    pub(crate) async fn namespace(&self) -> Reading<Namespace> {
+        let name = self.profile.namespace.as_deref().unwrap_or_default();
+        read(&self.api, &format!("/api/v1/namespaces/{name}"), Namespace::read).await
+    }
+
+    /// Makes all reads of a plan.
+    pub(super) async fn read_all(&self) -> OperatorView {
+        let view = OperatorView::default();
+        let profile = &self.profile;
+        if !profile.groups.is_empty() {
+            let crds = once(&view.crds, self.crds()).await.known();
+            let ours = crds.into_iter().flatten().filter(|crd| profile.has_group(&crd.group));
+            for crd in ours.filter(|crd| crd.version.is_some()) {
+                view.objects.once(crd.name(), self.objects(crd)).await;
             }
-            Query::Objects(crd) => {
-                let reading = match (crd.list(), crd.root()) {
-                    (Some(path), Some(root)) => {
-                        let read = |body: &Value| {
-                            items(body, |item| LiveObject::read(crd.name(), &root, item))
-                        };
-                        // Contents are read only for a backup.
-                        list(&self.api.metadata_only(), &path, read).await
-                    }
-                    _ => Reading::Failed("no version is served".to_owned()),
-                };
-                Answer::Objects(crd.name().to_owned(), reading)
-            }
-            Query::Whole(path) => {
-                Answer::Whole(path.clone(), read(&self.api, path, |body| Some(body.clone())).await)
-            }
-            Query::Controllers => Answer::Controllers(self.controllers().await),
-            Query::Leases => {
-                let read = |body: &Value| {
-                    items(body, |item| {
-                        let member = |name: &str| item["metadata"][name].as_str();
-                        let of_journal = member("namespace") == Some(&self.lock[0])
-                            && member("name") == Some(&self.lock[1]);
-                        Lease::read(&self.profile, item).filter(|_| !of_journal)
-                    })
-                };
-                let path = "/apis/coordination.k8s.io/v1/leases";
-                Answer::Leases(served(list(&self.api, path, read).await))
-            }
-            Query::Events => {
-                let read =
-                    |body: &Value| items(body, |item| OperatorEvent::read(&self.profile, item));
-                Answer::Events(served(list(&self.api, "/api/v1/events", read).await))
-            }
-            Query::Webhooks => Answer::Webhooks(
-                self.webhooks().await.map_or_else(|missing| missing, Reading::Known),
-            ),
-            Query::Binding(name) => {
-                let path = format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}");
-                Answer::Binding(name.clone(), read(&self.api, &path, Binding::read).await)
-            }
-            Query::Release => Answer::Release(match &self.profile.release {
-                Some(release) => self.revisions(release).await,
-                None => Reading::NotFound,
-            }),
-            Query::ReleaseObject => Answer::ReleaseObject(match &self.profile.release {
-                Some(release) => {
-                    let made = self.release_objects(release).await;
-                    made.map_or_else(|missing| missing, Reading::Known)
-                }
-                None => Reading::NotFound,
-            }),
-            Query::Namespace => {
-                let name = self.profile.namespace.as_deref().unwrap_or_default();
-                let path = format!("/api/v1/namespaces/{name}");
-                Answer::Namespace(read(&self.api, &path, Namespace::read).await)
-            }
-            Query::Contents => Answer::Contents(match &self.profile.namespace {
-                Some(namespace) => self.contents(namespace).await,
-                None => Reading::NotFound,
-            }),
         }
+        once(&view.controllers, self.controllers()).await;
+        once(&view.leases, self.leases()).await;
+        once(&view.events, self.events()).await;
+        once(&view.webhooks, self.webhooks()).await;
+        for name in &profile.cluster_role_bindings {
+            view.bindings.once(name, self.binding(name)).await;
+        }
+        if profile.release.is_some() {
+            once(&view.release, self.revisions()).await;
+            once(&view.made, self.made()).await;
+        }
+        if profile.namespace.is_some() {
+            once(&view.namespace, self.namespace()).await;
+            once(&view.contents, self.contents()).await;
+        }
+        view
     }
 
     /// Reads workloads in the operator's namespace or with its name.
-    async fn controllers(&self) -> Reading<Vec<OperatorWorkload>> {
+    pub(crate) async fn controllers(&self) -> Reading<Vec<OperatorWorkload>> {
         let mut all = Vec::new();
         for resource in ["deployments.apps", "statefulsets.apps", DAEMON_SETS] {
             let path = format!("/apis/apps/v1/{}", plural(resource));
@@ -118,7 +130,11 @@ impl OperatorCluster {
     }
 
     /// Reads webhooks for the profile's groups, including conversion webhooks, and their endpoints.
-    async fn webhooks(&self) -> Result<Vec<WebhookState>, Reading<Vec<WebhookState>>> {
+    async fn webhooks(&self) -> Reading<Vec<WebhookState>> {
+        self.read_webhooks().await.map_or_else(|missing| missing, Reading::Known)
+    }
+
+    async fn read_webhooks(&self) -> Result<Vec<WebhookState>, Reading<Vec<WebhookState>>> {
         let known = |reading: Reading<Vec<Webhook>>| match served(reading) {
             Reading::Known(found) => Ok(found),
             missing => Err(missing.map(|_| Vec::new())),
@@ -155,7 +171,8 @@ impl OperatorCluster {
         served(list(&self.api, &path, read).await).map(|slices| slices.contains(&true))
     }
 
-    async fn revisions(&self, release: &Release) -> Reading<Vec<Revision>> {
+    pub(crate) async fn revisions(&self) -> Reading<Vec<Revision>> {
+        let Some(release) = &self.profile.release else { return Reading::NotFound };
         let namespace = release.namespace.as_deref().unwrap_or_default();
         let path = format!(
             "/api/v1/namespaces/{namespace}/secrets?labelSelector=owner%3Dhelm%2Cname%3D{}",
@@ -165,12 +182,14 @@ impl OperatorCluster {
     }
 
     /// Reads the existing objects of the latest manifest.
-    async fn release_objects(
-        &self,
-        release: &Release,
-    ) -> Result<Vec<ReleaseObject>, Reading<Vec<ReleaseObject>>> {
+    pub(crate) async fn made(&self) -> Reading<Vec<ReleaseObject>> {
+        self.read_made().await.map_or_else(|missing| missing, Reading::Known)
+    }
+
+    async fn read_made(&self) -> Result<Vec<ReleaseObject>, Reading<Vec<ReleaseObject>>> {
+        let revisions = self.revisions().await.found()?.unwrap_or_default();
+        let Some(release) = &self.profile.release else { return Err(Reading::NotFound) };
         let namespace = release.namespace.as_deref().unwrap_or_default();
-        let revisions = self.revisions(release).await.found()?.unwrap_or_default();
         let newest = revisions.into_iter().max_by_key(|revision| revision.revision);
         let mut made = Vec::new();
         let mut kinds = BTreeMap::new();
@@ -215,7 +234,7 @@ impl OperatorCluster {
     }
 
     /// Applies an effect, without retries.
-    pub(super) async fn change(&self, effect: &Effect) -> EffectResult {
+    pub(crate) async fn change(&self, effect: &Effect) -> EffectResult {
         let path = &effect.target().path;
         let uid = &effect.target().uid;
         match effect {

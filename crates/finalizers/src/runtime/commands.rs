@@ -6,24 +6,20 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_k8s::Client;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
-use mooring_workflow::live::{self, Adapter};
+use mooring_workflow::live;
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
 use mooring_workflow::store::RunStore;
-use mooring_workflow::workflow::View as _;
-use mooring_workflow::world::Clock;
-use mooring_workflow::{EffectResult, Reading, Stop, StopKind};
+use mooring_workflow::{Clock, Reading};
 use tokio::sync::watch;
 
 use super::api::OperatorCluster;
 use super::start_checks::{self, StartError, begin};
-use crate::cluster::view::{Answer, OperatorView, Query};
 use crate::operator::settings::Settings;
 use crate::plan::terms::Terms;
 use crate::plan::{self, Plan};
-use crate::removal::effect::Effect;
-use crate::removal::workflow::{FinalizerRemoval, Reason, Run, RunOutcome};
-use crate::steps::reads;
+use crate::removal::workflow::{FinalizerRemoval, Run};
+use crate::steps::Removal;
 
 /// Time to wait for a process that renews its lock.
 const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -44,7 +40,7 @@ pub struct Remover {
 #[error("the API server rejected the credentials (401 Unauthorized)")]
 pub struct SignedOut;
 
-pub type CommandResult = command::CommandResult<RunOutcome, StartError>;
+pub type CommandResult = command::CommandResult<StartError>;
 pub type JournalStatus = command::JournalStatus<FinalizerRemoval>;
 
 impl Remover {
@@ -53,24 +49,17 @@ impl Remover {
     pub fn new(api: Client, settings: Settings, clock: Clock, stop: watch::Receiver<bool>) -> Self {
         let profile = settings.profile.clone();
         let lock = [settings.journal.clone(), profile.config_map()];
-        let cluster = OperatorCluster { api, profile, lock };
+        let cluster = OperatorCluster { api, profile, lock, clock: Clock::clone(&clock) };
         let process = Process { owner: this_process(random_id()), clock, stop };
         Self { settings, cluster, process }
     }
 
     /// Creates a plan that can be started until `expires`.
     pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
-        let mut view = OperatorView::default();
-        loop {
-            let mut queries = reads::everything(&view, &self.settings.profile).into_iter();
-            let Some(query) = queries.find(|query| !view.has(query)) else { break };
-            view.take(self.cluster.observe(&query).await);
-            if self.is_signed_out() {
-                return Err(SignedOut);
-            }
-        }
-        let any =
-            view.objects.values().any(|objects| objects.known().is_some_and(|all| !all.is_empty()));
+        let view = self.cluster.read_all().await;
+        let has_objects =
+            |objects: &Reading<Vec<_>>| objects.known().is_some_and(|all| !all.is_empty());
+        let any = view.objects.iter().any(|(_, objects)| has_objects(objects));
         let around = self.cluster.read_dependents(any).await;
         if self.is_signed_out() {
             return Err(SignedOut);
@@ -105,21 +94,14 @@ impl Remover {
     /// Returns the API groups with objects that are being deleted and have finalizers, and how many, as far as they can be
     /// read.
     pub async fn stuck_groups(&self) -> Vec<(String, usize)> {
-        let Answer::Crds(Reading::Known(crds)) = self.cluster.observe(&Query::Crds).await else {
-            return Vec::new();
-        };
+        let Reading::Known(crds) = self.cluster.crds().await else { return Vec::new() };
         let mut groups: BTreeMap<String, usize> = BTreeMap::new();
         for crd in crds.into_iter().filter(|crd| crd.version.is_some()) {
-            let group = crd.group.clone();
-            let Answer::Objects(_, objects) =
-                self.cluster.observe(&Query::Objects(Box::new(crd))).await
-            else {
-                continue;
-            };
+            let objects = self.cluster.objects(&crd).await;
             let all = objects.known().into_iter().flatten();
             let stuck = all.filter(|one| one.deleting && !one.finalizers.is_empty()).count();
             if stuck > 0 {
-                *groups.entry(group).or_default() += stuck;
+                *groups.entry(crd.group).or_default() += stuck;
             }
         }
         groups.into_iter().collect()
@@ -184,25 +166,7 @@ impl Remover {
         watcher: Watcher<'_>,
     ) -> CommandResult {
         let terms = Terms::new(self.settings.clone(), plan);
-        self.process.drive(journal, run, &terms, self.cluster.clone(), watcher).await
-    }
-}
-
-impl Adapter<FinalizerRemoval> for OperatorCluster {
-    async fn read(&mut self, query: &Query, _: Timestamp) -> Answer {
-        self.observe(query).await
-    }
-
-    async fn perform(&mut self, effect: &Effect, _: Timestamp) -> EffectResult {
-        self.change(effect).await
-    }
-
-    /// Reads after a rejected login show nothing.
-    fn halted(&self) -> Option<Stop<FinalizerRemoval>> {
-        self.api.is_signed_out().then(|| Stop {
-            kind: StopKind::Resumable,
-            reason: Reason::SignedOut,
-            message: "the API server rejected the credentials (401)".to_owned(),
-        })
+        let cluster = Removal::new(self.cluster.clone(), terms);
+        self.process.drive(journal, run, cluster, watcher).await
     }
 }

@@ -9,8 +9,9 @@ use mooring_workflow::Reading;
 use mooring_workflow::responses::list;
 
 impl OperatorCluster {
-    /// Lists the metadata of all objects of a namespace. A kind that cannot be listed is unknown, also if it is not found.
-    pub(super) async fn contents(&self, namespace: &str) -> Reading<Contents> {
+    /// Lists the metadata of all objects of the namespace. A kind that cannot be listed is unknown, also if it is not found.
+    pub(crate) async fn contents(&self) -> Reading<Contents> {
+        let Some(namespace) = &self.profile.namespace else { return Reading::NotFound };
         let versions = match self.group_versions().await {
             Ok(versions) => versions,
             Err(why) => return Reading::Failed(why),

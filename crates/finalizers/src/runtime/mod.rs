@@ -6,5 +6,6 @@ mod contents;
 mod dependents;
 mod start_checks;
 
+pub(crate) use api::OperatorCluster;
 pub use commands::{CommandResult, JournalStatus, Remover, SignedOut, Watcher};
 pub use start_checks::StartError;

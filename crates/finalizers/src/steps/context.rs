@@ -1,17 +1,25 @@
-//! Inputs of a step, and the retry policy of its effects.
+//! Inputs of a step, reads for it, and the retry policy of its effects.
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::reading::once;
 use mooring_workflow::retry::{Retry, RetryPolicy};
-use mooring_workflow::{Effect as _, Reading};
+use mooring_workflow::{NotRead, Note, Reading, Reason};
 
-use crate::cluster::observation::{Crd, LiveObject, OperatorWorkload};
-use crate::cluster::unreadable::{NOT_SERVED, about, unreadable};
-use crate::cluster::view::{OperatorView, Query};
+use crate::cluster::contents::Contents;
+use crate::cluster::evidence::Lease;
+use crate::cluster::helm::{ReleaseObject, Revision};
+use crate::cluster::observation::{Binding, Crd, LiveObject, Namespace, OperatorWorkload};
+use crate::cluster::unreadable::{
+    NOT_SERVED, Need, READ_CONTENTS, READ_CONTROLLERS, READ_CRDS, READ_LEASES, READ_MADE,
+    READ_NAMESPACE, READ_RELEASE, binding, unreadable,
+};
+use crate::cluster::view::OperatorView;
 use crate::operator::profile::Profile;
 use crate::operator::target::Target;
 use crate::plan::terms::Terms;
 use crate::removal::effect::{Effect, why_not};
-use crate::removal::workflow::{Decision, FinalizerRemoval, Reason, Run};
+use crate::removal::workflow::{Decision, Facts, Run};
+use crate::runtime::OperatorCluster;
 
 /// Attempts of an effect before the object is skipped.
 const MAX_ATTEMPTS: u32 = 12;
@@ -22,25 +30,29 @@ const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(30);
 pub(crate) struct Context<'a> {
     pub(crate) terms: &'a Terms,
     pub(crate) run: &'a Run,
+    pub(crate) cluster: &'a OperatorCluster,
     pub(crate) view: &'a OperatorView,
+    /// The last change before the oldest read of the view, which may not show later effects.
     pub(crate) view_seq: u64,
     pub(crate) now: Timestamp,
 }
 
-pub(crate) type Halt = mooring_workflow::Halt<FinalizerRemoval>;
-pub(crate) type Unknown = mooring_workflow::Unknown<FinalizerRemoval>;
-/// Evidence that a step is done, or the reason why it is not.
-pub(crate) type Progress = Result<Vec<String>, Halt>;
-
-pub(crate) fn stop(reason: Reason, message: impl Into<String>) -> Halt {
-    Decision::resumable(reason, message).into()
-}
+/// A value, none if it does not exist, or the reason why it is unknown.
+pub(crate) type Found<T> = Result<Result<T, String>, NotRead>;
 
 /// Objects of all CRDs, and CRDs whose objects are unknown.
 pub(crate) struct Objects<'a> {
     pub(crate) known: Vec<&'a LiveObject>,
     /// CRDs whose objects are unknown, with reasons.
     pub(crate) unknown: Vec<(&'a Crd, String)>,
+}
+
+/// Effects of a step that are not applied now.
+pub(crate) enum Work {
+    /// What comes first: an effect, or a wait.
+    First(Decision),
+    /// None is left, except for those that are never applied, with the reasons, in order.
+    Never(Vec<(Target, String)>),
 }
 
 /// State of a requested effect.
@@ -53,20 +65,23 @@ enum Readiness {
     Never(String),
 }
 
-impl<'a> Context<'a> {
-    pub(super) fn new(cx: &mooring_workflow::Context<'a, FinalizerRemoval>) -> Self {
-        let &mooring_workflow::Context { terms, run, view, view_seq, now } = cx;
-        Self { terms, run, view, view_seq, now }
-    }
+pub(crate) fn stop(reason: Reason, message: impl Into<String>) -> Decision {
+    Decision::resumable(reason, message)
+}
 
+impl<'a> Context<'a> {
     pub(crate) fn profile(&self) -> &'a Profile {
         &self.terms.settings.profile
     }
 
-    pub(crate) fn wait(&self, why: String) -> Halt {
+    pub(crate) fn wait(&self, why: String) -> Decision {
         let poll = self.terms.settings.limits.poll;
-        let until = self.now.checked_add(poll).unwrap_or(Timestamp::MAX);
-        Decision::Wait { until, why }.into()
+        let until = self.cluster.now().checked_add(poll).unwrap_or(Timestamp::MAX);
+        Decision::Wait { until, why }
+    }
+
+    pub(crate) fn note(&self, facts: Facts, text: String) -> Decision {
+        Decision::Note(Box::new(Note { facts, backup: None, text }))
     }
 
     /// Returns true if the timeout of the step has expired.
@@ -79,43 +94,39 @@ impl<'a> Context<'a> {
     }
 
     /// Returns a reading. A failed read is retried until the timeout of the step, and then returned as a reason.
-    pub(crate) fn read<T>(
-        &self,
-        reading: Option<&'a Reading<T>>,
-        query: Query,
-    ) -> Result<Result<Option<&'a T>, String>, Unknown> {
+    fn found<T>(&self, need: Need<'_>, reading: &'a Reading<T>) -> Found<Option<&'a T>> {
         match reading {
-            None => Err(Unknown::NotRead(query)),
-            Some(Reading::Known(value)) => Ok(Ok(Some(value))),
-            Some(Reading::NotFound) => Ok(Ok(None)),
-            Some(Reading::Failed(why)) if !self.expired() => {
-                Err(Unknown::Failed(format!("{} ({why})", about(&query))))
+            Reading::Known(value) => Ok(Ok(Some(value))),
+            Reading::NotFound => Ok(Ok(None)),
+            Reading::Failed(why) if !self.expired() => {
+                let (verb, resource) = need;
+                Err(NotRead::Failed(format!("{verb} {resource} ({why})")))
             }
-            Some(missing) => Ok(Err(unreadable(&query, missing))),
+            missing => Ok(Err(unreadable(need, missing))),
         }
     }
 
     /// Returns the CRDs of the profile, or why they are unknown.
-    pub(crate) fn crds(&self) -> Result<Result<Vec<&'a Crd>, String>, Unknown> {
+    pub(crate) async fn crds(&self) -> Found<Vec<&'a Crd>> {
         if self.profile().groups.is_empty() {
             return Ok(Ok(Vec::new()));
         }
-        let found = self.read(self.view.crds.as_ref(), Query::Crds)?;
+        let found = self.found(READ_CRDS, once(&self.view.crds, self.cluster.crds()).await)?;
         let ours = |all: &'a Vec<Crd>| {
             all.iter().filter(|one| self.profile().has_group(&one.group)).collect()
         };
         Ok(found.map(|all| all.map(ours).unwrap_or_default()))
     }
 
-    pub(crate) fn objects(&self) -> Result<Objects<'a>, Unknown> {
+    pub(crate) async fn objects(&self) -> Result<Objects<'a>, NotRead> {
         let mut objects = Objects { known: Vec::new(), unknown: Vec::new() };
-        for crd in self.crds()?.unwrap_or_default() {
+        for crd in self.crds().await?.unwrap_or_default() {
             if crd.version.is_none() {
                 objects.unknown.push((crd, NOT_SERVED.to_owned()));
                 continue;
             }
-            let query = Query::Objects(Box::new(crd.clone()));
-            match self.read(self.view.objects.get(crd.name()), query)? {
+            let reading = self.view.objects.once(crd.name(), self.cluster.objects(crd)).await;
+            match self.found(("list", crd.name()), reading)? {
                 Ok(found) => objects.known.extend(found.into_iter().flatten()),
                 Err(why) => objects.unknown.push((crd, why)),
             }
@@ -123,25 +134,57 @@ impl<'a> Context<'a> {
         Ok(objects)
     }
 
-    pub(crate) fn controllers(&self) -> Result<Result<Vec<&'a OperatorWorkload>, String>, Unknown> {
-        let found = self.read(self.view.controllers.as_ref(), Query::Controllers)?;
-        Ok(found.map(|all| all.into_iter().flatten().collect()))
+    pub(crate) async fn controllers(&self) -> Found<&'a [OperatorWorkload]> {
+        let reading = once(&self.view.controllers, self.cluster.controllers()).await;
+        Ok(self.found(READ_CONTROLLERS, reading)?.map(slice))
     }
 
-    /// Applies the first effect that is due. With none left, returns the reasons why the others are never applied, in order.
-    pub(crate) fn work(
+    pub(crate) async fn leases(&self) -> Found<&'a [Lease]> {
+        let reading = once(&self.view.leases, self.cluster.leases()).await;
+        Ok(self.found(READ_LEASES, reading)?.map(slice))
+    }
+
+    pub(crate) async fn binding(&self, name: &str) -> Found<Option<&'a Binding>> {
+        let reading = self.view.bindings.once(name, self.cluster.binding(name)).await;
+        self.found(("get", &binding(name)), reading)
+    }
+
+    pub(crate) async fn revisions(&self) -> Found<&'a [Revision]> {
+        let reading = once(&self.view.release, self.cluster.revisions()).await;
+        Ok(self.found(READ_RELEASE, reading)?.map(slice))
+    }
+
+    pub(crate) async fn made(&self) -> Found<&'a [ReleaseObject]> {
+        let reading = once(&self.view.made, self.cluster.made()).await;
+        Ok(self.found(READ_MADE, reading)?.map(slice))
+    }
+
+    pub(crate) async fn namespace(&self) -> Found<Option<&'a Namespace>> {
+        let reading = once(&self.view.namespace, self.cluster.namespace()).await;
+        self.found(READ_NAMESPACE, reading)
+    }
+
+    pub(crate) async fn contents(&self) -> Found<Option<&'a Contents>> {
+        let reading = once(&self.view.contents, self.cluster.contents()).await;
+        self.found(READ_CONTENTS, reading)
+    }
+
+    /// Returns the first effect that is due, or else the wait for one.
+    pub(crate) async fn work(
         &self,
         effects: impl IntoIterator<Item = Effect>,
-    ) -> Result<Vec<(Target, String)>, Halt> {
+    ) -> Result<Work, NotRead> {
         let (mut handled, mut soonest) = (false, None::<(Timestamp, String)>);
         let mut never = Vec::new();
         for effect in effects {
             match self.readiness(&effect) {
                 Readiness::Act => {
-                    if !matches!(effect, Effect::ScaleDown { .. }) {
-                        self.ensure_operator_stopped()?;
+                    if !matches!(effect, Effect::ScaleDown { .. })
+                        && let Some(other) = self.operator_runs().await?
+                    {
+                        return Ok(Work::First(other));
                     }
-                    return Err(Decision::Apply(Box::new(effect)).into());
+                    return Ok(Work::First(Decision::Apply(Box::new(effect))));
                 }
                 Readiness::Handled => handled = true,
                 Readiness::Later(until) => {
@@ -152,22 +195,16 @@ impl<'a> Context<'a> {
                 Readiness::Never(why) => never.push((effect.target().clone(), why)),
             }
         }
-        if handled {
-            return Err(Decision::Refresh.into());
-        }
-        match soonest {
-            Some((until, why)) => Err(Decision::Wait { until, why }.into()),
-            None => Ok(never),
-        }
+        Ok(match soonest {
+            _ if handled => Work::First(Decision::Refresh),
+            Some((until, why)) => Work::First(Decision::Wait { until, why }),
+            None => Work::Never(never),
+        })
     }
 
     /// Returns true if the object was changed since the last read.
     pub(crate) fn is_handled(&self, key: &str) -> bool {
         self.run.attempts.get(key).is_some_and(|attempt| attempt.seq > self.view_seq)
-    }
-
-    pub(crate) fn is_due(&self, effect: &Effect) -> bool {
-        matches!(self.readiness(effect), Readiness::Act)
     }
 
     fn readiness(&self, effect: &Effect) -> Readiness {
@@ -186,8 +223,11 @@ impl<'a> Context<'a> {
             poll: self.terms.settings.limits.poll,
             immediate: IMMEDIATE_ATTEMPTS,
         };
-        let why = || attempt.result.as_ref().and_then(|result| why_not(effect, result));
-        match policy.decide(Some(attempt), self.run.is_before_session(attempt), self.now) {
+        let result = attempt.result.as_ref();
+        let why = || result.and_then(|result| why_not(effect, result));
+        let refusal = result.and_then(mooring_workflow::EffectResult::refusal);
+        let is_asked_again = self.run.is_before_session(attempt);
+        match policy.decide(Some(attempt), refusal, is_asked_again, self.now) {
             Retry::Now => Readiness::Act,
             Retry::At(until) => match why() {
                 Some(why) if self.expired() => Readiness::Never(why),
@@ -200,6 +240,10 @@ impl<'a> Context<'a> {
             }
         }
     }
+}
+
+fn slice<T>(found: Option<&Vec<T>>) -> &[T] {
+    found.map(Vec::as_slice).unwrap_or_default()
 }
 
 pub(crate) const NOT_PLANNED: &str =

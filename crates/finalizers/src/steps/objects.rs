@@ -2,112 +2,209 @@
 
 use std::collections::BTreeSet;
 
-use super::context::{Context, Halt, Objects, Progress, Unknown};
+use mooring_workflow::{EffectResult, NotRead, Reading, Refusal};
+
+use super::context::{Context, Objects, Work};
+use super::done;
 use crate::cluster::observation::LiveObject;
 use crate::cluster::unreadable::unreadable;
-use crate::cluster::view::Query;
 use crate::removal::backup::SavedObject;
 use crate::removal::effect::Effect;
-use crate::removal::workflow::{Decision, Fact};
-use mooring_workflow::Reading;
+use crate::removal::workflow::Decision;
 
 fn deletions(objects: &Objects<'_>) -> Vec<Effect> {
     let living = objects.known.iter().filter(|object| !object.deleting);
     living.map(|object| Effect::Delete { target: object.target.clone() }).collect()
 }
 
-fn evidence(what: &str, count: usize, stays: usize) -> Vec<String> {
-    let mut evidence = vec![format!("{count} {what}")];
-    if stays > 0 {
-        evidence.push(format!("{stays} could not be deleted"));
-    }
-    evidence
-}
-
-pub(super) fn delete(cx: &Context<'_>) -> Progress {
-    let objects = cx.objects()?;
-    let never = cx.work(deletions(&objects))?;
-    Ok(evidence("objects are deleted or being deleted", deleted(cx), never.len()))
-}
-
-fn deleted(cx: &Context<'_>) -> usize {
-    let attempts = cx.run.attempts.values();
-    attempts.filter(|attempt| matches!(attempt.effect, Effect::Delete { .. })).count()
-}
-
-/// Waits for the teardown of a running operator.
-pub(super) fn wait_for_teardown(cx: &Context<'_>) -> Progress {
-    let controllers = cx.controllers()?.unwrap_or_default();
-    if !controllers.iter().any(|controller| controller.runs()) {
-        return Ok(vec!["no running operator".to_owned()]);
-    }
-    let objects = cx.objects()?;
-    if objects.known.is_empty() {
-        return Ok(vec!["the operator removed all objects".to_owned()]);
-    }
-    // Recreated objects are deleted once it has stopped.
-    let going = objects.known.iter().any(|object| object.deleting);
-    if !going || cx.lasted(cx.terms.settings.limits.teardown()) {
-        return Ok(vec![format!("the operator left {} objects", objects.known.len())]);
-    }
-    Err(cx.wait(format!("for the operator to remove {} objects", objects.known.len())))
-}
-
-pub(super) fn strip(cx: &Context<'_>) -> Progress {
-    let objects = cx.objects()?;
-    if objects.known.is_empty() {
-        return Ok(vec!["no object remains".to_owned()]);
-    }
-    cx.ensure_operator_stopped()?;
-    let (mut later, mut stuck) = (None, BTreeSet::new());
-    let mut attempt = |effects: Vec<Effect>| match cx.work(effects) {
-        Err(halt @ Halt::Decision(Decision::Apply(_))) => Err(halt),
-        // A wait does not delay other objects.
-        Err(halt) => {
-            if later.is_none() || halt == Decision::Refresh.into() {
-                later = Some(halt);
-            }
-            Ok(())
-        }
-        Ok(never) => {
-            stuck.extend(never.into_iter().map(|(target, _)| target.uid));
-            Ok(())
-        }
-    };
-    attempt(deletions(&objects))?;
-    let mut handled = false;
-    for object in objects.known.iter().filter(|object| object.deleting) {
-        match removal(cx, object)? {
-            Removal::Wanted(effect) => attempt(vec![*effect])?,
-            Removal::Unread(query) => return Err(Unknown::NotRead(query).into()),
-            Removal::Handled => handled = true,
-            Removal::None => {}
-        }
-    }
-    if handled {
-        return Err(Decision::Refresh.into());
-    }
-    if let Some(halt) = later {
-        return Err(halt);
-    }
-    let hopeless = |object: &&&LiveObject| {
-        stuck.contains(&object.target.uid)
-            || cx.run.facts.spared.contains_key(&spared_key(object))
-            || refused_for_good(cx, object)
-    };
-    let hoped = objects.known.iter().filter(|object| !hopeless(object)).count();
-    if hoped == 0 || cx.expired() {
-        return Ok(vec![format!("{} objects remain", objects.known.len())]);
-    }
-    Err(cx.wait(format!("for {hoped} objects to be deleted")))
-}
-
+/// The removal of an object's finalizers.
 enum Removal {
     Wanted(Box<Effect>),
-    Unread(Query),
+    /// The object is skipped, with the reason.
+    Spare(String),
     /// Done since the last read.
     Handled,
     None,
+}
+
+impl Context<'_> {
+    pub(super) async fn delete_objects(&self) -> Result<Decision, NotRead> {
+        let objects = self.objects().await?;
+        let never = match self.work(deletions(&objects)).await? {
+            Work::First(decision) => return Ok(decision),
+            Work::Never(never) => never.len(),
+        };
+        let attempts = self.run.attempts.values();
+        let is_deletion = |effect: &Effect| matches!(effect, Effect::Delete { .. });
+        let deleted = attempts.filter(|attempt| is_deletion(&attempt.effect)).count();
+        let mut evidence = vec![format!("{deleted} objects are deleted or being deleted")];
+        if never > 0 {
+            evidence.push(format!("{never} could not be deleted"));
+        }
+        Ok(Decision::Done(evidence))
+    }
+
+    /// Waits for the teardown of a running operator.
+    pub(super) async fn wait_for_teardown(&self) -> Result<Decision, NotRead> {
+        let controllers = self.controllers().await?.unwrap_or_default();
+        if !controllers.iter().any(|controller| controller.runs()) {
+            return Ok(done("no running operator"));
+        }
+        let objects = self.objects().await?.known;
+        if objects.is_empty() {
+            return Ok(done("the operator removed all objects"));
+        }
+        // Recreated objects are deleted once it has stopped.
+        let going = objects.iter().any(|object| object.deleting);
+        if !going || self.lasted(self.terms.settings.limits.teardown()) {
+            return Ok(done(format!("the operator left {} objects", objects.len())));
+        }
+        Ok(self.wait(format!("for the operator to remove {} objects", objects.len())))
+    }
+
+    pub(super) async fn remove_finalizers(&self) -> Result<Decision, NotRead> {
+        let objects = self.objects().await?;
+        if objects.known.is_empty() {
+            return Ok(done("no object remains"));
+        }
+        if let Some(stop) = self.operator_runs().await? {
+            return Ok(stop);
+        }
+        let mut stuck = BTreeSet::new();
+        // A wait does not delay other objects.
+        let mut later = None;
+        match self.work(deletions(&objects)).await? {
+            Work::First(decision @ (Decision::Wait { .. } | Decision::Refresh)) => {
+                later = Some(decision);
+            }
+            Work::First(decision) => return Ok(decision),
+            Work::Never(never) => stuck.extend(never.into_iter().map(|(target, _)| target.uid)),
+        }
+        let mut handled = false;
+        for object in objects.known.iter().filter(|object| object.deleting) {
+            let effect = match self.removal(object).await {
+                Removal::Wanted(effect) => effect,
+                Removal::Spare(why) => {
+                    let key = spared_key(object);
+                    let text = format!("{key} was skipped: {why}");
+                    let mut facts = self.run.facts.clone();
+                    facts.spared.insert(key, why);
+                    return Ok(self.note(facts, text));
+                }
+                Removal::Handled => {
+                    handled = true;
+                    continue;
+                }
+                Removal::None => continue,
+            };
+            match self.work([*effect]).await? {
+                Work::First(Decision::Refresh) => later = Some(Decision::Refresh),
+                Work::First(wait @ Decision::Wait { .. }) => later = later.or(Some(wait)),
+                Work::First(decision) => return Ok(decision),
+                Work::Never(never) => stuck.extend(never.into_iter().map(|(target, _)| target.uid)),
+            }
+        }
+        if handled {
+            return Ok(Decision::Refresh);
+        }
+        if let Some(later) = later {
+            return Ok(later);
+        }
+        let hopeless = |object: &&&LiveObject| {
+            stuck.contains(&object.target.uid)
+                || self.run.facts.spared.contains_key(&spared_key(object))
+                || self.is_refused_for_good(object)
+        };
+        let hoped = objects.known.iter().filter(|object| !hopeless(object)).count();
+        if hoped == 0 || self.expired() {
+            return Ok(done(format!("{} objects remain", objects.known.len())));
+        }
+        Ok(self.wait(format!("for {hoped} objects to be deleted")))
+    }
+
+    fn is_refused_for_good(&self, object: &LiveObject) -> bool {
+        self.run.attempts.get(&strip_key(object)).is_some_and(|attempt| {
+            attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
+                && !self.run.is_before_session(attempt)
+        })
+    }
+
+    /// Returns the removal of an object's listed finalizers, from its current state. Whole objects are large, and each is
+    /// needed once.
+    async fn removal(&self, object: &LiveObject) -> Removal {
+        let listed = |finalizer: &String| self.profile().lists(finalizer);
+        if !object.finalizers.iter().any(listed)
+            || self.run.facts.spared.contains_key(&spared_key(object))
+        {
+            return Removal::None;
+        }
+        if self.is_handled(&strip_key(object)) {
+            return Removal::Handled;
+        }
+        if self.is_refused_for_good(object) {
+            return Removal::None;
+        }
+        let path = &object.target.path;
+        let whole = match self.cluster.whole(path).await {
+            Reading::Known(whole) => whole,
+            // Deleted since, or the next read shows it.
+            Reading::NotFound | Reading::Failed(_) => return Removal::None,
+            denied => return Removal::Spare(unreadable(("get", path), &denied)),
+        };
+        // Replaced or changed since: the next read shows it.
+        let Some(now) = object.renewed(&whole).filter(|now| now.deleting) else {
+            return Removal::None;
+        };
+        let (removed, kept): (Vec<String>, Vec<String>) =
+            now.finalizers.iter().cloned().partition(listed);
+        if removed.is_empty() {
+            return Removal::None;
+        }
+        match SavedObject::backup(&whole) {
+            Ok(backup) => Removal::Wanted(Box::new(Effect::Strip {
+                target: now.target,
+                version: now.version,
+                removed,
+                kept,
+                backup,
+            })),
+            Err(bytes) => {
+                Removal::Spare(format!("its backup ({bytes} bytes) does not fit into a ConfigMap"))
+            }
+        }
+    }
+
+    /// Deletes CRDs that are known to have no objects: others would hang in deletion, and block everything that lists resources.
+    pub(super) async fn delete_crds(&self) -> Result<Decision, NotRead> {
+        let crds = match self.crds().await? {
+            Ok(crds) => crds,
+            Err(why) => return Ok(done(format!("CRDs were kept: {why}"))),
+        };
+        if crds.is_empty() {
+            return Ok(done("no CRD remains"));
+        }
+        let objects = self.objects().await?;
+        let holds = |name: &str| objects.known.iter().any(|object| object.target.resource == name);
+        let unknown = |name: &str| objects.unknown.iter().any(|(crd, _)| crd.name() == name);
+        let empty: Vec<_> =
+            crds.iter().filter(|crd| !holds(crd.name()) && !unknown(crd.name())).collect();
+        let effects = empty
+            .iter()
+            .filter(|crd| !crd.deleting)
+            .map(|crd| Effect::Delete { target: crd.target.clone() });
+        let never = match self.work(effects).await? {
+            Work::First(decision) => return Ok(decision),
+            Work::Never(never) => never.len(),
+        };
+        let going = empty.iter().filter(|crd| crd.deleting).count();
+        if going > 0 && !self.expired() {
+            return Ok(self.wait(format!("for {going} CRDs to be deleted")));
+        }
+        Ok(match crds.len() - empty.len() + never + going {
+            0 => done("all CRDs were deleted"),
+            stays => done(format!("{stays} CRDs remain")),
+        })
+    }
 }
 
 pub(super) fn spared_key(object: &LiveObject) -> String {
@@ -116,111 +213,4 @@ pub(super) fn spared_key(object: &LiveObject) -> String {
 
 fn strip_key(object: &LiveObject) -> String {
     format!("strip {} {}", object.target, object.target.uid)
-}
-
-fn refused_for_good(cx: &Context<'_>, object: &LiveObject) -> bool {
-    use mooring_workflow::{EffectResult, Refusal};
-    cx.run.attempts.get(&strip_key(object)).is_some_and(|attempt| {
-        attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
-            && !cx.run.is_before_session(attempt)
-    })
-}
-
-/// Returns the removal of an object's listed finalizers, from its current state.
-fn removal(cx: &Context<'_>, object: &LiveObject) -> Result<Removal, Halt> {
-    let listed = |finalizer: &String| cx.profile().lists(finalizer);
-    if !object.finalizers.iter().any(listed)
-        || cx.run.facts.spared.contains_key(&spared_key(object))
-    {
-        return Ok(Removal::None);
-    }
-    if cx.is_handled(&strip_key(object)) {
-        return Ok(Removal::Handled);
-    }
-    if refused_for_good(cx, object) {
-        return Ok(Removal::None);
-    }
-    let path = &object.target.path;
-    let whole = match cx.view.whole.get(path) {
-        None => return Ok(Removal::Unread(Query::Whole(path.clone()))),
-        Some(Reading::Known(whole)) => whole,
-        // Deleted since, or the next read shows it.
-        Some(Reading::NotFound | Reading::Failed(_)) => return Ok(Removal::None),
-        Some(denied) => {
-            let why = unreadable(&Query::Whole(path.clone()), denied);
-            return Err(spare(object, why));
-        }
-    };
-    // Replaced or changed since: the next read shows it.
-    let Some(now) = object.renewed(whole).filter(|now| now.deleting) else {
-        return Ok(Removal::None);
-    };
-    let (removed, kept): (Vec<String>, Vec<String>) =
-        now.finalizers.iter().cloned().partition(listed);
-    if removed.is_empty() {
-        return Ok(Removal::None);
-    }
-    match SavedObject::backup(whole) {
-        Ok(backup) => Ok(Removal::Wanted(Box::new(Effect::Strip {
-            target: now.target,
-            version: now.version,
-            removed,
-            kept,
-            backup,
-        }))),
-        Err(bytes) => {
-            Err(spare(object, format!("its backup ({bytes} bytes) does not fit into a ConfigMap")))
-        }
-    }
-}
-
-fn spare(object: &LiveObject, why: String) -> Halt {
-    Decision::Record(Box::new(Fact::Spared { key: spared_key(object), why })).into()
-}
-
-/// Returns the next whole object to read, if nothing else is due.
-pub(super) fn next_whole(cx: &Context<'_>, objects: &Objects<'_>) -> Option<Query> {
-    if deletions(objects).iter().any(|effect| cx.is_due(effect)) {
-        return None;
-    }
-    for object in objects.known.iter().filter(|object| object.deleting) {
-        match removal(cx, object) {
-            Ok(Removal::Unread(query)) => return Some(query),
-            Ok(Removal::Wanted(effect)) if cx.is_due(&effect) => return None,
-            Ok(_) => {}
-            Err(_) => return None,
-        }
-    }
-    None
-}
-
-/// Deletes CRDs that are known to have no objects: others would hang in deletion, and block everything that lists resources.
-pub(super) fn delete_crds(cx: &Context<'_>) -> Progress {
-    let crds = match cx.crds()? {
-        Ok(crds) => crds,
-        Err(why) => return Ok(vec![format!("CRDs were kept: {why}")]),
-    };
-    if crds.is_empty() {
-        return Ok(vec!["no CRD remains".to_owned()]);
-    }
-    let objects = cx.objects()?;
-    let holds = |name: &str| objects.known.iter().any(|object| object.target.resource == name);
-    let unknown = |name: &str| objects.unknown.iter().any(|(crd, _)| crd.name() == name);
-    let empty: Vec<_> =
-        crds.iter().filter(|crd| !holds(crd.name()) && !unknown(crd.name())).collect();
-    let effects = empty
-        .iter()
-        .filter(|crd| !crd.deleting)
-        .map(|crd| Effect::Delete { target: crd.target.clone() });
-    let never = cx.work(effects)?;
-    let going = empty.iter().filter(|crd| crd.deleting).count();
-    if going > 0 && !cx.expired() {
-        return Err(cx.wait(format!("for {going} CRDs to be deleted")));
-    }
-    let stays = crds.len() - empty.len() + never.len() + going;
-    Ok(vec![if stays == 0 {
-        "all CRDs were deleted".to_owned()
-    } else {
-        format!("{stays} CRDs remain")
-    }])
 }

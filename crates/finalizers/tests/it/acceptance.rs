@@ -3,10 +3,10 @@
 use jiff::SignedDuration;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
-use mooring_finalizers::workflow::Finish;
-use mooring_finalizers::workflow::Reason;
-use mooring_finalizers::workflow::RunOutcome;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
+use mooring_workflow::Finish;
+use mooring_workflow::Reason;
+use mooring_workflow::RunOutcome;
 use mooring_workflow::approval::Approval;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub(crate) fn fault(harness: &Harness, method: &str, path: &str, status: u16, ti
 
 fn finished(ending: &CommandResult, clean: bool) {
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(found)) if (*found == Finish::Clean) == clean),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(found)) if (*found == Finish::Complete) == clean),
         "{ending:?}"
     );
 }
@@ -102,7 +102,7 @@ async fn lost_response_is_resolved_by_reading() {
         harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
         let (ending, report) = harness.apply().await;
         assert!(
-            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
             "{then:?}: {ending:?} {report:?}"
         );
     }

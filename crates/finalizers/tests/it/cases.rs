@@ -7,9 +7,9 @@ use mooring_finalizers::effect::Effect;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
 use mooring_finalizers::step::Step;
-use mooring_finalizers::workflow::Finish;
-use mooring_finalizers::workflow::RunOutcome;
+use mooring_workflow::Finish;
 use mooring_workflow::Outcome;
+use mooring_workflow::RunOutcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::approval::ApprovalToken;
 use serde_json::{Value, json};
@@ -21,8 +21,14 @@ use crate::harness::{Harness, KillableProcess, Report, approved, crd, planned};
 const READING: &str = include_str!("../../../../packaging/roles/mooring-finalizers-cluster.yaml");
 
 pub(crate) fn why<'a>(report: &'a Report, resource: &str, name: &str) -> &'a str {
-    let found = report.left.iter().find(|left| left.resource == resource && left.name == name);
-    &found.unwrap_or_else(|| panic!("{resource} {name} is not among {:#?}", report.left)).why
+    let is_named = |what: &str| {
+        let rest = what.strip_prefix(resource).and_then(|rest| rest.strip_prefix(' '));
+        rest.is_some_and(|rest| rest == name || rest.ends_with(&format!("/{name}")))
+    };
+    let found = report.left.iter().find(|left| is_named(&left.what));
+    let found =
+        found.unwrap_or_else(|| panic!("{resource} {name} is not among {:#?}", report.left));
+    found.explanation.as_deref().unwrap()
 }
 
 pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harness: Harness) {
@@ -60,7 +66,7 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
 
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?} {report:?}"
     );
     assert_eq!(report.result, RemovalVerdict::Acted);
@@ -117,13 +123,14 @@ pub(crate) async fn unlisted_finalizer_is_kept_and_reported(harness: Harness) {
         .await;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Partial))),
         "{ending:?}"
     );
     let resource = format!("clusterthings.{}", harness.group);
     let reason = why(&report, &resource, "held");
     assert!(reason.contains("example.com/hold (the controller of example.com"), "{reason}");
-    let held_by = report.left.iter().find(|left| left.name == "held").map(|left| &left.finalizers);
+    let held_by =
+        report.left.iter().find(|left| left.what.ends_with("held")).map(|left| &left.finalizers);
     assert_eq!(held_by, Some(&vec!["example.com/hold".to_owned()]), "{report:?}");
     assert_eq!(
         why(&report, "customresourcedefinitions.apiextensions.k8s.io", &resource),
@@ -141,7 +148,7 @@ pub(crate) async fn unlisted_finalizer_is_kept_and_reported(harness: Harness) {
     harness.call("PATCH", &held, json!({"metadata": {"finalizers": null}})).await;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?} {report:?}"
     );
 }
@@ -162,7 +169,7 @@ pub(crate) async fn objects_are_listed_in_any_served_version(harness: Harness) {
 
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Partial))),
         "{ending:?}"
     );
     assert!(harness.is_gone(&object).await);
@@ -177,7 +184,7 @@ pub(crate) async fn objects_are_listed_in_any_served_version(harness: Harness) {
     harness.until(&inside, |status, _| status == 200).await;
     let (ending, _) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
     assert!(harness.is_gone(&path).await);
@@ -221,7 +228,7 @@ pub(crate) async fn missing_permission_is_reported_with_verb_and_resource(harnes
     let (ending, report) =
         harness.apply_by(&harness.remover_by(ann, harness.settings.clone())).await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Partial))),
         "{ending:?}"
     );
     let resource = format!("clusterthings.{}", harness.group);
@@ -315,7 +322,7 @@ pub(crate) async fn denying_webhook_is_named(mut harness: Harness) {
     }
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Partial))),
         "{ending:?}"
     );
     let reason = why(&report, &format!("clusterthings.{}", harness.group), "one");
@@ -379,7 +386,7 @@ pub(crate) async fn running_operator_that_recreates_objects_is_scaled_down(mut h
     harness.settings.scale_down = true;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Partial))),
         "{ending:?} {report:?}"
     );
     assert!(
@@ -392,7 +399,7 @@ pub(crate) async fn running_operator_that_recreates_objects_is_scaled_down(mut h
     assert!(!harness.is_gone(&objects[0]).await);
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?} {report:?}"
     );
     assert!(harness.is_gone(&objects[0]).await);
@@ -407,7 +414,7 @@ pub(crate) async fn stuck_namespace_is_reported_with_its_conditions(harness: Har
     harness.create(&list, held).await;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Partial))),
         "{ending:?} {report:?}"
     );
     assert_eq!(report.left.len(), 1, "{report:?}");
@@ -424,7 +431,7 @@ pub(crate) async fn stuck_namespace_is_reported_with_its_conditions(harness: Har
     harness.call("PATCH", &format!("{list}/held"), off).await;
     let (ending, _) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }
@@ -444,7 +451,7 @@ pub(crate) async fn killed_run_is_resumed(harness: Harness) {
             forget_lock(&harness).await;
             let (ending, report) = harness.resume().await;
             assert!(
-                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
                 "kill {kill}: {ending:?} {report:?}"
             );
         }

@@ -4,8 +4,9 @@
 use mooring_finalizers::contents::Content;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::step::Step;
-use mooring_finalizers::workflow::{Decision, Finish, Reason, Run, RunOutcome};
-use mooring_workflow::{Outcome, Step as _};
+use mooring_finalizers::workflow::{Decision, Run};
+use mooring_workflow::Outcome;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use serde_json::{Value, json};
 
 use crate::cases::why;
@@ -66,7 +67,7 @@ async fn objects_of_others_in_the_namespace_block_until_each_is_named() {
             assert_eq!(name, CHECK);
             assert!(remover.status().await.unwrap().runs.last.is_none(), "nothing was begun");
         } else {
-            assert!(is_finished(&ending, Finish::Clean), "{ending:?}");
+            assert!(is_finished(&ending, Finish::Complete), "{ending:?}");
             assert!(harness.is_gone(&root).await);
         }
     }
@@ -99,7 +100,7 @@ async fn object_created_during_the_run_keeps_the_namespace() {
         harness.create(&format!("{root}/secrets"), late).await;
         let remover = harness.remover();
         let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
-        assert!(is_finished(&ending, Finish::Leftovers), "{ending:?}");
+        assert!(is_finished(&ending, Finish::Partial), "{ending:?}");
         let report = Report::of(&remover.status().await.unwrap());
         let reason = why(&report, "namespaces", &harness.namespace);
         assert!(reason.contains(&format!("secrets {}/late", harness.namespace)), "{reason}");
@@ -126,7 +127,7 @@ async fn namespace_and_object_that_were_made_again_are_not_deleted() {
     harness.object(&root, "clusterthings", None, "one", &[&harness.listed()]).await;
     let remover = harness.remover();
     let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
-    assert!(is_finished(&ending, Finish::Leftovers), "{ending:?}");
+    assert!(is_finished(&ending, Finish::Partial), "{ending:?}");
     let report = Report::of(&remover.status().await.unwrap());
     for (resource, name, path) in [
         ("namespaces".to_owned(), harness.namespace.as_str(), &path),
@@ -180,7 +181,7 @@ async fn operator_that_is_installed_again_stops_every_step_that_deletes() {
         assert!(
             matches!(
                 ending,
-                CommandResult::Stopped(RunOutcome::Resumable { reason: Reason::OperatorRuns, .. })
+                CommandResult::Stopped(RunOutcome::Resumable { reason: Reason::CheckFailed, .. })
             ),
             "{step:?}: {ending:?}"
         );

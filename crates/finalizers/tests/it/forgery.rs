@@ -1,9 +1,7 @@
 //! A journal is evidence, never authority: regardless of its content, a resumed run changes only objects of the plan that
 //! this process created.
 
-use mooring_finalizers::workflow::Finish;
-use mooring_workflow::Effect as _;
-use mooring_workflow::Step as _;
+use mooring_workflow::Finish;
 use std::collections::BTreeSet;
 
 use mooring_finalizers::effect::Effect;
@@ -11,7 +9,7 @@ use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::target::Target;
-use mooring_finalizers::workflow::RunOutcome;
+use mooring_workflow::RunOutcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::encode;
 use serde_json::{Value, json};
@@ -242,7 +240,7 @@ async fn forged_steps_and_skipped_objects_replace_no_precondition() {
             if best_effort { Approval::Pipeline(plan.hash.clone()) } else { approved(&plan) };
         let ending = resume(&remover, &plan, &approval).await;
         assert!(
-            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
             "{ending:?}"
         );
         assert_eq!(versions(&harness, &others).await, before);
@@ -277,7 +275,7 @@ async fn resume_requires_an_approval_of_the_new_plan() {
     let plan = planned(&remover).await;
     let ending = resume(&remover, &plan, &approved(&plan)).await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }

@@ -14,16 +14,16 @@ use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_finalizers::runtime::{CommandResult, Remover};
 use mooring_finalizers::settings::Settings;
 use mooring_finalizers::status::RemovalVerdict;
-use mooring_finalizers::workflow::{FinalizerRemoval, Leftover, Run};
+use mooring_finalizers::workflow::{FinalizerRemoval, Run};
 use mooring_simulator::kubernetes::{
     Clock, ClockTask, InProcess, Kubernetes, KubernetesOptions, Shell, User,
 };
 use mooring_testbed::{RealCluster, Users};
+use mooring_workflow::Backup;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::canonical::hash_bytes;
 use mooring_workflow::command::JournalStatus;
-use mooring_workflow::document::Backup;
-use mooring_workflow::status::{DoneStep, EffectStatus, RunStatus};
+use mooring_workflow::status::{DoneStep, EffectStatus, Remaining, RunStatus};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
@@ -326,7 +326,7 @@ impl Harness {
 
     pub(crate) fn remover_by(&self, client: Client, settings: Settings) -> Remover {
         let (_, stop) = watch::channel(false);
-        let clock: mooring_workflow::world::Clock = match self.model.clone() {
+        let clock: mooring_workflow::Clock = match self.model.clone() {
             Some(shell) => Rc::new(move || shell.now()),
             None => Rc::new(Timestamp::now),
         };
@@ -373,7 +373,7 @@ impl Harness {
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) result: RemovalVerdict,
-    pub(crate) left: Vec<Leftover>,
+    pub(crate) left: Vec<Remaining>,
     pub(crate) steps: Vec<DoneStep>,
     pub(crate) effects: Vec<EffectStatus>,
 }

@@ -1,8 +1,8 @@
 //! A kill before or after any write, including the journal, ends like a clean run.
 
 use mooring_finalizers::runtime::CommandResult;
-use mooring_finalizers::workflow::Finish;
-use mooring_finalizers::workflow::RunOutcome;
+use mooring_workflow::Finish;
+use mooring_workflow::RunOutcome;
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, KillableProcess, approved, planned, resume};
@@ -43,7 +43,7 @@ async fn kill_one_of(every: usize) {
     clean.retired().await;
     let (ending, writes) = live(&clean, None).await;
     assert!(
-        matches!(ending, Some(CommandResult::Stopped(RunOutcome::Finished(Finish::Clean)))),
+        matches!(ending, Some(CommandResult::Stopped(RunOutcome::Finished(Finish::Complete)))),
         "{ending:?}"
     );
     assert!(writes > 30, "{writes}");
@@ -64,7 +64,7 @@ async fn kill_one_of(every: usize) {
             matches!(
                 ending,
                 Some(
-                    CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))
+                    CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))
                         | CommandResult::Nothing(_)
                 )
             ),

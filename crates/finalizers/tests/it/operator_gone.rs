@@ -301,9 +301,7 @@ async fn operator_that_starts_again_keeps_its_finalizers() {
     let remover = harness.remover();
     let ending =
         remover.apply(&plan, &Approval::Typed(plan.hash.clone()), Box::new(|_, _, _| {})).await;
-    let CommandResult::Stopped(mooring_finalizers::workflow::RunOutcome::Resumable {
-        message, ..
-    }) = ending
+    let CommandResult::Stopped(mooring_workflow::RunOutcome::Resumable { message, .. }) = ending
     else {
         panic!("{ending:?}")
     };
@@ -343,9 +341,7 @@ async fn rejected_credentials_are_a_login_error() {
     let plan = planned(&remover).await;
     crate::acceptance::fault(&harness, "DELETE", "/apis/*", 401, None);
     let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
-    let CommandResult::Stopped(mooring_finalizers::workflow::RunOutcome::Resumable {
-        message, ..
-    }) = ending
+    let CommandResult::Stopped(mooring_workflow::RunOutcome::Resumable { message, .. }) = ending
     else {
         panic!("{ending:?}")
     };

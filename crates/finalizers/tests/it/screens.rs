@@ -11,13 +11,14 @@ use mooring_finalizers::plan::{Dependent, Plan, PlannedObject, PlannedStep, merm
 use mooring_finalizers::profile::Profile;
 use mooring_finalizers::screens;
 use mooring_finalizers::step::Step;
-use mooring_finalizers::workflow::{Entry, Finish, Leftover, Run, Session};
+use mooring_finalizers::workflow::{Entry, Run, Session};
 use mooring_terminal::{Screen, Style, width};
+use mooring_workflow::Finish;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::published::Next;
-use mooring_workflow::status::RunStatus;
-use mooring_workflow::{CheckResult, Outcome, Step as _};
+use mooring_workflow::status::{Remaining, RunStatus};
+use mooring_workflow::{CheckResult, Outcome};
 
 fn golden(name: &str, screen: &Screen) {
     let style = |width| Style { width, ..Style::PIPE };
@@ -190,14 +191,12 @@ fn status_screens() {
     let stopped = status(vec![(10, done(Step::DeleteObjects))]);
     assert_eq!(stopped.state, "stopped");
     golden("status-stopped", &screens::runs(&[stopped], "prod-weu", now(), false));
-    let left = vec![Leftover {
-        resource: "packages.package-operator.run".to_owned(),
-        namespace: Some("team-a".to_owned()),
-        name: "web".to_owned(),
-        why: "webhook guard.example.com denied it".to_owned(),
+    let left = vec![Remaining {
+        what: "packages.package-operator.run team-a/web".to_owned(),
+        explanation: Some("webhook guard.example.com denied it".to_owned()),
         finalizers: Vec::new(),
     }];
-    let partial = status(vec![(90, Entry::Finished { finish: Finish::Leftovers, left })]);
+    let partial = status(vec![(90, Entry::Finished { finish: Finish::Partial, left })]);
     let mut screen = screens::runs(std::slice::from_ref(&partial), "prod-weu", now(), false);
     let (mark, text) = screens::run_sentence(&partial, "prod-weu", now());
     screen.marked(mark, text);

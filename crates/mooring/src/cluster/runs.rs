@@ -5,15 +5,15 @@ use mooring_controller::run::Api;
 use mooring_k8s::Client;
 use mooring_repair::names::pool_of_config_map;
 use mooring_repair::runtime::{JournalStatus as RepairJournal, store};
-use mooring_workflow::Reading;
 use mooring_workflow::command::JournalStatus;
-use mooring_workflow::status::{Describe, RunStatus};
+use mooring_workflow::status::RunStatus;
+use mooring_workflow::{Reading, Workflow};
 use serde_json::Value;
 
 use super::read::reading;
 
 /// Returns the status of the last run of a journal.
-pub(crate) fn run_status<W: Describe>(journal: &JournalStatus<W>) -> Option<RunStatus> {
+pub(crate) fn run_status<W: Workflow>(journal: &JournalStatus<W>) -> Option<RunStatus> {
     let status =
         |run| RunStatus::new(run, journal.place.clone(), journal.lock.as_ref(), Timestamp::now());
     journal.runs.last.as_ref().map(status)

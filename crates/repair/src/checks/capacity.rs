@@ -203,9 +203,9 @@ pub(super) fn pdb(plan: &Planning<'_>) -> CheckResult {
     let (view, pool) = (plan.view, plan.pool.name.as_str());
     let result = |outcome, detail: String| CheckResult::new(PDB, outcome, detail);
     let readings = (
-        view.nodes.as_ref().and_then(Reading::known),
-        view.pods.as_ref().and_then(Reading::known),
-        view.pdbs.as_ref().and_then(Reading::known),
+        view.nodes.get().and_then(Reading::known),
+        view.pods.get().and_then(Reading::known),
+        view.pdbs.get().and_then(Reading::known),
     );
     let (Some(nodes), Some(pods), Some(pdbs)) = readings else {
         let detail = "nodes, pods or PDBs were not read".to_owned();
@@ -236,7 +236,7 @@ pub(super) fn pdb(plan: &Planning<'_>) -> CheckResult {
 
 pub(super) fn name(plan: &Planning<'_>) -> CheckResult {
     let temporary = plan.temporary();
-    let pools = plan.view.pools.as_ref().and_then(Reading::known);
+    let pools = plan.view.pools.get().and_then(Reading::known);
     let taken = || pools.is_some_and(|pools| pools.iter().any(|pool| pool.name == temporary));
     let (outcome, detail) = match plan.left {
         // The journal shows whether it can be adopted.
@@ -268,7 +268,7 @@ pub(super) fn recreations(plan: &Planning<'_>) -> CheckResult {
 
 pub(super) fn pool_limit(plan: &Planning<'_>) -> CheckResult {
     plan.unless_left(POOL_LIMIT, || {
-        let pools = plan.view.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
+        let pools = plan.view.pools.get().and_then(Reading::known).map_or(0, Vec::len);
         let Some(max_pools) = plan.cluster.max_pools else {
             let why = "the cluster does not report its maximum number of pools";
             return (Outcome::Unknown, why.to_owned());

@@ -11,7 +11,7 @@ use mooring_workflow::{CheckResult, Outcome, Reading};
 
 pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> CheckResult {
     let result = |outcome, evidence: String| CheckResult::new(CLUSTER_STATE, outcome, evidence);
-    match &view.cluster {
+    match view.cluster.get() {
         None => result(Outcome::Unknown, "the cluster was not read".to_owned()),
         Some(Reading::Known(cluster)) => {
             let state = cluster.state.as_str();
@@ -41,7 +41,7 @@ pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> C
 /// Every other pool has nodes, or is scaled to zero on purpose.
 pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp) -> CheckResult {
     let result = |outcome, evidence: String| CheckResult::new(OTHER_POOLS, outcome, evidence);
-    let pools = match known(view.pools.as_ref()) {
+    let pools = match known(view.pools.get()) {
         Ok(pools) => pools,
         Err(why) => return result(Outcome::Unknown, format!("pools {why}")),
     };

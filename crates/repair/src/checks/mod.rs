@@ -14,7 +14,6 @@ mod capacity;
 mod cluster;
 mod effect;
 mod overrides;
-pub(crate) mod reads;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -27,13 +26,10 @@ pub use access::needs::{AccessNeed, Actor, needs, place, places_of_locks};
 pub(crate) use capacity::Planning;
 pub use capacity::{AccessRules, Capacity, subnets};
 pub use cluster::absent;
-pub(crate) use effect::{
-    PROPAGATION_TIMEOUT, deleted_pool, enough_nodes, ensure_deleted_by_run, recreated_externally,
-    wanted,
-};
-pub(crate) use wedge::recovered;
+pub(crate) use effect::PROPAGATION_TIMEOUT;
+use wedge::recovered;
 pub(crate) use wedge::write_failures::LOG_DELAY;
 
 pub use crate::check_ids::*;
 pub use table::{CHECKS, Check, blocks, evaluate, overridable, warns};
-pub(crate) use table::{begin, ensure, ensure_all, ensure_wedged, reads_before};
+pub(crate) use table::{begin, read_verdict};

@@ -1,22 +1,24 @@
 //! Table of checks, and their evaluation in each phase.
 
 use jiff::Timestamp;
-use mooring_workflow::{CheckResult, Outcome, Phase};
+use mooring_workflow::reading::once;
+use mooring_workflow::{CheckResult, NotRead, Outcome, Phase, Reason};
 
 use super::access::{deny_assignments, locks, permissions};
 use super::capacity::Planning;
 use super::wedge::keep;
-use super::{capacity, cluster, effect, reads, tolerations, wedge};
+use super::{capacity, cluster, tolerations, wedge};
 use crate::check_ids::{
     CLUSTER_STATE, DENY_ASSIGNMENTS, FAILING_WRITES, IP_ADDRESSES, LOCKS, MISSING_NODES,
     OTHER_OPERATION, OTHER_POOLS, PDB, PERMISSIONS, POOL_LIMIT, POOL_NAME, POOL_RECREATED,
     POOL_STATE, POOL_UNCHANGED, QUOTA, RECREATIONS, REPLACEMENT_READY, SUBNET, TIME, TOLERATIONS,
     VM_SIZE, WEDGED, WORKLOADS,
 };
-use crate::observation::{ClusterView, Query};
+use crate::observation::ClusterView;
+use crate::plan::Step;
 use crate::settings::Settings;
 use crate::workflow::effects::Effect;
-use crate::workflow::{Context, Halt, Progress, Reason, RepairRun as _, Run};
+use crate::workflow::{Context, Decision, Run, Services};
 
 pub struct Check {
     pub id: &'static str,
@@ -37,16 +39,14 @@ enum At {
 type Detect = fn(&ClusterView, &Settings, Timestamp) -> CheckResult;
 type Begin = fn(&Planning<'_>) -> CheckResult;
 type BeginIfNeeded = fn(&Planning<'_>) -> Option<CheckResult>;
-/// Reads and evaluation right before an effect.
-type Before = (fn(&Context<'_>) -> Vec<Query>, fn(&Context<'_>) -> Result<(), Halt>);
-
 /// Phase of a check, and its evaluation.
 #[derive(Clone, Copy)]
 enum When {
-    Detect(Detect, Option<Before>),
+    Detect(Detect),
     Begin(Begin),
     BeginIfNeeded(BeginIfNeeded),
-    Effect(Before),
+    /// Right before an effect, see [`Context::precondition`].
+    Effect,
     Step,
 }
 
@@ -58,21 +58,11 @@ const fn row(id: &'static str, overridable: bool, on: (At, At), when: When) -> C
 
 /// Checks in display order. Columns: id, overridable, (on fail, on unknown), when.
 pub static CHECKS: [Check; 24] = [
-    row(MISSING_NODES, true, (Block, Block), When::Detect(wedge::missing_nodes, None)),
-    row(
-        FAILING_WRITES,
-        true,
-        (Block, Block),
-        When::Detect(wedge::failing_writes, Some((reads::writes, effect::writes_still_fail))),
-    ),
-    row(CLUSTER_STATE, true, (Block, Block), When::Detect(cluster::cluster_state, None)),
-    row(OTHER_POOLS, true, (Block, Block), When::Detect(cluster::other_pools, None)),
-    row(
-        POOL_STATE,
-        true,
-        (Block, Block),
-        When::Detect(wedge::pool_state, Some((reads::pools, effect::did_not_recover))),
-    ),
+    row(MISSING_NODES, true, (Block, Block), When::Detect(wedge::missing_nodes)),
+    row(FAILING_WRITES, true, (Block, Block), When::Detect(wedge::failing_writes)),
+    row(CLUSTER_STATE, true, (Block, Block), When::Detect(cluster::cluster_state)),
+    row(OTHER_POOLS, true, (Block, Block), When::Detect(cluster::other_pools)),
+    row(POOL_STATE, true, (Block, Block), When::Detect(wedge::pool_state)),
     row(QUOTA, true, (Block, Allow), When::Begin(capacity::quota)),
     row(VM_SIZE, true, (Block, Allow), When::Begin(capacity::size)),
     row(SUBNET, true, (Block, Allow), When::Begin(capacity::subnet)),
@@ -87,25 +77,10 @@ pub static CHECKS: [Check; 24] = [
     row(DENY_ASSIGNMENTS, true, (Block, Warn), When::Begin(deny_assignments::deny_assignments)),
     row(TIME, false, (Warn, Allow), When::Begin(capacity::time)),
     row(TOLERATIONS, true, (Block, Allow), When::BeginIfNeeded(tolerations::tolerations)),
-    row(WEDGED, false, (Block, Block), When::Effect((reads::verdict, wedged))),
-    row(
-        POOL_UNCHANGED,
-        false,
-        (Block, Block),
-        When::Effect((reads::pool_and_scale_set, effect::pool_unchanged)),
-    ),
-    row(
-        POOL_RECREATED,
-        false,
-        (Block, Block),
-        When::Effect((reads::pool_and_scale_set, effect::pool_recreated)),
-    ),
-    row(
-        REPLACEMENT_READY,
-        false,
-        (Block, Block),
-        When::Effect((reads::replacement, effect::replacement_ready)),
-    ),
+    row(WEDGED, false, (Block, Block), When::Effect),
+    row(POOL_UNCHANGED, false, (Block, Block), When::Effect),
+    row(POOL_RECREATED, false, (Block, Block), When::Effect),
+    row(REPLACEMENT_READY, false, (Block, Block), When::Effect),
     row(WORKLOADS, true, (Block, Block), When::Step),
     row(IP_ADDRESSES, true, (Block, Block), When::Step),
     row(OTHER_OPERATION, true, (Block, Block), When::Step),
@@ -120,14 +95,14 @@ pub(super) fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static st
     }
     match effect {
         Effect::AbortOperation { .. } => &[WEDGED],
-        Effect::PutPool { pool, .. } if *pool != run.pool() => {
+        Effect::PutPool { pool, .. } if *pool != run.session.plan.pool => {
             &[POOL_UNCHANGED, POOL_STATE, FAILING_WRITES]
         }
         Effect::Cordon { .. }
         | Effect::Evict { .. }
         | Effect::DeletePod { .. }
         | Effect::DeletePool { .. }
-            if run.is_rebuilt() =>
+            if run.step().is_none_or(|step| step > Step::VerifyPool) =>
         {
             &[POOL_RECREATED, REPLACEMENT_READY]
         }
@@ -141,38 +116,6 @@ pub(super) fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static st
     }
 }
 
-pub(crate) fn ensure(context: &Context<'_>, effect: &Effect) -> Result<(), Halt> {
-    ensure_all(context, preconditions(effect, context.run))
-}
-
-/// Evaluates checks in order until one fails.
-pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Halt> {
-    evaluated(context, ids).try_for_each(|(_, holds)| holds(context))
-}
-
-/// Returns the reads up to the first check that fails.
-pub(crate) fn reads_before(context: &Context<'_>, effect: &Effect) -> Vec<Query> {
-    let mut queries = Vec::new();
-    for (reads, holds) in evaluated(context, preconditions(effect, context.run)) {
-        queries.extend(reads(context));
-        if holds(context).is_err() {
-            break;
-        }
-    }
-    queries
-}
-
-fn evaluated(context: &Context<'_>, ids: &[&str]) -> impl Iterator<Item = Before> {
-    let overridden =
-        |check: &Check| check.overridable && context.settings.overrides.contains_key(check.id);
-    ids.iter().filter_map(|id| find(id)).filter(move |check| !overridden(check)).filter_map(
-        |check| match check.when {
-            When::Effect(before) | When::Detect(_, Some(before)) => Some(before),
-            _ => None,
-        },
-    )
-}
-
 fn find(id: &str) -> Option<&'static Check> {
     CHECKS.iter().find(|check| check.id == id)
 }
@@ -184,7 +127,7 @@ pub fn overridable() -> impl Iterator<Item = &'static str> {
 /// Evaluates the five checks of the verdict.
 pub fn evaluate(view: &ClusterView, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
     let detect = CHECKS.iter().filter_map(|check| match check.when {
-        When::Detect(detect, _) => Some(detect),
+        When::Detect(detect) => Some(detect),
         _ => None,
     });
     let overridden = |mut result: CheckResult| {
@@ -194,50 +137,100 @@ pub fn evaluate(view: &ClusterView, settings: &Settings, now: Timestamp) -> Vec<
     detect.map(|detect| overridden(detect(view, settings, now))).collect()
 }
 
-/// Evaluates the checks of the verdict after all their reads.
-///
-/// An abort by this run ends the retries: `before` is when the checks passed right before it. Failed writes of that time
-/// count until one succeeds.
-pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
-    context.pools()?;
-    context.nodes_of(context.run.pool())?;
-    context.ensure_read(reads::verdict(context))?;
-    let (settings, now) = (settings(context), before.unwrap_or(context.now).max(context.now));
-    let mut checks = evaluate(context.view, &settings, now);
-    if let Some(before) = before {
-        keep(&mut checks, context.view, &settings, before, now);
+impl<S: Services> Context<'_, S> {
+    /// Returns what must come before an effect, by the first check that does not hold.
+    pub(crate) async fn blocked(&self, effect: &Effect) -> Result<Option<Decision>, NotRead> {
+        self.blocked_by(preconditions(effect, self.run)).await
     }
-    let refused: Vec<_> = checks.iter().filter(|check| !check.allows_run()).collect();
-    if refused.is_empty() {
-        let evidence = checks.iter().map(|check| match &check.overridden {
-            Some(reason) if check.outcome != Outcome::Pass => {
-                format!("{} overridden: {reason}", check.name)
+
+    pub(crate) async fn blocked_by(&self, ids: &[&str]) -> Result<Option<Decision>, NotRead> {
+        for id in ids {
+            let is_overridable = find(id).is_some_and(|check| check.overridable);
+            if is_overridable && self.has_override(id) {
+                continue;
             }
-            _ => format!("{}: {}", check.name, check.detail()),
-        });
-        return Ok(evidence.collect());
+            if let Some(decision) = self.precondition(id).await? {
+                return Ok(Some(decision));
+            }
+        }
+        Ok(None)
     }
-    // Unknown does not block: the run waits, and its timeouts stop it where it can be resumed.
-    if refused.iter().all(|check| check.outcome == Outcome::Unknown) {
-        let names: Vec<_> = refused.iter().map(|check| check.name.as_str()).collect();
-        return Err(context.wait(format!("for unknown checks: {}", names.join(", "))));
+
+    /// Evaluates a check right before an effect; none if it holds.
+    async fn precondition(&self, id: &str) -> Result<Option<Decision>, NotRead> {
+        match id {
+            WEDGED => Ok(match self.wedged(None).await? {
+                Decision::Done(_) => None,
+                other => Some(other),
+            }),
+            POOL_UNCHANGED => self.pool_changed().await,
+            POOL_STATE => self.pool_recovered().await,
+            FAILING_WRITES => self.writes_succeed().await,
+            REPLACEMENT_READY => {
+                let replacement =
+                    if self.is_rebuilt() { self.name().to_owned() } else { self.temporary() };
+                Ok(match self.enough_nodes(&replacement).await? {
+                    Decision::Done(_) => None,
+                    other => Some(other),
+                })
+            }
+            _ => self.not_recreated().await,
+        }
     }
-    let text = |check: &&CheckResult| format!("{}: {}", check.name, check.detail());
-    let texts: Vec<_> = refused.iter().map(text).collect();
-    Err(context.refused(Reason::CheckFailed, texts.join(" | ")))
+
+    /// Evaluates the checks of the verdict; done if they all hold.
+    ///
+    /// An abort by this run ends the retries: `before` is when the checks passed right before it. Failed writes of that time
+    /// count until one succeeds.
+    pub(crate) async fn wedged(&self, before: Option<Timestamp>) -> Result<Decision, NotRead> {
+        read_verdict(self.services, self.view, self.name()).await;
+        self.pools().await?;
+        self.nodes_of(self.name()).await?;
+        let (settings, now) =
+            (self.settings_of_verdict(), before.unwrap_or(self.now).max(self.now));
+        let mut checks = evaluate(self.view, &settings, now);
+        if let Some(before) = before {
+            keep(&mut checks, self.view, &settings, before, now);
+        }
+        let refused: Vec<_> = checks.iter().filter(|check| !check.allows_run()).collect();
+        if refused.is_empty() {
+            return Ok(Decision::Done(checks.iter().map(evidence).collect()));
+        }
+        // Unknown does not block: the run waits, and its timeouts stop it where it can be resumed.
+        if refused.iter().all(|check| check.outcome == Outcome::Unknown) {
+            let names: Vec<_> = refused.iter().map(|check| check.name.as_str()).collect();
+            return Ok(self.wait(format!("for unknown checks: {}", names.join(", "))));
+        }
+        let text = |check: &&CheckResult| format!("{}: {}", check.name, check.detail());
+        let texts: Vec<_> = refused.iter().map(text).collect();
+        Ok(self.refused(Reason::CheckFailed, texts.join(" | ")))
+    }
 }
 
-/// Returns the settings; an abort by this run is not evidence against the wedge.
-fn settings(context: &Context<'_>) -> Settings {
-    let settings = context.settings.clone();
-    match context.run.first_abort() {
-        Some(first) => settings.after_abort(first, context.now),
-        None => settings,
+pub(super) fn evidence(check: &CheckResult) -> String {
+    match &check.overridden {
+        Some(reason) if check.outcome != Outcome::Pass => {
+            format!("{} overridden: {reason}", check.name)
+        }
+        _ => format!("{}: {}", check.name, check.detail()),
     }
 }
 
-fn wedged(context: &Context<'_>) -> Result<(), Halt> {
-    ensure_wedged(context, None).map(drop)
+/// Makes the reads of the verdict that a view lacks.
+pub(crate) async fn read_verdict(services: &impl Services, view: &ClusterView, pool: &str) {
+    once(&view.cluster, services.cluster()).await;
+    once(&view.pools, services.pools()).await;
+    once(&view.scale_sets, services.scale_sets()).await;
+    once(&view.events, services.events()).await;
+    once(&view.nodes, services.nodes()).await;
+    read_scale_set(services, view, pool).await;
+}
+
+/// Reads instances and interfaces of the pool's scale set.
+pub(super) async fn read_scale_set(services: &impl Services, view: &ClusterView, pool: &str) {
+    let Some(set) = view.scale_set_of(pool).map(|set| &set.name) else { return };
+    view.instances.once(set, services.instances(set)).await;
+    view.nics.once(set, services.nics(set)).await;
 }
 
 /// Evaluates the checks of a plan.

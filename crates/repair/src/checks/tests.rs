@@ -1,19 +1,22 @@
-//! Reads and preconditions of checks, for a run that is about to change something.
+//! Preconditions and evidence of checks, for a run that is about to change something.
+
+use std::cell::OnceCell;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::lock::LockOwner;
-use mooring_workflow::{CheckResult, Outcome, Reading, Step as _};
+use mooring_workflow::reading::Named;
+use mooring_workflow::{CheckResult, Outcome, Reading};
 use serde_json::json;
 
 use super::table::preconditions;
 use super::*;
 use crate::common;
-use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Pool, Query, ScaleSet};
+use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Pool, ScaleSet};
 use crate::operation::OperationScope;
 use crate::plan::Step;
 use crate::settings::Settings;
 use crate::workflow::effects::Effect;
-use crate::workflow::{Context, Entry, RepairRun as _, Run};
+use crate::workflow::{Entry, Run, temporary};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const SET: &str = "aks-p-vmss";
@@ -43,54 +46,6 @@ fn scale_sets() -> Reading<Vec<ScaleSet>> {
     Reading::Known(vec![ScaleSet::read(&set).unwrap()])
 }
 
-fn with_context<T>(run: &Run, view: &ClusterView, act: impl FnOnce(&Context<'_>) -> T) -> T {
-    act(&Context { run, settings: &settings(), view, now: NOW })
-}
-
-/// A check evaluated on its own has all it needs: not every list of preconditions has another check that reads the same.
-#[test]
-fn reads_of_a_check_depend_on_what_exists() {
-    let nothing = ClusterView::default();
-    let pool = ClusterView { pools: Some(pools(false)), ..ClusterView::default() };
-    let both = ClusterView { scale_sets: Some(scale_sets()), ..pool.clone() };
-    let run = run_at(Some(Step::CreateTemporary));
-    let of = |reads: fn(&Context<'_>) -> Vec<Query>, view| with_context(&run, view, reads);
-    let set = [Query::Instances(SET.into()), Query::Nics(SET.into())];
-    let azure = [Query::Pools, Query::ScaleSets];
-
-    assert_eq!(of(reads::pools, &nothing), [Query::Pools]);
-    assert_eq!(of(reads::pool_and_scale_set, &nothing), [Query::Pools]);
-    assert_eq!(of(reads::pool_and_scale_set, &pool), azure);
-    assert_eq!(of(reads::writes, &nothing), [Query::Pools]);
-    assert_eq!(of(reads::writes, &pool), azure);
-    let writes = azure.iter().chain([&Query::Events]).chain(&set).cloned().collect::<Vec<_>>();
-    assert_eq!(of(reads::writes, &both), writes);
-    let all = [Query::Cluster, Query::Pools, Query::ScaleSets, Query::Events, Query::Nodes];
-    assert_eq!(of(reads::verdict, &pool), all);
-    assert_eq!(of(reads::verdict, &both), [&all[..], &set[..]].concat());
-    assert_eq!(of(reads::replacement, &both), [Query::Pools, Query::Nodes]);
-}
-
-/// The scale set shows whether this run created the pool, which matters for a fixed count only.
-#[test]
-fn desired_count_of_an_unverified_pool_depends_on_its_scale_set() {
-    let nodes = [Query::Pools, Query::Nodes];
-    let with_set = [Query::Pools, Query::Nodes, Query::ScaleSets];
-    let at = |step: Option<Step>, is_autoscaled: bool, name: &str| {
-        let view = ClusterView { pools: Some(pools(is_autoscaled)), ..ClusterView::default() };
-        with_context(&run_at(step), &view, |context| reads::nodes(context, name))
-    };
-    assert_eq!(at(Some(Step::WaitForNodes), false, "p"), with_set);
-    assert_eq!(at(Some(Step::WaitForNodes), true, "p"), nodes);
-    assert_eq!(at(Some(Step::WaitForNodes), false, "other"), nodes);
-    assert_eq!(at(Some(Step::CordonTemporary), false, "p"), nodes);
-    let nothing = ClusterView::default();
-    let run = run_at(Some(Step::WaitForNodes));
-    assert_eq!(with_context(&run, &nothing, |context| reads::nodes(context, "p")), nodes);
-    let rebuilt = run_at(Some(Step::CordonTemporary));
-    assert_eq!(with_context(&rebuilt, &nothing, reads::replacement), nodes);
-}
-
 #[test]
 fn preconditions_of_each_effect() {
     let (before, after) = (run_at(Some(Step::DrainPool)), run_at(Some(Step::CordonTemporary)));
@@ -115,7 +70,7 @@ fn preconditions_of_each_effect() {
     let creation = [POOL_UNCHANGED, POOL_STATE, FAILING_WRITES];
     for (effect, expected) in [
         (&abort, &[WEDGED][..]),
-        (&put(&before.temporary()), &creation),
+        (&put(&temporary(&before)), &creation),
         (&put("p"), &[]),
         (&cordon, &removal),
         (&delete, &removal),
@@ -145,18 +100,17 @@ fn evidence_names_overrides_of_checks_that_do_not_pass() {
     }
     let cluster = json!({"id": "/c", "properties": {"provisioningState": "Succeeded"}});
     let view = ClusterView {
-        cluster: Some(Reading::Known(ManagedCluster::read(&cluster).unwrap())),
-        pools: Some(pools(false)),
-        scale_sets: Some(scale_sets()),
-        instances: [(SET.to_owned(), Reading::Known(Vec::new()))].into(),
-        nics: [(SET.to_owned(), Reading::Known(Vec::new()))].into(),
-        events: Some(Reading::Known(Vec::new())),
-        nodes: Some(Reading::Known(Vec::new())),
+        cluster: Reading::Known(ManagedCluster::read(&cluster).unwrap()).into(),
+        pools: pools(false).into(),
+        scale_sets: scale_sets().into(),
+        instances: Named::of(SET, Reading::Known(Vec::new())),
+        nics: Named::of(SET, Reading::Known(Vec::new())),
+        events: Reading::Known(Vec::new()).into(),
+        nodes: Reading::Known(Vec::new()).into(),
         ..ClusterView::default()
     };
-    let run = run_at(Some(Step::ClearOperation));
-    let context = Context { run: &run, settings: &settings, view: &view, now: NOW };
-    let evidence = ensure_wedged(&context, None).ok().unwrap();
+    let checks = evaluate(&view, &settings, NOW);
+    let evidence: Vec<String> = checks.iter().map(table::evidence).collect();
     assert_eq!(evidence.len(), names.len(), "{evidence:?}");
     let overridden = |name: &str| evidence.contains(&format!("{name} overridden: known"));
     assert!(overridden(FAILING_WRITES), "{evidence:?}");
@@ -187,8 +141,14 @@ fn result_before_an_abort_is_kept_unless_a_write_succeeded() {
         (succeeded(40 * 60), Some(scale_sets()), Outcome::Pass),
         (succeeded(40 * 60 + 1), Some(scale_sets()), Outcome::Fail),
     ] {
-        let view =
-            ClusterView { pools: Some(pools(false)), events, scale_sets, ..ClusterView::default() };
+        let cell = |events: Option<_>| events.map(OnceCell::from).unwrap_or_default();
+        let sets = scale_sets.map(OnceCell::from).unwrap_or_default();
+        let view = ClusterView {
+            pools: pools(false).into(),
+            events: cell(events),
+            scale_sets: sets,
+            ..ClusterView::default()
+        };
         let mut results = [CheckResult::new(FAILING_WRITES, Outcome::Fail, "too few")];
         wedge::keep(&mut results, &view, &settings(), before, now);
         assert_eq!(results[0].outcome, expected, "{view:?}");

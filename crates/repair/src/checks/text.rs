@@ -7,7 +7,7 @@ use mooring_workflow::screens::ago;
 use crate::observation::{ClusterView, Pool};
 
 pub(super) fn target<'a>(view: &'a ClusterView, name: &str) -> Result<Option<&'a Pool>, String> {
-    known(view.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
+    known(view.pools.get()).map(|pools| pools.iter().find(|pool| pool.name == name))
 }
 
 pub(super) fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {

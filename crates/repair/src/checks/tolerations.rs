@@ -24,7 +24,7 @@ fn check(view: &ClusterView, pool: &Pool) -> Option<CheckResult> {
 
 fn find_nodes(view: &ClusterView, pool: &str) -> (Outcome, String) {
     let readings =
-        (view.nodes.as_ref().and_then(Reading::known), view.pods.as_ref().and_then(Reading::known));
+        (view.nodes.get().and_then(Reading::known), view.pods.get().and_then(Reading::known));
     let (Some(nodes), Some(pods)) = readings else {
         return (Outcome::Unknown, "nodes or pods were not read".to_owned());
     };
@@ -80,8 +80,8 @@ mod tests {
             let mut nodes = vec![node("system", &nothing)];
             nodes.extend(other.map(|taints| node("user", taints)));
             let view = ClusterView {
-                nodes: Some(Reading::Known(nodes)),
-                pods: Some(Reading::Known(vec![Pod::read(&pod).unwrap()])),
+                nodes: Reading::Known(nodes).into(),
+                pods: Reading::Known(vec![Pod::read(&pod).unwrap()]).into(),
                 ..ClusterView::default()
             };
             let (found, detail) = find_nodes(&view, "system");

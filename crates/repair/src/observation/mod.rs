@@ -19,4 +19,4 @@ pub use kubernetes::{Node, Pod, PodController, Replicas, foreign_node};
 pub use pdbs::{EvictionBlocker, Pdb, Selector};
 pub(crate) use pool::is_windows;
 pub use pool::{Pool, pool_name_of_id};
-pub use view::{Answer, ClusterView, Query};
+pub use view::ClusterView;

@@ -1,169 +1,108 @@
-//! Queries, and their results since the last change.
+//! What was read for one decision.
 
-use mooring_workflow::Reading;
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
 
-use mooring_workflow::workflow::View;
+use mooring_workflow::published::SourceName;
+use mooring_workflow::reading::{Named, Reading};
 
 use super::{
     ActivityEvent, AksOperation, Instance, ManagedCluster, Nic, Node, Pdb, Pod, Pool, Replicas,
     ScaleSet,
 };
+use crate::check_ids::{
+    CLUSTER_STATE, CLUSTER_UID, FAILING_WRITES, MISSING_NODES, OTHER_OPERATION, OTHER_POOLS, PDB,
+};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Query {
-    Cluster,
-    Pools,
-    /// The scale sets of the node resource group.
-    ScaleSets,
-    /// The instances of a scale set, with their instance views.
-    Instances(String),
-    Nics(String),
-    /// The activity log: scale-set writes of the node resource group, and all writes on the cluster.
-    Events,
-    LatestOperation,
-    /// The operation of a resume token.
-    Operation(String),
-    /// The uid of the namespace `kube-system`, which identifies a cluster.
-    Uid,
-    Nodes,
-    Pods,
-    Pdbs,
-    /// Desired replicas of a `ReplicaSet` or `StatefulSet`, by `namespace/kind/name`.
-    Replicas(String),
-}
-
-/// The result of the [`Query`] of the same name.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    Cluster(Reading<ManagedCluster>),
-    Pools(Reading<Vec<Pool>>),
-    ScaleSets(Reading<Vec<ScaleSet>>),
-    Instances(String, Reading<Vec<Instance>>),
-    Nics(String, Reading<Vec<Nic>>),
-    Events(Reading<Vec<ActivityEvent>>),
-    LatestOperation(Reading<Option<AksOperation>>),
-    Operation(String, Reading<AksOperation>),
-    Uid(Reading<String>),
-    Nodes(Reading<Vec<Node>>),
-    Pods(Reading<Vec<Pod>>),
-    Pdbs(Reading<Vec<Pdb>>),
-    Replicas(String, Reading<Replicas>),
-}
-
-impl Query {
-    /// Returns true for reads of the Kubernetes API; the others are of Azure.
-    pub fn is_of_kubernetes(&self) -> bool {
-        matches!(self, Self::Uid | Self::Nodes | Self::Pods | Self::Pdbs | Self::Replicas(_))
-    }
-}
-
-impl Answer {
-    /// Returns the reason if the read failed.
-    pub fn error(&self) -> Option<String> {
-        match self {
-            Self::Cluster(reading) => reading.error(),
-            Self::Pools(reading) => reading.error(),
-            Self::ScaleSets(reading) => reading.error(),
-            Self::Instances(_, reading) => reading.error(),
-            Self::Nics(_, reading) => reading.error(),
-            Self::Events(reading) => reading.error(),
-            Self::LatestOperation(reading) => reading.error(),
-            Self::Operation(_, reading) => reading.error(),
-            Self::Uid(reading) => reading.error(),
-            Self::Nodes(reading) => reading.error(),
-            Self::Pods(reading) => reading.error(),
-            Self::Pdbs(reading) => reading.error(),
-            Self::Replicas(_, reading) => reading.error(),
-        }
-    }
-}
-
-/// Results since the last change or wait.
+/// The results of the reads of one decision: each is made at most once, and an empty one was not made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClusterView {
-    pub cluster: Option<Reading<ManagedCluster>>,
-    pub pools: Option<Reading<Vec<Pool>>>,
-    pub scale_sets: Option<Reading<Vec<ScaleSet>>>,
-    pub instances: BTreeMap<String, Reading<Vec<Instance>>>,
-    pub nics: BTreeMap<String, Reading<Vec<Nic>>>,
-    pub events: Option<Reading<Vec<ActivityEvent>>>,
-    pub latest_operation: Option<Reading<Option<AksOperation>>>,
-    pub operations: BTreeMap<String, Reading<AksOperation>>,
-    pub uid: Option<Reading<String>>,
-    pub nodes: Option<Reading<Vec<Node>>>,
-    pub pods: Option<Reading<Vec<Pod>>>,
-    pub pdbs: Option<Reading<Vec<Pdb>>>,
-    pub replicas: BTreeMap<String, Reading<Replicas>>,
+    pub cluster: OnceCell<Reading<ManagedCluster>>,
+    pub pools: OnceCell<Reading<Vec<Pool>>>,
+    /// The scale sets of the node resource group.
+    pub scale_sets: OnceCell<Reading<Vec<ScaleSet>>>,
+    /// The instances of a scale set, with their instance views.
+    pub instances: Named<Vec<Instance>>,
+    pub nics: Named<Vec<Nic>>,
+    /// The activity log: scale-set writes of the node resource group, and all writes on the cluster.
+    pub events: OnceCell<Reading<Vec<ActivityEvent>>>,
+    pub latest_operation: OnceCell<Reading<Option<AksOperation>>>,
+    /// The operations of resume tokens.
+    pub operations: Named<AksOperation>,
+    /// The uid of the namespace `kube-system`, which identifies a cluster.
+    pub uid: OnceCell<Reading<String>>,
+    pub nodes: OnceCell<Reading<Vec<Node>>>,
+    pub pods: OnceCell<Reading<Vec<Pod>>>,
+    pub pdbs: OnceCell<Reading<Vec<Pdb>>>,
+    /// Desired replicas of a `ReplicaSet` or `StatefulSet`, by `namespace/kind/name`.
+    pub replicas: Named<Replicas>,
 }
 
-impl View<Query, Answer> for ClusterView {
-    fn has(&self, query: &Query) -> bool {
-        match query {
-            Query::Cluster => self.cluster.is_some(),
-            Query::Pools => self.pools.is_some(),
-            Query::ScaleSets => self.scale_sets.is_some(),
-            Query::Instances(set) => self.instances.contains_key(set),
-            Query::Nics(set) => self.nics.contains_key(set),
-            Query::Events => self.events.is_some(),
-            Query::LatestOperation => self.latest_operation.is_some(),
-            Query::Operation(token) => self.operations.contains_key(token),
-            Query::Uid => self.uid.is_some(),
-            Query::Nodes => self.nodes.is_some(),
-            Query::Pods => self.pods.is_some(),
-            Query::Pdbs => self.pdbs.is_some(),
-            Query::Replicas(workload) => self.replicas.contains_key(workload),
-        }
-    }
+/// A read that is not permitted.
+pub(crate) struct Denied<'a> {
+    pub(crate) source: SourceName,
+    /// The check that depends on it.
+    pub(crate) check: &'static str,
+    pub(crate) why: &'a str,
+}
 
-    fn take(&mut self, answer: Answer) {
-        match answer {
-            Answer::Cluster(reading) => self.cluster = Some(reading),
-            Answer::Pools(reading) => self.pools = Some(reading),
-            Answer::ScaleSets(reading) => self.scale_sets = Some(reading),
-            Answer::Instances(set, reading) => drop(self.instances.insert(set, reading)),
-            Answer::Nics(set, reading) => drop(self.nics.insert(set, reading)),
-            Answer::Events(reading) => self.events = Some(reading),
-            Answer::LatestOperation(reading) => self.latest_operation = Some(reading),
-            Answer::Operation(token, reading) => drop(self.operations.insert(token, reading)),
-            Answer::Uid(reading) => self.uid = Some(reading),
-            Answer::Nodes(reading) => self.nodes = Some(reading),
-            Answer::Pods(reading) => self.pods = Some(reading),
-            Answer::Pdbs(reading) => self.pdbs = Some(reading),
-            Answer::Replicas(workload, reading) => drop(self.replicas.insert(workload, reading)),
-        }
+fn denied<'a, T>(
+    source: SourceName,
+    check: &'static str,
+    reading: Option<&'a Reading<T>>,
+) -> Option<Denied<'a>> {
+    match reading {
+        Some(Reading::Denied(why)) => Some(Denied { source, check, why }),
+        _ => None,
     }
 }
 
 impl ClusterView {
-    /// Returns the reason why a read is not permitted; none if it is, or was not tried.
-    pub(crate) fn denied(&self, query: &Query) -> Option<&str> {
-        fn why<T>(reading: Option<&Reading<T>>) -> Option<&str> {
-            match reading {
-                Some(Reading::Denied(why)) => Some(why),
-                _ => None,
+    /// Returns the reads that are not permitted.
+    pub(crate) fn denied(&self) -> impl Iterator<Item = Denied<'_>> {
+        let (azure, cluster) = (SourceName::Azure, SourceName::Cluster);
+        let first = [
+            denied(azure, CLUSTER_STATE, self.cluster.get()),
+            denied(azure, OTHER_POOLS, self.pools.get()),
+            denied(azure, FAILING_WRITES, self.scale_sets.get()),
+            denied(azure, FAILING_WRITES, self.events.get()),
+            denied(cluster, MISSING_NODES, self.nodes.get()),
+        ];
+        let instances = self.instances.iter();
+        let instances = instances.map(move |(_, one)| denied(azure, MISSING_NODES, Some(one)));
+        let nics = self.nics.iter();
+        let nics = nics.map(move |(_, one)| denied(azure, FAILING_WRITES, Some(one)));
+        let last = [
+            denied(cluster, CLUSTER_UID, self.uid.get()),
+            denied(azure, OTHER_OPERATION, self.latest_operation.get()),
+            denied(cluster, PDB, self.pods.get()),
+            denied(cluster, PDB, self.pdbs.get()),
+        ];
+        first.into_iter().chain(instances).chain(nics).chain(last).flatten()
+    }
+
+    /// Forgets what Azure did not permit, so that it is read again.
+    pub(crate) fn forget_denied(&mut self) {
+        fn forget<T>(cell: &mut OnceCell<Reading<T>>) {
+            if matches!(cell.get(), Some(Reading::Denied(_))) {
+                cell.take();
             }
         }
-        match query {
-            Query::Cluster => why(self.cluster.as_ref()),
-            Query::Pools => why(self.pools.as_ref()),
-            Query::ScaleSets => why(self.scale_sets.as_ref()),
-            Query::Instances(set) => why(self.instances.get(set)),
-            Query::Nics(set) => why(self.nics.get(set)),
-            Query::Events => why(self.events.as_ref()),
-            Query::LatestOperation => why(self.latest_operation.as_ref()),
-            Query::Operation(token) => why(self.operations.get(token)),
-            Query::Uid => why(self.uid.as_ref()),
-            Query::Nodes => why(self.nodes.as_ref()),
-            Query::Pods => why(self.pods.as_ref()),
-            Query::Pdbs => why(self.pdbs.as_ref()),
-            Query::Replicas(workload) => why(self.replicas.get(workload)),
+        forget(&mut self.cluster);
+        forget(&mut self.pools);
+        forget(&mut self.scale_sets);
+        forget(&mut self.events);
+        forget(&mut self.latest_operation);
+        if self.instances.iter().any(|(_, one)| matches!(one, Reading::Denied(_))) {
+            self.instances = Named::default();
+        }
+        if self.nics.iter().any(|(_, one)| matches!(one, Reading::Denied(_))) {
+            self.nics = Named::default();
         }
     }
 
     /// Returns the newest scale set of a pool, by AKS's tag; none if it is unknown or does not exist.
     pub fn scale_set_of(&self, pool: &str) -> Option<&ScaleSet> {
-        let sets = self.scale_sets.as_ref()?.known()?;
+        let sets = self.scale_sets.get()?.known()?;
         let mut of_pool = sets.iter().filter(|set| set.pool.as_deref() == Some(pool));
         let mut newest = of_pool.next()?;
         for set in of_pool {
@@ -204,7 +143,7 @@ mod tests {
             (vec![set("a", new), set("b", new)], None),
         ] {
             let view =
-                ClusterView { scale_sets: Some(Reading::Known(sets)), ..ClusterView::default() };
+                ClusterView { scale_sets: Reading::Known(sets).into(), ..ClusterView::default() };
             assert_eq!(view.scale_set_of("system").map(|set| set.name.as_str()), wanted);
         }
     }

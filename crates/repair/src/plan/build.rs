@@ -12,7 +12,7 @@ use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use crate::workflow::{HashedPlan, PlanDocument, Step};
-use mooring_workflow::{CheckResult, Outcome, Reading, Step as _, canonical};
+use mooring_workflow::{CheckResult, Outcome, Reading, canonical};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -80,9 +80,9 @@ pub fn build(
     detected: &[CheckResult],
     expires: Timestamp,
 ) -> Result<Plan, PlanError> {
-    let cluster = known(view.cluster.as_ref(), "cluster")?;
-    let pools = known(view.pools.as_ref(), "pools")?;
-    known(view.scale_sets.as_ref(), "scale sets")?;
+    let cluster = known(view.cluster.get(), "cluster")?;
+    let pools = known(view.pools.get(), "pools")?;
+    known(view.scale_sets.get(), "scale sets")?;
     let name = &settings.target.pool;
     let pool = pools.iter().find(|pool| pool.name == *name);
     let pool = pool.ok_or_else(|| PlanError::NoPool(absent(pools, name)))?;
@@ -136,7 +136,7 @@ pub fn build(
     let document = HashedPlan::new(PlanDocument {
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         cluster: cluster.id.to_ascii_lowercase(),
-        cluster_uid: view.uid.as_ref().and_then(Reading::known).cloned(),
+        cluster_uid: view.uid.get().and_then(Reading::known).cloned(),
         pool: name.clone(),
         pool_hash: pool_hash(&pool.raw),
         scale_set: view.scale_set_of(name).map(|set| set.id.clone()),
@@ -172,7 +172,7 @@ pub fn build(
 }
 
 fn nodes_of<'a>(view: &'a ClusterView, pool: &str) -> Option<Vec<&'a str>> {
-    let nodes = view.nodes.as_ref()?.known()?;
+    let nodes = view.nodes.get()?.known()?;
     let own = nodes.iter().filter(|node| node.pool.as_deref() == Some(pool));
     Some(own.map(|node| node.name.as_str()).collect())
 }
@@ -180,7 +180,7 @@ fn nodes_of<'a>(view: &'a ClusterView, pool: &str) -> Option<Vec<&'a str>> {
 /// Counts the pods on the pool's nodes.
 fn pods_of(view: &ClusterView, pool: &str) -> Option<usize> {
     let nodes = nodes_of(view, pool)?;
-    let pods = view.pods.as_ref()?.known()?;
+    let pods = view.pods.get()?.known()?;
     let on = |pod: &&Pod| pod.node.as_deref().is_some_and(|node| nodes.contains(&node));
     Some(pods.iter().filter(on).count())
 }

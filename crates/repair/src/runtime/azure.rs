@@ -1,6 +1,6 @@
 //! Reads and effects through Azure Resource Manager.
 
-use mooring_workflow::workflow::View as _;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,13 +15,14 @@ use super::responses::{
     began, invalid, is_misconfigured, is_unavailable, listed, missing, no_cluster, read, refused,
 };
 use crate::observation::{
-    ActivityEvent, AksOperation, Answer, ClusterView, Instance, ManagedCluster, Nic, Node, Pool,
-    Query, ScaleSet, foreign_node,
+    ActivityEvent, AksOperation, ClusterView, Instance, ManagedCluster, Nic, Node, Pool, ScaleSet,
+    foreign_node,
 };
 use crate::operation;
 use crate::operation::OperationScope;
 use crate::settings::Settings;
 use crate::workflow::effects::Precondition;
+use mooring_workflow::reading::once;
 use mooring_workflow::{EffectResult, Reading};
 
 /// Timeout of a read, which the workflow retries.
@@ -39,11 +40,11 @@ const SKEW: SignedDuration = SignedDuration::from_mins(5);
 pub(crate) struct AzureRuntime {
     client: Client,
     cluster: ResourceId,
-    window: SignedDuration,
+    window: Cell<SignedDuration>,
     /// Node resource group, once known.
-    node_group: Option<String>,
+    node_group: RefCell<Option<String>>,
     /// Last read of the cluster.
-    last: Option<ManagedCluster>,
+    last: RefCell<Option<ManagedCluster>>,
 }
 
 impl AzureRuntime {
@@ -56,15 +57,15 @@ impl AzureRuntime {
                 &target.resource_group,
                 &target.cluster,
             )?,
-            window: settings.fail_window,
-            node_group: None,
-            last: None,
+            window: Cell::new(settings.fail_window),
+            node_group: RefCell::default(),
+            last: RefCell::default(),
         })
     }
 
     /// Sets the window of failed writes.
-    pub(crate) fn extend_window(&mut self, window: SignedDuration) {
-        self.window = window;
+    pub(crate) fn extend_window(&self, window: SignedDuration) {
+        self.window.set(window);
     }
 
     pub(crate) fn cluster_id(&self) -> &ResourceId {
@@ -83,55 +84,48 @@ impl AzureRuntime {
         }
     }
 
-    /// Returns none for queries about Kubernetes.
-    pub(crate) async fn observe(&mut self, query: &Query, now: Timestamp) -> Option<Answer> {
+    pub(crate) async fn pools(&self) -> Reading<Vec<Pool>> {
         let client = self.client.within(READ_TIMEOUT);
-        Some(match query {
-            Query::Cluster => Answer::Cluster(self.read_cluster().await),
-            Query::Pools => {
-                Answer::Pools(listed(client.agent_pools(&self.cluster).await, Pool::read))
-            }
-            Query::ScaleSets => Answer::ScaleSets(match self.group().await {
-                Ok(group) => {
-                    let subscription = self.cluster.subscription();
-                    listed(client.scale_sets(subscription, &group).await, ScaleSet::read)
-                }
-                Err(missing) => missing,
-            }),
-            Query::Instances(set) => {
-                let reading = match self.scale_set(set).await {
-                    Ok(id) => listed(client.scale_set_vms(&id).await, Instance::read),
-                    Err(missing) => missing,
-                };
-                Answer::Instances(set.clone(), reading)
-            }
-            Query::Nics(set) => {
-                let reading = match self.scale_set(set).await {
-                    Ok(id) => listed(client.scale_set_nics(&id).await, Nic::read),
-                    Err(missing) => missing,
-                };
-                Answer::Nics(set.clone(), reading)
-            }
-            Query::Events => Answer::Events(self.events(now).await),
-            Query::LatestOperation => {
-                let found = client.latest_operation(&self.cluster).await;
-                // The endpoint is a preview; without it, the activity log has the operation.
-                Answer::LatestOperation(if found.as_ref().is_err_and(is_unavailable) {
-                    Reading::Known(None)
-                } else {
-                    read(found, |raw| Some(AksOperation::read(raw)))
-                })
-            }
-            Query::Operation(token) => {
-                Answer::Operation(token.clone(), self.operation(token).await)
-            }
-            Query::Uid | Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => {
-                return None;
-            }
-        })
+        listed(client.agent_pools(&self.cluster).await, Pool::read)
     }
 
-    async fn read_cluster(&mut self) -> Reading<ManagedCluster> {
+    pub(crate) async fn scale_sets(&self) -> Reading<Vec<ScaleSet>> {
+        let client = self.client.within(READ_TIMEOUT);
+        match self.group().await {
+            Ok(group) => {
+                let subscription = self.cluster.subscription();
+                listed(client.scale_sets(subscription, &group).await, ScaleSet::read)
+            }
+            Err(missing) => missing,
+        }
+    }
+
+    pub(crate) async fn instances(&self, set: &str) -> Reading<Vec<Instance>> {
+        let client = self.client.within(READ_TIMEOUT);
+        match self.scale_set(set).await {
+            Ok(id) => listed(client.scale_set_vms(&id).await, Instance::read),
+            Err(missing) => missing,
+        }
+    }
+
+    pub(crate) async fn nics(&self, set: &str) -> Reading<Vec<Nic>> {
+        let client = self.client.within(READ_TIMEOUT);
+        match self.scale_set(set).await {
+            Ok(id) => listed(client.scale_set_nics(&id).await, Nic::read),
+            Err(missing) => missing,
+        }
+    }
+
+    pub(crate) async fn latest_operation(&self) -> Reading<Option<AksOperation>> {
+        let found = self.client.within(READ_TIMEOUT).latest_operation(&self.cluster).await;
+        // The endpoint is a preview; without it, the activity log has the operation.
+        if found.as_ref().is_err_and(is_unavailable) {
+            return Reading::Known(None);
+        }
+        read(found, |raw| Some(AksOperation::read(raw)))
+    }
+
+    pub(crate) async fn read_cluster(&self) -> Reading<ManagedCluster> {
         let found = self.client.within(READ_TIMEOUT).cluster(&self.cluster).await;
         let reading = match found {
             Err(error) if error.is_not_found() && !no_cluster(&error) => {
@@ -140,22 +134,22 @@ impl AzureRuntime {
             found => read(found, ManagedCluster::read),
         };
         if let Reading::Known(cluster) = &reading {
-            self.node_group.clone_from(&cluster.node_resource_group);
-            self.last = Some(cluster.clone());
+            self.node_group.replace(cluster.node_resource_group.clone());
+            self.last.replace(Some(cluster.clone()));
         }
         reading
     }
 
-    async fn group<T>(&mut self) -> Result<String, Reading<T>> {
-        if self.node_group.is_none() && self.read_cluster().await.found()?.is_none() {
+    async fn group<T>(&self) -> Result<String, Reading<T>> {
+        if self.node_group.borrow().is_none() && self.read_cluster().await.found()?.is_none() {
             return Err(Reading::NotFound);
         }
         let none = || Reading::Failed("the cluster has no node resource group yet".to_owned());
-        self.node_group.clone().ok_or_else(none)
+        self.node_group.borrow().clone().ok_or_else(none)
     }
 
     /// Returns the nodes if they belong to this cluster: a kubeconfig may be that of another one.
-    pub(crate) async fn own(&mut self, nodes: Reading<Vec<Node>>) -> Reading<Vec<Node>> {
+    pub(crate) async fn own(&self, nodes: Reading<Vec<Node>>) -> Reading<Vec<Node>> {
         let Reading::Known(list) = &nodes else { return nodes };
         let group = match self.group().await {
             Ok(group) => {
@@ -173,7 +167,7 @@ impl AzureRuntime {
         }
     }
 
-    async fn scale_set<T>(&mut self, name: &str) -> Result<ResourceId, Reading<T>> {
+    async fn scale_set<T>(&self, name: &str) -> Result<ResourceId, Reading<T>> {
         let group = self.group().await?;
         let path = format!("virtualMachineScaleSets/{name}");
         ResourceId::of(self.cluster.subscription(), &group, "Microsoft.Compute", &path)
@@ -181,21 +175,21 @@ impl AzureRuntime {
     }
 
     /// Reads writes to scale sets within the window, and operations of the cluster as far back as needed.
-    async fn events(&mut self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
+    pub(crate) async fn events(&self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
         let group = match self.group().await {
             Ok(group) => group,
             Err(missing) => return missing,
         };
         let own_group = self.cluster.resource_group().unwrap_or_default().to_owned();
         let mut all = Vec::new();
-        for (group, back) in [(&group, self.window), (&own_group, OPERATION_WINDOW)] {
+        for (group, back) in [(&group, self.window.get()), (&own_group, OPERATION_WINDOW)] {
             match self.log(group, back, now).await {
                 Reading::Known(events) => all.extend(events),
                 other => return other,
             }
         }
-        let untold =
-            self.last.as_ref().is_some_and(|last| operation::has_unknown_operation(last, &all));
+        let last = self.last.borrow().clone();
+        let untold = last.is_some_and(|last| operation::has_unknown_operation(&last, &all));
         if untold
             && let Reading::Known(older) = self.log(&own_group, STUCK_OPERATION_WINDOW, now).await
         {
@@ -222,7 +216,7 @@ impl AzureRuntime {
     }
 
     /// Reads the status of an operation that this run started.
-    async fn operation(&self, token: &str) -> Reading<AksOperation> {
+    pub(crate) async fn operation(&self, token: &str) -> Reading<AksOperation> {
         let mut operation = match kept(token, self.cluster.subscription()) {
             Ok(operation) => operation,
             Err(why) => return Reading::Failed(why),
@@ -286,7 +280,7 @@ impl AzureRuntime {
     /// Aborts the operation if it is still running. Azure's call has no operation id and no precondition, so it is read right
     /// before: the race is one round trip.
     pub(crate) async fn abort(
-        &mut self,
+        &self,
         scope: &OperationScope,
         operation: &str,
         now: Timestamp,
@@ -309,23 +303,17 @@ impl AzureRuntime {
         }
     }
 
-    async fn still_runs(
-        &mut self,
-        scope: &OperationScope,
-        operation: &str,
-        now: Timestamp,
-    ) -> bool {
-        let mut view = ClusterView::default();
-        // The log is slow and late, so it is read only if the operations endpoint has no result.
-        for query in [Query::Cluster, Query::Pools, Query::LatestOperation, Query::Events] {
-            if let Some(answer) = self.observe(&query, now).await {
-                view.take(answer);
-            }
-            if view.latest_operation.is_some() && operation::is_running(&view, scope, operation) {
-                return true;
-            }
+    async fn still_runs(&self, scope: &OperationScope, operation: &str, now: Timestamp) -> bool {
+        let view = ClusterView::default();
+        once(&view.cluster, self.read_cluster()).await;
+        once(&view.pools, self.pools()).await;
+        once(&view.latest_operation, self.latest_operation()).await;
+        if operation::is_running(&view, scope, operation) {
+            return true;
         }
-        false
+        // The log is slow and late, so it is read only if the operations endpoint has no result.
+        once(&view.events, self.events(now)).await;
+        operation::is_running(&view, scope, operation)
     }
 
     pub(crate) async fn tag(&self, name: &str, value: &str) -> EffectResult {

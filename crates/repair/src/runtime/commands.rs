@@ -10,19 +10,18 @@ use mooring_workflow::lock::LockWait;
 use mooring_workflow::store::RunStore;
 use mooring_workflow::{CheckResult, live};
 
-use super::adapter::Services;
 use super::operator::Operator;
 use crate::names::pointer;
 use crate::plan::Plan;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::start::resume::{Consent, Fresh, Grant, authorize};
 use crate::start::start_checks::{Start, StartError, begin, lost_run, may_begin};
-use crate::workflow::{Entry, PoolRepair, RepairRun as _, Run, RunOutcome, Runs, Session};
+use crate::workflow::{Entry, PoolCluster, PoolRepair, Run, Runs, Session};
 
 /// Time to wait for a process that renews its lock.
 pub const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
-pub type CommandResult = command::CommandResult<RunOutcome, StartError>;
+pub type CommandResult = command::CommandResult<StartError>;
 pub type Watcher<'a> = live::Watcher<'a, PoolRepair>;
 
 impl Operator {
@@ -44,7 +43,7 @@ impl Operator {
             Err(result) => return result,
         };
         let now = self.process.now();
-        let run_id = self.azure.client().new_id();
+        let run_id = self.live.azure.client().new_id();
         let start = Start { owner: self.process.owner.clone(), approval };
         let run = match begin(&journal.runs, plan, checks, &settings, start, &run_id, now) {
             Ok(run) => run,
@@ -154,8 +153,8 @@ impl Operator {
 
     /// Ensures that a run of the journal is one of this pool.
     pub fn own(&self, state: &Run) -> Result<(), String> {
-        let (asked, of_run) = (&self.settings.target.pool, state.pool());
-        let cluster = self.azure.cluster_id().to_string();
+        let (asked, of_run) = (&self.settings.target.pool, &state.session.plan.pool);
+        let cluster = self.live.azure.cluster_id().to_string();
         if cluster.eq_ignore_ascii_case(&state.session.plan.cluster) && asked == of_run {
             return Ok(());
         }
@@ -223,15 +222,11 @@ impl Operator {
         run: Run,
         watcher: Watcher<'_>,
     ) -> CommandResult {
-        let kube = match self.kube().await {
-            Ok(kube) => kube,
-            Err(error) => {
-                return journal.end(CommandResult::Failed(error.why().to_owned())).await;
-            }
-        };
-        let terms = run.session.settings();
-        let services = Services { azure: self.azure.clone(), kube };
+        if let Err(error) = self.live.kube().await {
+            return journal.end(CommandResult::Failed(error.why().to_owned())).await;
+        }
+        let cluster = PoolCluster::new(self.live.clone(), run.session.settings());
         // On the heap: it is large.
-        Box::pin(self.process.drive(journal, run, &terms, services, watcher)).await
+        Box::pin(self.process.drive(journal, run, cluster, watcher)).await
     }
 }

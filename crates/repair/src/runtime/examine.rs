@@ -4,25 +4,23 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::ApprovalToken;
-use mooring_workflow::workflow::View as _;
+use mooring_workflow::published::SourceName;
+use mooring_workflow::reading::once;
 use mooring_workflow::{CheckResult, Outcome, Reading, live};
 
+use super::capacity;
 use super::operator::{Grace, Operator};
 use super::permissions::read_access_rules;
-use super::{adapter, capacity};
-use crate::checks::{
-    self, CLUSTER_STATE, CLUSTER_UID, Capacity, FAILING_WRITES, MISSING_NODES, OTHER_OPERATION,
-    OTHER_POOLS, PDB, WORKLOADS,
-};
+use crate::checks::{self, Capacity};
 use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
-use crate::observation::{Answer, ClusterView, Pool, Query, pool_name_of_id};
+use crate::observation::{ClusterView, Pool, pool_name_of_id};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
 use crate::pool::temporary_pool::TemporaryPool;
-use crate::present::report::{DetectionReport, SkippedPool, detect, other_pools, queries};
+use crate::present::report::{DetectionReport, SkippedPool, detect, other_pools, read};
 use crate::settings::Settings;
 use crate::start::resume::{ResumeBasis, resume_basis};
-use crate::workflow::{RepairRun as _, Run};
+use crate::workflow::{Run, Services as _, first_abort};
 
 /// First pause while waiting for permissions.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(5);
@@ -56,20 +54,6 @@ impl Operator {
         true
     }
 
-    async fn read_into(&mut self, view: &mut ClusterView, query: &Query) {
-        let kube =
-            if query.is_of_kubernetes() { self.kube().await } else { Err(String::new().into()) };
-        let kube = kube.map_err(|unreached| unreached.why().to_owned());
-        let now = self.process.now();
-        let answer = adapter::read(&mut self.azure, kube.as_ref(), query, now).await;
-        let source = usize::from(!query.is_of_kubernetes());
-        self.sources[source].add(now, self.process.now(), answer.error());
-        if let Answer::Uid(Reading::Known(uid)) = &answer {
-            self.uid = Some(uid.clone());
-        }
-        view.take(answer);
-    }
-
     pub async fn detect(&mut self) -> DetectionReport {
         self.detect_into(&mut ClusterView::default()).await
     }
@@ -80,7 +64,7 @@ impl Operator {
     ) -> Result<(Vec<DetectionReport>, Vec<SkippedPool>), DetectionReport> {
         let mut view = ClusterView::default();
         let first = self.detect_into(&mut view).await;
-        let Some(pools) = view.pools.as_ref().and_then(Reading::known).cloned() else {
+        let Some(pools) = view.pools.get().and_then(Reading::known).cloned() else {
             return Err(first);
         };
         let (mut reports, mut skipped) = (Vec::new(), Vec::new());
@@ -99,33 +83,25 @@ impl Operator {
 
     /// Returns the uid of the cluster, read once: the connection accepts the certificates of one cluster only.
     pub(super) async fn read_uid(&mut self) -> Option<String> {
-        if self.uid.is_some() {
-            return self.uid.clone();
+        if self.uid.is_none() {
+            self.uid = self.live.uid().await.known().cloned();
         }
-        let mut view = ClusterView::default();
-        self.read_into(&mut view, &Query::Uid).await;
-        view.uid.as_ref().and_then(Reading::known).cloned()
+        self.uid.clone()
     }
 
     async fn detect_into(&mut self, view: &mut ClusterView) -> DetectionReport {
         loop {
-            let queries = queries(view, &self.settings);
-            if let Some(query) = queries.iter().find(|query| !view.has(query)) {
-                self.read_into(view, query).await;
-                continue;
+            read(&self.live, view, &self.settings).await;
+            if let Some(Reading::Known(uid)) = view.uid.get() {
+                self.uid = Some(uid.clone());
             }
             let report = detect(view, &self.settings, self.process.now());
-            let is_denied =
-                |query: &Query| !query.is_of_kubernetes() && view.denied(query).is_some();
-            let denied: Vec<Query> = queries.into_iter().filter(is_denied).collect();
-            let why = denied.first().and_then(|query| view.denied(query)).map(str::to_owned);
-            let Some(why) = why else { return report };
+            let denied = view.denied().find(|denied| denied.source == SourceName::Azure);
+            let Some(why) = denied.map(|denied| denied.why.to_owned()) else { return report };
             if !self.wait_for_permission(&report, &why).await {
                 return report;
             }
-            for query in &denied {
-                self.read_into(view, query).await;
-            }
+            view.forget_denied();
         }
     }
 
@@ -137,7 +113,7 @@ impl Operator {
         unfinished: Option<&Run>,
     ) -> Examined {
         let mut view = ClusterView::default();
-        let aborted = unfinished.and_then(Run::first_abort);
+        let aborted = unfinished.and_then(first_abort);
         if let Some(at) = aborted {
             self.extend_window(&self.settings.clone(), self.process.now().duration_since(at));
         }
@@ -148,26 +124,25 @@ impl Operator {
             let settings = self.settings.clone().after_abort(at, now);
             report = detect(&view, &settings, now);
         }
-        for query in [Query::Pods, Query::Pdbs] {
-            if !report.greenfield {
-                self.read_into(&mut view, &query).await;
-            }
+        if !report.greenfield {
+            once(&view.pods, self.live.pods()).await;
+            once(&view.pdbs, self.live.pdbs()).await;
         }
         let capacity = self.read_capacity(&view).await;
         let expires = expires.unwrap_or_else(|| ApprovalToken::expiry(self.process.now()));
         let checks = &report.detection.checks;
         let plan = plan::build(&view, &self.settings, &capacity, checks, expires);
-        Examined { plan, denied: denied(&view, &self.settings, &capacity), report }
+        Examined { plan, denied: denied(&view, &capacity), report }
     }
 
     async fn read_capacity(&self, view: &ClusterView) -> Capacity {
         let target = &self.settings.target;
-        let cluster = view.cluster.as_ref().and_then(Reading::known);
-        let pools = view.pools.as_ref().and_then(Reading::known);
+        let cluster = view.cluster.get().and_then(Reading::known);
+        let pools = view.pools.get().and_then(Reading::known);
         let pool = pools.and_then(|pools| pools.iter().find(|pool| pool.name == target.pool));
         match (cluster, pool) {
             (Some(cluster), Some(pool)) => {
-                let client = self.azure.client();
+                let client = self.live.azure.client();
                 let capacity = capacity::read_capacity(client, &target.subscription, cluster, pool);
                 let needs = checks::needs(view, &self.settings, cluster, pool);
                 Capacity {
@@ -182,14 +157,9 @@ impl Operator {
 
     /// Returns what an unfinished run can rely on in addition to its journal.
     pub async fn resume_basis(&mut self, state: &Run) -> Result<ResumeBasis, String> {
-        let mut view = ClusterView::default();
-        self.read_into(&mut view, &Query::Pools).await;
-        match &view.pools {
-            Some(Reading::Known(pools)) => Ok(resume_basis(state, pools)),
-            other => {
-                let why = other.as_ref().and_then(Reading::missing).unwrap_or_default();
-                Err(format!("the pools {why}"))
-            }
+        match self.live.pools().await {
+            Reading::Known(pools) => Ok(resume_basis(state, &pools)),
+            other => Err(format!("the pools {}", other.missing().unwrap_or_default())),
         }
     }
 
@@ -197,27 +167,23 @@ impl Operator {
     pub(super) fn extend_window(&mut self, settings: &Settings, since: SignedDuration) {
         let back = settings.fail_window.saturating_add(settings.limits.overall);
         let back = back.saturating_add(since.max(SignedDuration::ZERO));
-        self.azure.extend_window(back);
+        self.live.azure.extend_window(back);
     }
 
     /// Returns true if Azure does not find the cluster.
     pub async fn is_absent(&mut self) -> bool {
-        let mut view = ClusterView::default();
-        self.read_into(&mut view, &Query::Cluster).await;
-        matches!(view.cluster, Some(Reading::NotFound))
+        matches!(self.live.cluster().await, Reading::NotFound)
     }
 
     /// Returns the names of all pools, if the pool is not among them and no run has deleted it.
     pub async fn other_pools(&mut self) -> Option<Vec<String>> {
-        let mut view = ClusterView::default();
-        self.read_into(&mut view, &Query::Pools).await;
-        other_pools(view.pools.as_ref()?.known()?, &self.settings.target.pool)
+        other_pools(self.live.pools().await.known()?, &self.settings.target.pool)
     }
 
     /// Returns true if Karpenter has a NodePool with the name of the pool.
     pub async fn is_node_pool(&mut self) -> bool {
         let pool = self.settings.target.pool.clone();
-        match self.kube().await {
+        match self.live.kube().await {
             Ok(kube) => matches!(kube.node_pool(&pool).await, Reading::Known(())),
             Err(_) => false,
         }
@@ -225,19 +191,15 @@ impl Operator {
 
     /// Returns the temporary pool of an unfinished run, regardless of its journal.
     pub async fn temporary_pool(&mut self) -> Option<TemporaryPool> {
-        let mut view = ClusterView::default();
-        self.read_into(&mut view, &Query::Pools).await;
-        TemporaryPool::of(view.pools.as_ref()?.known()?, &self.settings.target.pool)
+        TemporaryPool::of(self.live.pools().await.known()?, &self.settings.target.pool)
     }
 }
 
 /// Returns the checks of a plan whose reads are not permitted.
-fn denied(view: &ClusterView, settings: &Settings, capacity: &Capacity) -> Vec<CheckResult> {
-    let mut reads = queries(view, settings);
-    reads.extend([Query::Pods, Query::Pdbs]);
-    let of_view = reads.iter().filter_map(|query| Some((check_of(query), view.denied(query)?)));
-    let all = of_view.chain(capacity.denied());
-    let mut denied: Vec<CheckResult> = all
+fn denied(view: &ClusterView, capacity: &Capacity) -> Vec<CheckResult> {
+    let of_view = view.denied().map(|denied| (denied.check, denied.why));
+    let mut denied: Vec<CheckResult> = of_view
+        .chain(capacity.denied())
         .map(|(check, why)| {
             CheckResult::new(check, Outcome::Unknown, format!("not permitted ({why})"))
         })
@@ -245,20 +207,6 @@ fn denied(view: &ClusterView, settings: &Settings, capacity: &Capacity) -> Vec<C
     // One permission is read at many scopes.
     denied.dedup();
     denied
-}
-
-/// Returns the check that depends on a read.
-fn check_of(query: &Query) -> &'static str {
-    match query {
-        Query::Cluster => CLUSTER_STATE,
-        Query::Pools => OTHER_POOLS,
-        Query::ScaleSets | Query::Nics(_) | Query::Events => FAILING_WRITES,
-        Query::Instances(_) | Query::Nodes => MISSING_NODES,
-        Query::LatestOperation | Query::Operation(_) => OTHER_OPERATION,
-        Query::Uid => CLUSTER_UID,
-        Query::Pods | Query::Pdbs => PDB,
-        Query::Replicas(_) => WORKLOADS,
-    }
 }
 
 /// Returns the pools to evaluate, sorted by name, each with the reason why it cannot be. A pool that a run deleted is known by

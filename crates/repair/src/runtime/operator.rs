@@ -7,13 +7,12 @@ use mooring_workflow::command::{self, Process};
 use mooring_workflow::process::this_process;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use mooring_workflow::store::{IfMissing, JOURNAL, RunStore, check_namespace};
-use mooring_workflow::world::Clock;
-use mooring_workflow::{CheckResult, Outcome, Reading};
+use mooring_workflow::{CheckResult, Clock, Outcome, Reading};
 use tokio::sync::watch;
 
 use super::azure::AzureRuntime;
 use super::credentials::{self, ApiUnavailable, CredentialSource};
-use super::kubernetes::ClusterApi;
+use super::services::LiveServices;
 use crate::checks::PERMISSIONS;
 use crate::names::config_map;
 use crate::settings::Settings;
@@ -33,12 +32,9 @@ pub(super) struct Grace {
 /// Runs commands on one pool.
 pub struct Operator {
     pub(super) settings: Settings,
-    pub(super) azure: AzureRuntime,
-    access: CredentialSource,
-    kube: Option<Result<ClusterApi, ApiUnavailable>>,
+    pub(super) live: LiveServices,
     pub(super) process: Process,
     pub(super) grace: Option<Grace>,
-    pub(super) sources: [Source; 2],
     /// Uid of the namespace `kube-system`, once it was read.
     pub(super) uid: Option<String>,
 }
@@ -71,9 +67,9 @@ impl Operator {
     ) -> Result<Self, ResourceIdError> {
         let azure = AzureRuntime::new(arm, &settings)?;
         let owner = this_process(arm.new_id());
+        let live = LiveServices::new(azure, access, Clock::clone(&clock));
         let process = Process { owner, clock, stop };
-        let sources = [SourceName::Cluster, SourceName::Azure].map(Source::new);
-        Ok(Self { settings, azure, access, kube: None, process, grace: None, sources, uid: None })
+        Ok(Self { settings, live, process, grace: None, uid: None })
     }
 
     /// Sets the deadline of the next run.
@@ -87,19 +83,19 @@ impl Operator {
 
     /// Returns the address of the API server, if known.
     pub async fn api_server(&mut self) -> Option<String> {
-        self.kube().await.ok()?.0.server().map(str::to_owned)
+        self.live.kube().await.ok()?.0.server().map(str::to_owned)
     }
 
     /// Returns the name, id, context, server and uid of the cluster, as far as they are known.
     pub async fn identity(&mut self) -> ClusterIdentity {
-        let context = match &self.access {
+        let context = match &self.live.access {
             CredentialSource::File(path) => credentials::current_context(path),
             CredentialSource::Azure | CredentialSource::Given(_) => None,
         };
         let uid = self.read_uid().await;
         ClusterIdentity {
             name: Some(self.settings.target.cluster.clone()),
-            id: Some(self.azure.cluster_id().to_string()),
+            id: Some(self.live.azure.cluster_id().to_string()),
             context,
             server: self.api_server().await,
             uid,
@@ -107,8 +103,8 @@ impl Operator {
     }
 
     /// Returns the services that were read so far.
-    pub fn sources(&self) -> &[Source] {
-        &self.sources
+    pub fn sources(&self) -> [Source; 2] {
+        self.live.sources()
     }
 
     /// Selects another pool of the same cluster, with its own journal.
@@ -116,18 +112,8 @@ impl Operator {
         pool.clone_into(&mut self.settings.target.pool);
     }
 
-    pub(super) async fn kube(&mut self) -> Result<ClusterApi, ApiUnavailable> {
-        if self.kube.is_none() {
-            let connected =
-                credentials::connect(&self.access, self.azure.client(), self.azure.cluster_id())
-                    .await;
-            self.kube = Some(connected.map(ClusterApi));
-        }
-        self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned().into()))
-    }
-
     pub(super) async fn store(&mut self) -> Result<RunStore, ApiUnavailable> {
-        let api = self.kube().await?.0;
+        let api = self.live.kube().await?.0;
         Ok(store(api, &self.settings.journal, &self.settings.target.pool))
     }
 
@@ -136,8 +122,7 @@ impl Operator {
         let store = self.store().await?;
         let began = self.process.now();
         let read = JournalStatus::read(store).await;
-        let ended = self.process.now();
-        self.sources[0].add(began, ended, read.as_ref().err().cloned());
+        self.live.add(SourceName::Cluster, began, read.as_ref().err().cloned());
         Ok(read?)
     }
 
@@ -151,12 +136,12 @@ impl Operator {
 
     /// Fails if Azure gives no token, rejects it, or does not know the subscription: settings or credentials are wrong.
     pub async fn ensure_access(&self) -> Result<(), String> {
-        self.azure.ensure_access().await
+        self.live.azure.ensure_access().await
     }
 
     /// Checks that a run can be recorded.
     pub async fn check_journal(&mut self, if_missing: IfMissing) -> CheckResult {
-        match self.kube().await {
+        match self.live.kube().await {
             Ok(kube) => check_namespace(&kube.0, &self.settings.journal, if_missing).await,
             Err(error) => CheckResult::new(JOURNAL, Outcome::Unknown, error.why()),
         }
@@ -165,7 +150,7 @@ impl Operator {
     /// Checks the permissions of a run in the cluster that its first reads do not show.
     pub async fn check_changes(&mut self) -> CheckResult {
         let result = |outcome, why: String| CheckResult::new(PERMISSIONS, outcome, why);
-        let kube = match self.kube().await {
+        let kube = match self.live.kube().await {
             Ok(kube) => kube,
             Err(error) => return result(Outcome::Unknown, error.why().to_owned()),
         };
@@ -181,11 +166,9 @@ impl Operator {
     /// Returns the pools that have a journal in the cluster, sorted.
     pub async fn pools_with_journal(&mut self) -> Result<Vec<String>, ApiUnavailable> {
         let namespace = self.settings.journal.clone();
-        let kube = self.kube().await?;
-        let began = self.process.now();
-        let read = kube.journals(&namespace).await;
+        self.live.kube().await?;
+        let read = self.live.of_kubernetes(async |kube| kube.journals(&namespace).await).await;
         let error = read.error();
-        self.sources[0].add(began, self.process.now(), error.clone());
         match (read, error) {
             (_, Some(why)) => Err(format!("the journals in namespace {namespace}: {why}").into()),
             (Reading::Known(mut names), None) => {

@@ -15,7 +15,7 @@ use crate::observation::Pool;
 use crate::plan::{HashedPlan, Plan, PlanDocument, Step};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{RepairRun as _, Run, Runs};
+use crate::workflow::{Run, Runs};
 use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
 use mooring_workflow::{CheckResult, Phase};
 
@@ -38,7 +38,7 @@ pub fn resume_basis(state: &Run, pools: &[Pool]) -> ResumeBasis {
     if state.phase == Phase::Aborting {
         return ResumeBasis::Harmless;
     }
-    let anchor = TemporaryPool::of(pools, state.pool());
+    let anchor = TemporaryPool::of(pools, &state.session.plan.pool);
     // The pool of a finished run approves nothing until this run adopts it.
     if let Some(anchor) =
         anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.session.plan.adopts)
@@ -52,7 +52,7 @@ pub fn resume_basis(state: &Run, pools: &[Pool]) -> ResumeBasis {
     if state.step().is_none_or(|step| step >= Step::ReconcileCluster) {
         return ResumeBasis::Harmless;
     }
-    if pools.iter().any(|pool| pool.name == state.pool()) {
+    if pools.iter().any(|pool| pool.name == state.session.plan.pool) {
         ResumeBasis::Replannable
     } else {
         ResumeBasis::Unverified

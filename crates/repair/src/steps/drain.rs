@@ -2,148 +2,153 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{self, PDB};
+use mooring_workflow::plural::counted;
+use mooring_workflow::{NotRead, Note, Reason};
+
+use super::done;
+use crate::checks::PDB;
 use crate::observation::{EvictionBlocker, Node, Pod};
 use crate::plan::Step;
 use crate::settings::BudgetPolicy;
 use crate::workflow::effects::Effect;
-use crate::workflow::{
-    Context, Decision, Fact, Halt, Progress, Reason, Unknown, Workload, resumable,
-};
-use mooring_workflow::plural::counted;
+use crate::workflow::{Context, Decision, Services, Workload};
 
-/// Cordons all nodes first, so that no pod moves to another node of the pool.
-pub(super) fn cordon(context: &Context<'_>, pool: &str) -> Progress {
-    let nodes = context.nodes_of(pool)?;
-    match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
-        Some(node) => Err(context.effect(Effect::cordon(node))),
-        None => Ok(vec![format!("{} of pool {pool} cordoned", counted(nodes.len(), "node"))]),
+impl<'a, S: Services> Context<'a, S> {
+    /// Cordons all nodes first, so that no pod moves to another node of the pool.
+    pub(super) async fn cordon(&self, pool: &str) -> Result<Decision, NotRead> {
+        let nodes = self.nodes_of(pool).await?;
+        Ok(match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
+            Some(node) => self.effect(Effect::cordon(node)),
+            None => done(format!("{} of pool {pool} cordoned", counted(nodes.len(), "node"))),
+        })
     }
-}
 
-pub(super) fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
-    if !context.run.facts.workloads.contains_key(&step) {
-        cordon(context, pool)?;
-        let fact = baseline(step, context.pods()?, &evictable_pods(context, pool)?);
-        return Err(Decision::Record(Box::new(fact)).into());
-    }
-    ensure_empty(context, pool)
-}
-
-/// Returns the pods on a pool's nodes that a drain must evict.
-pub(super) fn evictable_pods<'a>(
-    context: &Context<'a>,
-    pool: &str,
-) -> Result<Vec<(&'a Pod, &'a Node)>, Unknown> {
-    let nodes = context.nodes_of(pool)?;
-    let node_of = |pod: &Pod| {
-        nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()
-    };
-    let pods = context.pods()?.iter().filter(|pod| pod.movable());
-    Ok(pods.filter_map(|pod| Some((pod, node_of(pod)?))).collect())
-}
-
-/// Ensures that all nodes are cordoned and no evictable pod remains.
-pub(super) fn ensure_empty(context: &Context<'_>, pool: &str) -> Progress {
-    // The autoscaler may have added a node since.
-    cordon(context, pool)?;
-    let here = evictable_pods(context, pool)?;
-    if let Some((pod, _)) = here.first() {
-        checks::ensure(context, &evict(pod))?;
-    }
-    let budgets = context.pdbs()?;
-    let mut waits = Vec::new();
-    let mut blocked = Vec::new();
-    let mut evidence = vec![format!("pool {pool} drained")];
-    for (pod, node) in &here {
-        // A dead node never confirms the deletion of a pod, and its pods do not run.
-        let dead = node.is_dead(context.now);
-        // It was rescheduled on a cordoned node, and is deleted with the node.
-        if pod.ignores_cordon && pod.created.is_some_and(|at| at > context.run.step_since()) {
-            continue;
+    pub(super) async fn drain(&self, step: Step, pool: &str) -> Result<Decision, NotRead> {
+        if self.run.facts.workloads.contains_key(&step) {
+            return self.empty(pool).await;
         }
-        if pod.deleting.is_some() {
-            if !dead {
-                waits.push(
-                    context.wait(format!("for pod {}/{} to terminate", pod.namespace, pod.name)),
-                );
+        match self.cordon(pool).await? {
+            Decision::Done(_) => {}
+            other => return Ok(other),
+        }
+        let (workloads, losses) = baseline(self.pods().await?, &self.evictable_pods(pool).await?);
+        let mut facts = self.run.facts.clone();
+        facts.record(step, workloads, losses);
+        Ok(Decision::Note(Box::new(Note { facts, backup: None, text: String::new() })))
+    }
+
+    /// Returns the pods on a pool's nodes that a drain must evict.
+    pub(super) async fn evictable_pods(
+        &self,
+        pool: &str,
+    ) -> Result<Vec<(&'a Pod, &'a Node)>, NotRead> {
+        let nodes = self.nodes_of(pool).await?;
+        let node_of = |pod: &Pod| {
+            nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()
+        };
+        let pods = self.pods().await?.iter().filter(|pod| pod.movable());
+        Ok(pods.filter_map(|pod| Some((pod, node_of(pod)?))).collect())
+    }
+
+    /// Done once all nodes are cordoned and no evictable pod remains.
+    pub(super) async fn empty(&self, pool: &str) -> Result<Decision, NotRead> {
+        // The autoscaler may have added a node since.
+        match self.cordon(pool).await? {
+            Decision::Done(_) => {}
+            other => return Ok(other),
+        }
+        let here = self.evictable_pods(pool).await?;
+        if let Some((pod, _)) = here.first()
+            && let Some(other) = self.blocked(&evict(pod)).await?
+        {
+            return Ok(other);
+        }
+        let budgets = self.pdbs().await?;
+        let mut waits = Vec::new();
+        let mut blocked = Vec::new();
+        let mut evidence = vec![format!("pool {pool} drained")];
+        for (pod, node) in &here {
+            // A dead node never confirms the deletion of a pod, and its pods do not run.
+            let dead = node.is_dead(self.now);
+            // It was rescheduled on a cordoned node, and is deleted with the node.
+            if pod.ignores_cordon && pod.created.is_some_and(|at| at > self.run.step_since()) {
+                continue;
             }
-            continue;
-        }
-        if let Some(blocker) = EvictionBlocker::of(pod, budgets) {
-            if dead {
-                let (budget, node) = (blocker.budget, &node.name);
-                evidence.push(format!(
-                    "pod {}/{} is deleted with NotReady node {node}; PDB {} bypassed",
-                    pod.namespace, pod.name, budget.name
-                ));
-            } else if node.ready {
-                blocked.push(blocker);
-            } else {
-                waits.push(
-                    context.wait(format!("for node {} to become Ready: {blocker}", node.name)),
-                );
+            if pod.deleting.is_some() {
+                if !dead {
+                    let pod = format!("{}/{}", pod.namespace, pod.name);
+                    waits.push(self.wait(format!("for pod {pod} to terminate")));
+                }
+                continue;
             }
-            continue;
+            if let Some(blocker) = EvictionBlocker::of(pod, budgets) {
+                if dead {
+                    let (budget, node) = (blocker.budget, &node.name);
+                    evidence.push(format!(
+                        "pod {}/{} is deleted with NotReady node {node}; PDB {} bypassed",
+                        pod.namespace, pod.name, budget.name
+                    ));
+                } else if node.ready {
+                    blocked.push(blocker);
+                } else {
+                    let why = format!("for node {} to become Ready: {blocker}", node.name);
+                    waits.push(self.wait(why));
+                }
+                continue;
+            }
+            match self.effect(evict(pod)) {
+                Decision::Wait { .. } if dead => {}
+                wait @ Decision::Wait { .. } => waits.push(wait),
+                other => return Ok(other),
+            }
         }
-        match context.effect(evict(pod)) {
-            Halt::Decision(Decision::Wait { .. }) if dead => {}
-            wait @ Halt::Decision(Decision::Wait { .. }) => waits.push(wait),
-            halt => return Err(halt),
-        }
+        let soonest = waits.into_iter().min_by_key(|wait| match wait {
+            Decision::Wait { until, .. } => Some(*until),
+            _ => None,
+        });
+        Ok(match soonest {
+            Some(wait) => wait,
+            None if blocked.is_empty() => Decision::Done(evidence),
+            None => self.handle_blocked(&blocked),
+        })
     }
-    if let Some(wait) = soonest(waits) {
-        return Err(wait);
-    }
-    if !blocked.is_empty() {
-        return Err(handle_blocked(context, &blocked));
-    }
-    Ok(evidence)
-}
 
-pub(super) fn evict(pod: &Pod) -> Effect {
-    let (namespace, name) = (pod.namespace.clone(), pod.name.clone());
-    Effect::Evict { namespace, pod: name, uid: pod.uid.clone() }
-}
-
-fn soonest(waits: Vec<Halt>) -> Option<Halt> {
-    waits.into_iter().min_by_key(|wait| match wait {
-        Halt::Decision(Decision::Wait { until, .. }) => Some(*until),
-        _ => None,
-    })
-}
-
-/// Applies the PDB policy: wait, stop, or override with a recorded reason.
-fn handle_blocked(context: &Context<'_>, blocked: &[EvictionBlocker<'_>]) -> Halt {
-    let never = blocked.iter().any(|blocker| !blocker.can_clear());
-    let texts: Vec<String> = blocked.iter().take(5).map(ToString::to_string).collect();
-    let message = texts.join(" | ");
-    let waited = context.now.duration_since(context.run.step_since());
-    match &context.settings.budgets {
-        BudgetPolicy::Wait if !never => context.wait(message),
-        BudgetPolicy::Stop | BudgetPolicy::Wait => resumable(
-            Reason::BudgetBlocks,
-            format!("{message} (change it, or `resume --override {PDB}=REASON`)"),
-        ),
-        BudgetPolicy::Override(reason) => {
-            let permanent = blocked.iter().find(|blocker| !blocker.can_clear());
-            let pod = permanent.unwrap_or(&blocked[0]).pod;
-            if never || waited >= context.settings.limits.drain / 2 {
-                context.effect(Effect::DeletePod {
+    /// Applies the PDB policy: wait, stop, or override with a recorded reason.
+    fn handle_blocked(&self, blocked: &[EvictionBlocker<'_>]) -> Decision {
+        let never = blocked.iter().any(|blocker| !blocker.can_clear());
+        let texts: Vec<String> = blocked.iter().take(5).map(ToString::to_string).collect();
+        let message = texts.join(" | ");
+        let waited = self.now.duration_since(self.run.step_since());
+        match &self.settings.budgets {
+            BudgetPolicy::Wait if !never => self.wait(message),
+            BudgetPolicy::Stop | BudgetPolicy::Wait => Decision::resumable(
+                Reason::Blocked,
+                format!("{message} (change it, or `resume --override {PDB}=REASON`)"),
+            ),
+            BudgetPolicy::Override(reason) => {
+                let permanent = blocked.iter().find(|blocker| !blocker.can_clear());
+                let pod = permanent.unwrap_or(&blocked[0]).pod;
+                if !never && waited < self.settings.limits.drain / 2 {
+                    return self.wait(message);
+                }
+                self.effect(Effect::DeletePod {
                     namespace: pod.namespace.clone(),
                     pod: pod.name.clone(),
                     uid: pod.uid.clone(),
                     reason: reason.clone(),
                 })
-            } else {
-                context.wait(message)
             }
         }
     }
 }
 
-/// Records the Ready pods of each controller, and the losses of a drain.
-fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Fact {
+fn evict(pod: &Pod) -> Effect {
+    let (namespace, name) = (pod.namespace.clone(), pod.name.clone());
+    Effect::Evict { namespace, pod: name, uid: pod.uid.clone() }
+}
+
+/// Returns the Ready pods of each controller by its uid, and the losses of a drain.
+fn baseline(pods: &[Pod], here: &[(&Pod, &Node)]) -> (BTreeMap<String, Workload>, Vec<String>) {
     let mut workloads = BTreeMap::new();
     let mut losses = Vec::new();
     for (pod, _) in here {
@@ -164,7 +169,7 @@ fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Fact {
             serving: serving(pods, &controller.uid),
         });
     }
-    Fact::Workloads { step, workloads, losses }
+    (workloads, losses)
 }
 
 /// Returns the number of Ready pods of a controller.

@@ -1,81 +1,13 @@
 //! Creates and deletes pools.
 
-use super::verify;
-use crate::checks::{
-    self, POOL_STATE, POOL_UNCHANGED, ensure_deleted_by_run, recreated_externally,
-};
-use crate::observation::{Pool, Query};
+use mooring_workflow::{NotRead, Reading, Reason};
+
+use super::done;
+use crate::checks::{POOL_STATE, POOL_UNCHANGED};
+use crate::observation::Pool;
 use crate::plan::Step;
 use crate::workflow::effects::{Effect, Precondition};
-use crate::workflow::{
-    Context, Decision, Halt, Progress, Reason, RepairRun as _, Unknown, resumable,
-};
-use mooring_workflow::{Effect as _, Reading};
-
-/// Ensures that the temporary pool of this run is Succeeded.
-pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
-    let name = context.run.temporary();
-    if let Some(pool) = context.pool(&name)?
-        && !context.belongs_to_run(pool)
-        && !context.is_adopted(pool)
-    {
-        let message = format!("pool {name} exists but was not created by this run");
-        return Err(resumable(Reason::NameTaken, message));
-    }
-    let body = context.temporary_body();
-    // An adopted pool belongs to this run once it has its size and tags.
-    let is_made = |pool: &Pool| context.belongs_to_run(pool);
-    ensure_pool(context, &name, body, is_made)
-}
-
-/// Ensures that the pool is Succeeded on another scale set.
-pub(super) fn recreate(context: &Context<'_>) -> Progress {
-    let name = context.run.pool();
-    let body = context.plan().pool_body.clone();
-    if let Some(pool) = recreated_externally(context)? {
-        return match pool.state() {
-            "Succeeded" => Ok(vec![format!(
-                "pool {name} was recreated outside this run; leaving it unchanged"
-            )]),
-            state => Err(context.wait(format!("for pool {name}, which is {state}"))),
-        };
-    }
-    // A stale response may show the deleted pool, and a journal may claim a deletion that never happened: that pool is not
-    // written.
-    if context.pool(name)?.is_some() && context.on_planned_set()? {
-        return Err(context.wait(format!("for pool {name} to be deleted")));
-    }
-    let evidence = ensure_pool(context, name, body, |_| true)?;
-    match context.scale_set(name)? {
-        Some(_) => Ok(evidence),
-        None => Err(context.wait(format!("for the new scale set of pool {name}"))),
-    }
-}
-
-fn ensure_pool(
-    context: &Context<'_>,
-    name: &str,
-    body: serde_json::Value,
-    is_made: impl Fn(&Pool) -> bool,
-) -> Progress {
-    let intended = context.run.attempts.contains_key(&Effect::key_of_put(name));
-    let pool = context.pool(name)?;
-    let only = match pool {
-        None => Some(Precondition::IfAbsent),
-        Some(pool) => pool.etag().map(Precondition::IfMatch),
-    };
-    let put = Effect::PutPool { pool: name.to_owned(), body, only };
-    match pool {
-        Some(pool) if pool.state() == "Succeeded" && intended && is_made(pool) => {
-            Ok(vec![format!("pool {name} is Succeeded")])
-        }
-        Some(pool) if pool.busy() => {
-            Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
-        }
-        Some(pool) if pool.state() == "Failed" => Err(retry(context, put, pool)),
-        _ => Err(context.effect(put)),
-    }
-}
+use crate::workflow::{Context, Decision, Services};
 
 /// Error codes after which the same request fails again.
 const NON_RETRYABLE_CODES: [&str; 7] = [
@@ -88,97 +20,152 @@ const NON_RETRYABLE_CODES: [&str; 7] = [
     "SubnetIsFull",
 ];
 
-/// Retries an effect on a pool that may be Failed by the last attempt, and adds the reason.
-fn retry(context: &Context<'_>, effect: Effect, pool: &Pool) -> Halt {
-    let codes = match failure_codes(context, &effect) {
-        Ok(codes) => codes,
-        Err(halt) => return halt,
-    };
-    match context.effect(effect) {
-        Halt::Decision(Decision::Wait { until, why }) => {
-            let why = format!("{why}: pool {} is {}{codes}", pool.name, pool.state());
-            Decision::Wait { until, why }.into()
+impl<S: Services> Context<'_, S> {
+    /// Done once the temporary pool of this run is Succeeded.
+    pub(super) async fn create_temporary(&self) -> Result<Decision, NotRead> {
+        let name = self.temporary();
+        let pool = self.pool(&name).await?;
+        if pool.is_some_and(|pool| !self.belongs_to_run(pool) && !self.is_adopted(pool)) {
+            return Ok(not_ours(&name));
         }
-        halt => halt,
+        // An adopted pool belongs to this run once it has its size and tags.
+        let is_made = pool.is_some_and(|pool| self.belongs_to_run(pool));
+        self.ensure_pool(&name, self.temporary_body(), is_made).await
     }
-}
 
-/// Returns the operation of the last attempt of an effect.
-pub(super) fn operation(context: &Context<'_>, key: &str) -> Option<Query> {
-    context.run.attempt(key)?.token.clone().map(Query::Operation)
-}
-
-/// Returns the error codes of the operation of a failed pool; stops if a retry is useless.
-fn failure_codes(context: &Context<'_>, effect: &Effect) -> Result<String, Halt> {
-    let Some(attempt) = context.run.attempt(&effect.key()) else { return Ok(String::new()) };
-    let Some(token) = &attempt.token else { return Ok(String::new()) };
-    let Some(reading) = context.view.operations.get(token) else {
-        return Err(Unknown::NotRead(Query::Operation(token.clone())).into());
-    };
-    if let Reading::Failed(why) = reading {
-        return Ok(format!(" ({why})"));
-    }
-    let codes = reading.known().map(|operation| operation.codes.as_slice()).unwrap_or_default();
-    let hopeless =
-        codes.iter().any(|code| NON_RETRYABLE_CODES.iter().any(|word| code.contains(word)));
-    if hopeless && !context.run.is_before_step(attempt) {
-        let message = format!("{} failed: {}", effect.key(), codes.join(", "));
-        return Err(resumable(Reason::EffectRefused, message));
-    }
-    Ok(if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) })
-}
-
-/// Ensures that the wedged pool is deleted. Deletes it only if it is unchanged since the snapshot.
-pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
-    let name = context.run.pool();
-    let Some(pool) = context.pool(name)? else {
-        ensure_deleted_by_run(context)?;
-        return Ok(vec![format!("pool {name} deleted")]);
-    };
-    if pool.state() == "Deleting" {
-        return Err(context.wait(format!("for pool {name} to be deleted")));
-    }
-    if context.run.deletion().is_some() && context.on_another_set()? {
-        return Ok(vec![format!(
-            "pool {name} deleted; another pool with its name was created outside this run"
-        )]);
-    }
-    // Also after an earlier intent: the process may have died before the request.
-    checks::ensure_all(context, &[POOL_UNCHANGED, POOL_STATE])?;
-    if pool.busy() {
-        return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
-    }
-    verify::workloads(context, Step::DrainPool, name)?;
-    Err(retry(context, delete(pool), pool))
-}
-
-pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
-    let name = context.run.temporary();
-    let Some(pool) = context.pool(&name)? else {
-        return Ok(vec![format!("pool {name} deleted")]);
-    };
-    if !context.belongs_to_run(pool) {
-        let message = format!("pool {name} exists but was not created by this run");
-        return Err(resumable(Reason::NameTaken, message));
-    }
-    if pool.busy() {
-        return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
-    }
-    verify::workloads(context, Step::DrainTemporary, &name)?;
-    Err(retry(context, delete(pool), pool))
-}
-
-/// Ensures that no run ends as repaired while its temporary pool exists, regardless of the journal.
-pub(super) fn ensure_temporary_deleted(context: &Context<'_>) -> Result<(), Halt> {
-    let name = context.run.temporary();
-    match context.pool(&name)? {
-        Some(pool) if context.belongs_to_run(pool) => {
-            Err(context.wait(format!("for pool {name} to be deleted")))
+    /// Done once the pool is Succeeded on another scale set.
+    pub(super) async fn recreate(&self) -> Result<Decision, NotRead> {
+        let name = self.name();
+        if let Some(pool) = self.recreated_externally().await? {
+            return Ok(match pool.state() {
+                "Succeeded" => done(format!(
+                    "pool {name} was recreated outside this run; leaving it unchanged"
+                )),
+                state => self.wait(format!("for pool {name}, which is {state}")),
+            });
         }
-        _ => Ok(()),
+        // A stale response may show the deleted pool, and a journal may claim a deletion that never happened: that pool is not
+        // written.
+        if self.pool(name).await?.is_some() && self.on_planned_set().await? {
+            return Ok(self.wait(format!("for pool {name} to be deleted")));
+        }
+        match self.ensure_pool(name, self.plan().pool_body.clone(), true).await? {
+            Decision::Done(_) if self.scale_set(name).await?.is_none() => {
+                Ok(self.wait(format!("for the new scale set of pool {name}")))
+            }
+            decision => Ok(decision),
+        }
+    }
+
+    async fn ensure_pool(
+        &self,
+        name: &str,
+        body: serde_json::Value,
+        is_made: bool,
+    ) -> Result<Decision, NotRead> {
+        let intended = self.run.attempts.contains_key(&Effect::key_of_put(name));
+        let pool = self.pool(name).await?;
+        let only = match pool {
+            None => Some(Precondition::IfAbsent),
+            Some(pool) => pool.etag().map(Precondition::IfMatch),
+        };
+        let put = Effect::PutPool { pool: name.to_owned(), body, only };
+        Ok(match pool {
+            Some(pool) if pool.state() == "Succeeded" && intended && is_made => {
+                done(format!("pool {name} is Succeeded"))
+            }
+            Some(pool) if pool.busy() => {
+                self.wait(format!("for pool {name}, which is {}", pool.state()))
+            }
+            Some(pool) if pool.state() == "Failed" => self.retry(put, pool).await,
+            _ => self.effect(put),
+        })
+    }
+
+    /// Retries an effect on a pool that may be Failed by the last attempt, and adds the reason. Stops if a retry is useless.
+    async fn retry(&self, effect: Effect, pool: &Pool) -> Decision {
+        let attempt = self.run.attempt(&effect.key());
+        let failed = match attempt.and_then(|attempt| attempt.token.as_ref()) {
+            Some(token) => self.operation(token).await,
+            None => &Reading::NotFound,
+        };
+        let codes = match failed {
+            Reading::Failed(why) => why.clone(),
+            reading => {
+                let codes = reading.known().map(|one| one.codes.as_slice()).unwrap_or_default();
+                let is_hopeless =
+                    |code: &String| NON_RETRYABLE_CODES.iter().any(|word| code.contains(word));
+                let is_new = attempt.is_some_and(|attempt| !self.run.is_before_step(attempt));
+                if codes.iter().any(is_hopeless) && is_new {
+                    let message = format!("{} failed: {}", effect.key(), codes.join(", "));
+                    return Decision::resumable(Reason::EffectRefused, message);
+                }
+                codes.join(", ")
+            }
+        };
+        let codes = if codes.is_empty() { codes } else { format!(" ({codes})") };
+        match self.effect(effect) {
+            Decision::Wait { until, why } => {
+                let why = format!("{why}: pool {} is {}{codes}", pool.name, pool.state());
+                Decision::Wait { until, why }
+            }
+            decision => decision,
+        }
+    }
+
+    /// Done once the wedged pool is deleted. Deletes it only if it is unchanged since the snapshot.
+    pub(super) async fn delete_pool(&self) -> Result<Decision, NotRead> {
+        let name = self.name();
+        let Some(pool) = self.pool(name).await? else {
+            let deleted = || done(format!("pool {name} deleted"));
+            return Ok(self.deleted_by_others().unwrap_or_else(deleted));
+        };
+        if pool.state() == "Deleting" {
+            return Ok(self.wait(format!("for pool {name} to be deleted")));
+        }
+        if self.deletion().is_some() && self.on_another_set().await? {
+            return Ok(done(format!(
+                "pool {name} deleted; another pool with its name was created outside this run"
+            )));
+        }
+        // Also after an earlier intent: the process may have died before the request.
+        if let Some(other) = self.blocked_by(&[POOL_UNCHANGED, POOL_STATE]).await? {
+            return Ok(other);
+        }
+        self.delete_drained(Step::DrainPool, pool).await
+    }
+
+    pub(super) async fn delete_temporary(&self) -> Result<Decision, NotRead> {
+        let name = self.temporary();
+        match self.pool(&name).await? {
+            None => Ok(done(format!("pool {name} deleted"))),
+            Some(pool) if !self.belongs_to_run(pool) => Ok(not_ours(&name)),
+            Some(pool) => self.delete_drained(Step::DrainTemporary, pool).await,
+        }
+    }
+
+    async fn delete_drained(&self, drain: Step, pool: &Pool) -> Result<Decision, NotRead> {
+        let name = &pool.name;
+        if pool.busy() {
+            return Ok(self.wait(format!("for pool {name}, which is {}", pool.state())));
+        }
+        match self.verify_workloads(drain, name).await? {
+            Decision::Done(_) => {}
+            other => return Ok(other),
+        }
+        let delete = Effect::DeletePool { pool: name.clone(), if_match: pool.etag() };
+        Ok(self.retry(delete, pool).await)
+    }
+
+    /// Waits while the temporary pool exists, regardless of the journal: no run ends as repaired before.
+    pub(super) async fn temporary_left(&self) -> Result<Option<Decision>, NotRead> {
+        let name = self.temporary();
+        let left = self.pool(&name).await?.filter(|pool| self.belongs_to_run(pool));
+        Ok(left.map(|_| self.wait(format!("for pool {name} to be deleted"))))
     }
 }
 
-fn delete(pool: &Pool) -> Effect {
-    Effect::DeletePool { pool: pool.name.clone(), if_match: pool.etag() }
+fn not_ours(name: &str) -> Decision {
+    let message = format!("pool {name} exists but was not created by this run");
+    Decision::resumable(Reason::NameTaken, message)
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::names::RUN_TAG;
 use crate::observation::Node;
 use crate::operation::OperationScope;
-use mooring_workflow::{Authority, Effect as _, EffectResult, Refusal};
+use mooring_workflow::{Authority, EffectResult, Refusal};
 
 /// Error code of a resource lock.
 const SCOPE_LOCKED: &str = "ScopeLocked";
@@ -90,10 +90,9 @@ impl Effect {
     pub(crate) fn key_of_deletion(pool: &str) -> String {
         format!("delete pool {pool}")
     }
-}
 
-impl mooring_workflow::Effect for Effect {
-    fn key(&self) -> String {
+    /// Returns a name of the effect and its object that is the same for every attempt.
+    pub fn key(&self) -> String {
         match self {
             Self::AbortOperation { scope: OperationScope::Cluster, .. } => {
                 "abort the operation of the cluster".to_owned()
@@ -114,7 +113,7 @@ impl mooring_workflow::Effect for Effect {
     }
 
     /// Uncordoning and the run's tag need no approval: they remove nothing. A rollback checks the pool's tags right before.
-    fn authority(&self) -> Authority {
+    pub fn authority(&self) -> Authority {
         match self {
             Self::Uncordon { .. } => Authority::Harmless,
             Self::TagCluster { name, .. } if name == RUN_TAG => Authority::Harmless,
@@ -124,7 +123,7 @@ impl mooring_workflow::Effect for Effect {
     }
 
     /// Evictions and cordons are decided by what is read.
-    fn lasts(&self) -> bool {
+    pub fn lasts(&self) -> bool {
         !matches!(
             self,
             Self::Cordon { .. }
@@ -135,7 +134,7 @@ impl mooring_workflow::Effect for Effect {
     }
 
     /// A resource lock stays until an operator removes it.
-    fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
+    pub(crate) fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
         match result {
             EffectResult::Refused { code, .. } if code == SCOPE_LOCKED => Some(Refusal::Final),
             other => other.refusal(),
@@ -173,8 +172,6 @@ pub(crate) fn explain_refusal(result: &EffectResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_workflow::Effect as _;
-
     use super::*;
 
     #[test]

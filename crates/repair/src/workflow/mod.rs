@@ -5,18 +5,19 @@
 //! | `step`, `plan_document` | steps, and the approved plan |
 //! | [`effects`] | changes as data |
 //! | `pool_repair` | types of the workflow, and the facts of its runs |
-//! | `context` | inputs of a step and of the checks of its effects |
+//! | `cluster` | reads of Azure and Kubernetes for one decision, and the retries of effects |
 
-mod context;
+mod cluster;
 pub mod effects;
 mod plan_document;
 mod pool_repair;
 mod step;
 
-pub(crate) use context::{Context, Halt, Progress, Unknown, resumable};
+pub(crate) use cluster::Context;
+pub use cluster::{PoolCluster, Services};
 pub use plan_document::{HashedPlan, PlanDocument};
 pub use pool_repair::{
-    Attempt, Decision, Entry, Fact, Facts, Finish, PoolRepair, Reason, Record, RepairRun, Run,
-    RunOutcome, Runs, Session, Workload,
+    Attempt, Decision, Entry, Facts, PoolRepair, Record, Run, Runs, Session, Workload, aborts,
+    checked_before_abort, deletion, first_abort, losses, losses_with_abort, temporary,
 };
 pub use step::Step;

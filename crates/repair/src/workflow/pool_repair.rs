@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::Types;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::plural::counted;
+use mooring_workflow::status::{EffectStatus, OverrideStatus, Remaining, Subject};
+use mooring_workflow::{Authority, EffectResult, Finish, Refusal, StepInfo, Workflow};
 use serde::{Deserialize, Serialize};
 
 use super::effects::Effect;
 use super::plan_document::{HashedPlan, PlanDocument};
 use super::step::Step;
 use crate::names::temporary_pool;
-use crate::observation::{Query, is_windows};
+use crate::observation::is_windows;
 use crate::operation::OperationScope;
 use crate::settings::Settings;
 
@@ -22,25 +23,29 @@ pub type Record = mooring_workflow::Record<PoolRepair>;
 pub type Run = mooring_workflow::Run<PoolRepair>;
 pub type Runs = mooring_workflow::Runs<PoolRepair>;
 pub type Attempt = mooring_workflow::Attempt<Effect>;
-pub type RunOutcome = mooring_workflow::RunOutcome<PoolRepair>;
 pub type Decision = mooring_workflow::Decision<PoolRepair>;
 
 /// Rebuilds a wedged node pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolRepair;
 
-impl Types for PoolRepair {
+impl Workflow for PoolRepair {
     const SCHEMA: &'static str = "mooring.repair.document/v1";
+    const STEPS: &'static [Step] = Step::ALL;
 
     type Session = Session;
     type Step = Step;
     type Effect = Effect;
-    type Fact = Fact;
     type Facts = Facts;
-    type Finish = Finish;
-    type Leftover = String;
-    type Reason = Reason;
-    type Query = Query;
+
+    fn approval(session: &Session) -> &Approval {
+        &session.approval
+    }
+
+    /// Under another plan, every step runs again from live state; attempts of effects are kept.
+    fn continues(session: &Session, earlier: &Session) -> bool {
+        session.plan == earlier.plan
+    }
 
     fn facts(session: &Session) -> Facts {
         Facts {
@@ -62,7 +67,7 @@ impl Types for PoolRepair {
                 run.facts.plan = session.plan.hash();
                 run.facts.workloads.clear();
                 // All checks pass when a run starts with a new plan.
-                run.facts.checked = run.first_abort().map(|_| at);
+                run.facts.checked = first_abort(run).map(|_| at);
                 for lost in lost_secrets(&session.plan) {
                     if !run.facts.losses.contains(&lost) {
                         run.facts.losses.push(lost);
@@ -76,18 +81,77 @@ impl Types for PoolRepair {
                 }
                 _ => {}
             },
-            Entry::Fact(Fact::Workloads { step, workloads, losses }) => {
-                run.facts.workloads.entry(*step).or_insert_with(|| workloads.clone());
-                let room = MAX_LOSSES.saturating_sub(run.facts.losses.len());
-                run.facts.losses.extend(losses.iter().take(room).cloned());
-                run.facts.more_losses += losses.len().saturating_sub(room);
-            }
             _ => {}
         }
     }
 
     fn deleted(run: &Run) -> Option<Timestamp> {
-        run.deletion().map(|attempt| attempt.at)
+        deletion(run).map(|attempt| attempt.at)
+    }
+
+    fn about(step: Step) -> StepInfo {
+        step.about()
+    }
+
+    fn point_of_no_return() -> Option<Step> {
+        Some(Step::DeletePool)
+    }
+
+    fn key(effect: &Effect) -> String {
+        effect.key()
+    }
+
+    fn authority(effect: &Effect) -> Authority {
+        effect.authority()
+    }
+
+    fn lasts(effect: &Effect) -> bool {
+        effect.lasts()
+    }
+
+    fn refusal(effect: &Effect, result: &EffectResult) -> Option<Refusal> {
+        effect.refusal(result)
+    }
+
+    fn describe(effect: &Effect, result: Option<&EffectResult>) -> EffectStatus {
+        let error = result.and_then(|result| match result {
+            EffectResult::Refused { status, code, message, .. } => {
+                Some(format!("HTTP {status} {code}: {message}"))
+            }
+            EffectResult::Unknown { why } => Some(format!("no response ({why})")),
+            _ => None,
+        });
+        EffectStatus { at: None, what: effect.key(), removed: Vec::new(), error }
+    }
+
+    fn subject(run: &Run) -> Subject {
+        Subject::Pool(run.session.plan.pool.clone())
+    }
+
+    fn plan_hash(run: &Run) -> String {
+        run.session.plan.token().to_string()
+    }
+
+    fn is_past_return(run: &Run) -> bool {
+        deletion(run).is_some() || run.has_done(Step::DeletePool)
+    }
+
+    fn finished_state(_: &Run, finish: Finish) -> &'static str {
+        match finish {
+            Finish::Complete | Finish::Partial => "repaired",
+            Finish::NothingToDo => "nothing-to-do",
+            Finish::Refused => "blocked",
+            Finish::Aborted => "aborted",
+        }
+    }
+
+    fn overrides(run: &Run) -> Vec<OverrideStatus> {
+        let overrides = run.session.settings().overrides.into_iter();
+        overrides.map(|(check, comment)| OverrideStatus { check, comment }).collect()
+    }
+
+    fn remaining(run: &Run) -> Vec<Remaining> {
+        if run.is_finished() { run.left.clone() } else { losses(run) }
     }
 }
 
@@ -130,30 +194,6 @@ impl Session {
     }
 }
 
-impl mooring_workflow::Session for Session {
-    fn approval(&self) -> &Approval {
-        &self.approval
-    }
-
-    /// Under another plan, every step runs again from live state; attempts of effects are kept.
-    fn continues(&self, earlier: &Self) -> bool {
-        self.plan == earlier.plan
-    }
-}
-
-/// Facts in addition to steps and effects.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Fact {
-    /// Ready pods of each controller before a drain.
-    Workloads {
-        step: Step,
-        /// Keys are uids of controllers.
-        workloads: BTreeMap<String, Workload>,
-        /// Pods without a controller, and pods with local data.
-        losses: Vec<String>,
-    },
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workload {
     /// `namespace/kind/name`.
@@ -178,125 +218,70 @@ pub struct Facts {
     checked: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Finish {
-    /// The pool was rebuilt and verified.
-    Repaired,
-    NothingToDo,
-    Refused,
-    /// Rolled back as far as possible.
-    Aborted,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reason {
-    Deadline,
-    Interrupted,
-    StepTimeout,
-    PoolChanged,
-    PoolGone,
-    #[serde(rename = "GuardRefused")]
-    CheckFailed,
-    YoungOperation,
-    UnidentifiedOperation,
-    NameTaken,
-    EffectRefused,
-    TooManyAttempts,
-    BudgetBlocks,
-    NotPermitted,
-    NotUndoable,
-    NotApproved,
-}
-
-impl mooring_workflow::types::Reason for Reason {
-    const DEADLINE: Self = Self::Deadline;
-    const INTERRUPTED: Self = Self::Interrupted;
-    const STEP_TIMEOUT: Self = Self::StepTimeout;
-    const NOT_APPROVED: Self = Self::NotApproved;
-
-    fn ends_rollback(self) -> bool {
-        self == Self::NotUndoable
+impl Facts {
+    /// Records the Ready pods of each controller before a drain, by its uid, and pods that will be lost.
+    pub fn record(
+        &mut self,
+        step: Step,
+        workloads: BTreeMap<String, Workload>,
+        losses: Vec<String>,
+    ) {
+        self.workloads.entry(step).or_insert(workloads);
+        let room = MAX_LOSSES.saturating_sub(self.losses.len());
+        self.more_losses += losses.len().saturating_sub(room);
+        self.losses.extend(losses.into_iter().take(room));
     }
 }
 
-pub trait RepairRun {
-    fn pool(&self) -> &str;
-    fn temporary(&self) -> String;
-    /// Returns true once the pool is verified.
-    fn is_rebuilt(&self) -> bool;
-    /// Returns the pool that receives the pods: the temporary one until the pool is rebuilt.
-    fn replacement(&self) -> String;
-    /// Returns the last deletion of the pool that the service may have accepted.
-    fn deletion(&self) -> Option<&Attempt>;
-    /// Returns the aborts that may have been applied.
-    fn aborts(&self) -> impl Iterator<Item = (&OperationScope, &Attempt)>;
-    /// Returns the time of the first abort of its cluster's or pool's operation.
-    fn first_abort(&self) -> Option<Timestamp>;
-    /// Returns the time of the checks right before this run aborted an operation.
-    fn checked_before_abort(&self) -> Option<Timestamp>;
-    /// Returns the losses to report at the end.
-    fn losses(&self) -> Vec<String>;
-    /// Returns the losses of a run that does not end as repaired, including an aborted operation.
-    fn losses_with_abort(&self) -> Vec<String>;
+/// Returns the name of the temporary pool.
+pub fn temporary(run: &Run) -> String {
+    let plan = &run.session.plan;
+    temporary_pool(&plan.pool, is_windows(&plan.source))
 }
 
-impl RepairRun for Run {
-    fn pool(&self) -> &str {
-        &self.session.plan.pool
-    }
+/// Returns the last deletion of the pool that the service may have accepted.
+pub fn deletion(run: &Run) -> Option<&Attempt> {
+    let deletion = run.attempt(&Effect::key_of_deletion(&run.session.plan.pool));
+    deletion.filter(|attempt| attempt.may_have_happened())
+}
 
-    fn temporary(&self) -> String {
-        temporary_pool(self.pool(), is_windows(&self.session.plan.source))
-    }
-
-    fn is_rebuilt(&self) -> bool {
-        self.step().is_none_or(|step| step > Step::VerifyPool)
-    }
-
-    fn replacement(&self) -> String {
-        if self.is_rebuilt() { self.pool().to_owned() } else { self.temporary() }
-    }
-
-    fn deletion(&self) -> Option<&Attempt> {
-        let deletion = self.attempt(&Effect::key_of_deletion(self.pool()));
-        deletion.filter(|attempt| attempt.may_have_happened())
-    }
-
-    fn aborts(&self) -> impl Iterator<Item = (&OperationScope, &Attempt)> {
-        self.attempts.values().filter_map(|attempt| match &attempt.effect {
-            Effect::AbortOperation { scope, .. } if attempt.may_have_happened() => {
-                Some((scope, attempt))
-            }
-            _ => None,
-        })
-    }
-
-    fn first_abort(&self) -> Option<Timestamp> {
-        let own = |scope: &OperationScope| match scope {
-            OperationScope::Cluster => true,
-            OperationScope::Pool(pool) => pool == self.pool(),
-        };
-        self.aborts().filter(|(scope, _)| own(scope)).map(|(_, abort)| abort.first).min()
-    }
-
-    fn checked_before_abort(&self) -> Option<Timestamp> {
-        self.facts.checked.filter(|_| self.aborts().next().is_some())
-    }
-
-    fn losses(&self) -> Vec<String> {
-        let more = self.facts.more_losses;
-        let more = (more > 0).then(|| {
-            format!("{} without a controller or with local data", counted(more, "more pod"))
-        });
-        self.facts.losses.iter().cloned().chain(more).collect()
-    }
-
-    fn losses_with_abort(&self) -> Vec<String> {
-        let mut losses = self.losses();
-        if self.aborts().next().is_some() {
-            losses.push("the aborted operation cannot be resumed".to_owned());
+/// Returns the aborts that may have been applied.
+pub fn aborts(run: &Run) -> impl Iterator<Item = (&OperationScope, &Attempt)> {
+    run.attempts.values().filter_map(|attempt| match &attempt.effect {
+        Effect::AbortOperation { scope, .. } if attempt.may_have_happened() => {
+            Some((scope, attempt))
         }
-        losses
+        _ => None,
+    })
+}
+
+/// Returns the time of the first abort of its cluster's or pool's operation.
+pub fn first_abort(run: &Run) -> Option<Timestamp> {
+    let own = |scope: &OperationScope| match scope {
+        OperationScope::Cluster => true,
+        OperationScope::Pool(pool) => *pool == run.session.plan.pool,
+    };
+    aborts(run).filter(|(scope, _)| own(scope)).map(|(_, abort)| abort.first).min()
+}
+
+/// Returns the time of the checks right before this run aborted an operation.
+pub fn checked_before_abort(run: &Run) -> Option<Timestamp> {
+    run.facts.checked.filter(|_| aborts(run).next().is_some())
+}
+
+/// Returns the losses to report at the end.
+pub fn losses(run: &Run) -> Vec<Remaining> {
+    let more = run.facts.more_losses;
+    let more = (more > 0)
+        .then(|| format!("{} without a controller or with local data", counted(more, "more pod")));
+    run.facts.losses.iter().cloned().chain(more).map(Remaining::from).collect()
+}
+
+/// Returns the losses of a run that does not end as repaired, including an aborted operation.
+pub fn losses_with_abort(run: &Run) -> Vec<Remaining> {
+    let mut losses = losses(run);
+    if aborts(run).next().is_some() {
+        losses.push("the aborted operation cannot be resumed".to_owned().into());
     }
+    losses
 }

@@ -1,5 +1,6 @@
 //! Steps of a repair. One list drives plan, execution, progress and report.
 
+use mooring_workflow::StepInfo;
 use serde::{Deserialize, Serialize};
 
 /// A step, in the order of execution.
@@ -24,8 +25,8 @@ pub enum Step {
     ReconcileCluster,
 }
 
-impl mooring_workflow::Step for Step {
-    const ALL: &'static [Self] = &[
+impl Step {
+    pub const ALL: &'static [Self] = &[
         Self::Snapshot,
         Self::ClearOperation,
         Self::Recheck,
@@ -44,28 +45,32 @@ impl mooring_workflow::Step for Step {
         Self::ReconcileCluster,
     ];
 
-    fn name(self) -> &'static str {
-        self.about().0
+    /// Returns the name, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.about().name
     }
-}
 
-impl Step {
     pub fn what(self) -> &'static str {
-        self.about().1
+        self.about().what
+    }
+
+    /// Returns the position, from 1.
+    pub fn number(self) -> usize {
+        mooring_workflow::workflow::number::<super::PoolRepair>(self)
     }
 
     pub fn expected_seconds(self) -> u32 {
-        self.about().2
+        self.about().expected_seconds.unwrap_or_default()
     }
 
     pub fn risk(self) -> &'static str {
-        self.about().3
+        self.about().risk
     }
 
-    /// (name, what, seconds, risk). Durations are those of a published healthy run: temporary pool 3:14,
-    /// drain 0:15, delete 1:04, recreate 3:13, drain and delete of the temporary pool 1:46.
-    fn about(self) -> (&'static str, &'static str, u32, &'static str) {
-        match self {
+    /// Durations are those of a published healthy run: temporary pool 3:14, drain 0:15, delete 1:04, recreate 3:13, drain and
+    /// delete of the temporary pool 1:46.
+    pub(crate) fn about(self) -> StepInfo {
+        let (name, what, seconds, risk) = match self {
             Self::Snapshot => ("snapshot", "save the pool configuration to the journal", 2, "none"),
             Self::ClearOperation => (
                 "clear-operation",
@@ -133,25 +138,17 @@ impl Step {
                 10,
                 "a tag stays on the cluster",
             ),
-        }
+        };
+        StepInfo { name, what, expected_seconds: Some(seconds), risk }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use mooring_workflow::Step as _;
-
     use super::*;
 
     #[test]
     fn steps_are_complete_and_in_order() {
-        let mut step = Some(Step::Snapshot);
-        let mut walked = Vec::new();
-        while let Some(at) = step {
-            walked.push(at);
-            step = at.following();
-        }
-        assert_eq!(walked, Step::ALL);
         assert!(Step::ALL.windows(2).all(|pair| pair[0] < pair[1]));
         for step in Step::ALL.iter().copied() {
             assert_eq!(serde_json::to_value(step).unwrap(), step.name());

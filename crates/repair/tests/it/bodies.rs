@@ -1,14 +1,13 @@
 //! The acceptance tables of request bodies, and of plans made of them.
 
 use mooring_repair::checks::subnets;
-use mooring_workflow::Step as _;
-use mooring_workflow::workflow::View as _;
+use mooring_workflow::Finish;
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use mooring_repair::checks::Capacity;
 use mooring_repair::documents::PublishedPlan;
-use mooring_repair::observation::{Answer, ClusterView, ManagedCluster, Pool};
+use mooring_repair::observation::{ClusterView, ManagedCluster, Pool};
 use mooring_repair::plan;
 use mooring_repair::pool_body::{
     PoolBodyError, differences, intent_of, pool_body, temporary, temporary_count,
@@ -18,7 +17,7 @@ use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
 use mooring_repair::settings::{BudgetPolicy, PoolTarget, Settings};
 use mooring_repair::start_checks::{Start, StartError, begin};
 use mooring_repair::verdict::WedgeVerdict;
-use mooring_repair::workflow::{Entry, Finish, Runs};
+use mooring_repair::workflow::{Entry, Runs};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::lock::LockOwner;
@@ -309,10 +308,12 @@ fn planned_in(
 ) -> plan::Plan {
     let mut seen = ClusterView::default();
     let cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
-    seen.take(Answer::Cluster(Reading::Known(cluster)));
-    seen.take(Answer::Pools(Reading::Known(vec![Pool::read(pool).unwrap()])));
-    seen.take(Answer::ScaleSets(Reading::Known(Vec::new())));
-    seen.uid = uid.map(|uid| Reading::Known(uid.to_owned()));
+    seen.cluster = (Reading::Known(cluster)).into();
+    seen.pools = (Reading::Known(vec![Pool::read(pool).unwrap()])).into();
+    seen.scale_sets = (Reading::Known(Vec::new())).into();
+    if let Some(uid) = uid {
+        seen.uid = Reading::Known(uid.to_owned()).into();
+    }
     let target = PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),

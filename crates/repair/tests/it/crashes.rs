@@ -5,7 +5,7 @@
 //! | `MOORING_SCHEDULES` | fault schedules that `slow` runs, 20,000 unless set |
 //! | `MOORING_SEED` | the first one's seed; a failure prints both, to replay it alone |
 
-use mooring_workflow::Step as _;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,9 +17,6 @@ use crate::fake::{Chaos, Cloud, End, Ended, Kill, recover, resume, run_to_rest, 
 use jiff::SignedDuration;
 use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::Finish;
-use mooring_repair::workflow::Reason;
-use mooring_repair::workflow::RunOutcome;
 use mooring_testbed::on_all_cores;
 use serde_json::Value;
 
@@ -58,7 +55,7 @@ fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
 fn assert_repaired(end: &End, what: &str) {
     let cloud = end.cloud.borrow();
     let last: Vec<_> = cloud.journal.iter().rev().take(5).map(|record| &record.entry).collect();
-    let repaired = Ended::Stopped(RunOutcome::Finished(Finish::Repaired));
+    let repaired = Ended::Stopped(RunOutcome::Finished(Finish::Complete));
     assert_eq!(end.ended, repaired, "{what}; backwards from the end: {last:#?}");
 }
 
@@ -294,7 +291,7 @@ fn budget_kept(faults: &Faults<'_>) {
     let Ended::Stopped(RunOutcome::Resumable { reason, .. }) = &ended else {
         panic!("{what}: {ended:?}")
     };
-    assert_eq!(*reason, Reason::BudgetBlocks, "{what}");
+    assert_eq!(*reason, Reason::Blocked, "{what}");
 }
 
 fn edit_kept(faults: &Faults<'_>) {

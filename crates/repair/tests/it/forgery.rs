@@ -7,23 +7,18 @@
 //! |---|---|
 //! | `MOORING_FORGERIES` | one of how many changes of single values is tried at each kill, 24 unless set; 1 tries all |
 
-use mooring_repair::workflow::RepairRun as _;
-use mooring_workflow::Effect as _;
-use mooring_workflow::Step as _;
-use mooring_workflow::workflow::View as _;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::fake::records::{capacity, owner};
 use crate::fake::scenarios::{Scenario, old_operation, settings};
-use crate::fake::{CLUSTER, Cloud, Ended, continue_run, node, whole};
+use crate::fake::{CLUSTER, Cloud, Ended, continue_run, detected, node, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
-use mooring_repair::observation::{Answer, ClusterView, Query};
 use mooring_repair::plan;
 use mooring_repair::plan::{Plan, PlanDocument};
-use mooring_repair::report::{detect, queries};
+use mooring_repair::report::detect;
 use mooring_repair::resume::{Consent, Fresh, Grant, ResumeBasis, authorize, resume_basis};
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::{Entry, PoolRepair, Run, Session};
@@ -170,10 +165,7 @@ fn forgeries(cloud: &Cloud, point: u64, older: &[Cloud]) -> Vec<(String, Value)>
 /// A new plan with its checks, as with `--pipeline`.
 fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
     let settings = settings();
-    let mut seen = ClusterView::default();
-    while let Some(query) = queries(&seen, &settings).iter().find(|query| !seen.has(query)) {
-        seen.take(cloud.observe(query));
-    }
+    let seen = detected(cloud, &settings);
     let report = detect(&seen, &settings, cloud.now);
     let checks = report.detection.checks;
     if report.detection.verdict == WedgeVerdict::Healthy
@@ -191,10 +183,10 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
     if state.is_finished() || !state.session.plan.cluster.eq_ignore_ascii_case(CLUSTER) {
         return None;
     }
-    if state.pool() != "system" {
+    if state.session.plan.pool != "system" {
         return None;
     }
-    let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
+    let Reading::Known(pools) = cloud.read_pools() else { panic!() };
     let basis = resume_basis(&state, &pools);
     let plan = match (consent, &basis) {
         (Consent::Pipeline, ResumeBasis::Replannable) => Some(fresh(cloud)?),

@@ -1,8 +1,8 @@
 //! The stored run of a repair: all effects, and the limit of recreations.
 
-use mooring_repair::workflow::Fact;
-use mooring_repair::workflow::Reason;
-use mooring_workflow::Effect as _;
+use mooring_repair::workflow::losses;
+use mooring_workflow::Note;
+use mooring_workflow::{Finish, Reason};
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +12,7 @@ use mooring_repair::operation::OperationScope;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::{Entry, Finish, PoolRepair, RepairRun as _, Run, Runs, Workload};
+use mooring_repair::workflow::{Entry, PoolRepair, Run, Runs, Workload};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Phase;
 use mooring_workflow::journal::{decode, encode};
@@ -104,11 +104,7 @@ fn entries() -> Vec<Entry> {
     ];
     let mut all = vec![
         Entry::StepDone { step: Step::Snapshot, evidence: vec!["p".into()] },
-        Entry::Fact(Fact::Workloads {
-            step: Step::DrainPool,
-            workloads: BTreeMap::from([("u".into(), Workload { name: "n".into(), serving: 2 })]),
-            losses: vec!["l".into()],
-        }),
+        note(Step::DrainPool, vec!["l".into()]),
     ];
     for (effect, result) in effects {
         let key = effect.key();
@@ -119,9 +115,17 @@ fn entries() -> Vec<Entry> {
         Entry::Stopped { reason: Reason::Deadline, message: "m".into() },
         resumed("system"),
         Entry::AbortStarted(session(&settings("system"), owner())),
-        Entry::Finished { finish: Finish::Aborted, left: vec!["x".into()] },
+        Entry::Finished { finish: Finish::Aborted, left: vec!["x".to_owned().into()] },
     ]);
     all
+}
+
+/// New facts of a run without others.
+fn note(step: Step, losses: Vec<String>) -> Entry {
+    let mut facts = started("system", "r1", 0).facts;
+    let workload = Workload { name: "n".into(), serving: 2 };
+    facts.record(step, BTreeMap::from([("u".into(), workload)]), losses);
+    Entry::Note(Box::new(Note { facts, backup: None, text: String::new() }))
 }
 
 #[test]
@@ -165,11 +169,10 @@ fn run_that_loses_the_pods_of_a_large_pool_is_stored() {
     let pod = |number: u32| format!("pod {}/{number}: its emptyDir is lost", "n".repeat(200));
     for step in [Step::DrainPool, Step::DrainTemporary] {
         let losses = (0..20_000).map(pod).collect();
-        let fact = Fact::Workloads { step, workloads: BTreeMap::new(), losses };
-        run.change(at(1), Entry::Fact(fact)).unwrap();
+        run.facts.record(step, BTreeMap::new(), losses);
     }
     assert!(encode::<PoolRepair>(&run, &[]).len() < 512 * 1024 * 3 / 4);
-    let losses = run.losses();
+    let losses: Vec<String> = losses(&run).into_iter().map(|one| one.what).collect();
     // The plan has one as well.
     assert_eq!((losses.len(), losses[999].clone()), (1_001, pod(998)));
     assert_eq!(losses[1_000], "39001 more pods without a controller or with local data");
@@ -189,7 +192,7 @@ fn third_recreation_within_a_day_is_rejected() {
         for effect in effects {
             run.change(hours(hour), intent(effect)).unwrap();
         }
-        run.change(hours(hour), Entry::Finished { finish: Finish::Repaired, left: vec![] })
+        run.change(hours(hour), Entry::Finished { finish: Finish::Complete, left: vec![] })
             .unwrap();
         runs.last = Some(run);
         runs.clone()

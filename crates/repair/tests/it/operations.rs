@@ -1,14 +1,11 @@
 //! Identification of the running operation.
 
 use jiff::Timestamp;
-use mooring_repair::observation::{
-    ActivityEvent, AksOperation, Answer, ClusterView, ManagedCluster, Pool,
-};
+use mooring_repair::observation::{ActivityEvent, AksOperation, ClusterView, ManagedCluster, Pool};
 use mooring_repair::operation::{
     OngoingOperation, OperationScope, has_unknown_operation, is_running, running,
 };
 use mooring_workflow::Reading;
-use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};
 
 use crate::fixtures::fixture;
@@ -21,9 +18,9 @@ fn pool(name: &str, properties: &Value) -> Pool {
 fn recorded() -> ClusterView {
     let mut seen = ClusterView::default();
     let cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
-    seen.take(Answer::Cluster(Reading::Known(cluster)));
+    seen.cluster = (Reading::Known(cluster)).into();
     let failed = pool("system", &json!({"provisioningState": "Failed"}));
-    seen.take(Answer::Pools(Reading::Known(vec![failed])));
+    seen.pools = (Reading::Known(vec![failed])).into();
     seen
 }
 
@@ -31,11 +28,9 @@ fn busy(pool_state: &str) -> ClusterView {
     let mut seen = recorded();
     let mut cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     cluster.state = "Updating".into();
-    seen.take(Answer::Cluster(Reading::Known(cluster)));
-    seen.take(Answer::Pools(Reading::Known(vec![pool(
-        "system",
-        &json!({"provisioningState": pool_state}),
-    )])));
+    seen.cluster = (Reading::Known(cluster)).into();
+    seen.pools =
+        (Reading::Known(vec![pool("system", &json!({"provisioningState": pool_state}))])).into();
     seen
 }
 
@@ -44,7 +39,7 @@ fn running_operation_is_the_unfinished_one() {
     let mut seen = busy("Failed");
     let events =
         ActivityEvent::read_list(&fixture!("16_activity_log_cluster_write_started")).unwrap();
-    seen.take(Answer::Events(Reading::Known(events.clone())));
+    seen.events = (Reading::Known(events.clone())).into();
     // A newer pool operation is running; the old cluster write must not be taken for it.
     let started = |text: &str| text.parse::<Timestamp>().unwrap();
     let young = OngoingOperation::One {
@@ -60,14 +55,14 @@ fn running_operation_is_the_unfinished_one() {
         ..events.last().unwrap().clone()
     };
     let with_it = events.iter().cloned().chain([elsewhere]).collect();
-    seen.take(Answer::Events(Reading::Known(with_it)));
+    seen.events = (Reading::Known(with_it)).into();
     assert_eq!(running(&seen), young);
     let ended: Vec<_> = events
         .iter()
         .cloned()
         .chain([ActivityEvent { status: "Succeeded".into(), ..events.last().unwrap().clone() }])
         .collect();
-    seen.take(Answer::Events(Reading::Known(ended)));
+    seen.events = (Reading::Known(ended)).into();
     assert_eq!(
         running(&seen),
         OngoingOperation::One {
@@ -78,7 +73,7 @@ fn running_operation_is_the_unfinished_one() {
     );
     // The operations endpoint takes precedence.
     let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z", "id": "/x/managedClusters/c/agentPools/system/operations/o1"});
-    seen.take(Answer::LatestOperation(Reading::Known(AksOperation::read(&raw))));
+    seen.latest_operation = (Reading::Known(AksOperation::read(&raw))).into();
     assert_eq!(
         running(&seen),
         OngoingOperation::One {
@@ -88,7 +83,7 @@ fn running_operation_is_the_unfinished_one() {
         }
     );
     let raw = json!({"name": "o1", "status": "InProgress"});
-    seen.take(Answer::LatestOperation(Reading::Known(AksOperation::read(&raw))));
+    seen.latest_operation = (Reading::Known(AksOperation::read(&raw))).into();
     assert!(matches!(running(&seen), OngoingOperation::Unidentified(_)));
 }
 
@@ -96,7 +91,7 @@ fn running_operation_is_the_unfinished_one() {
 fn other_operation_does_not_count_as_running() {
     let mut seen = busy("Failed");
     let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z"});
-    seen.take(Answer::LatestOperation(Reading::Known(AksOperation::read(&raw))));
+    seen.latest_operation = (Reading::Known(AksOperation::read(&raw))).into();
     assert!(is_running(&seen, &OperationScope::Cluster, "o1"));
     assert!(!is_running(&seen, &OperationScope::Cluster, "o2"), "another one took its place");
     assert!(!is_running(&seen, &OperationScope::Pool("system".into()), "o1"));
@@ -107,7 +102,7 @@ fn other_operation_does_not_count_as_running() {
 #[test]
 fn reading_credentials_and_aborting_are_not_operations() {
     let mut seen = busy("Failed");
-    let cluster = seen.cluster.as_ref().unwrap().known().unwrap().id.clone();
+    let cluster = seen.cluster.get().unwrap().known().unwrap().id.clone();
     let event = |operation: &str| {
         let operation = format!("Microsoft.ContainerService/managedClusters/{operation}");
         ActivityEvent::read(&json!({
@@ -119,7 +114,7 @@ fn reading_credentials_and_aborting_are_not_operations() {
     let found = ["write", "listClusterUserCredential/action", "abort/action"].map(event);
     for (event, runs) in found.into_iter().zip([true, false, false]) {
         let what = event.operation.clone();
-        seen.take(Answer::Events(Reading::Known(vec![event])));
+        seen.events = (Reading::Known(vec![event])).into();
         assert_eq!(is_running(&seen, &OperationScope::Cluster, "c"), runs, "{what}");
     }
 }
@@ -127,19 +122,17 @@ fn reading_credentials_and_aborting_are_not_operations() {
 #[test]
 fn unidentified_operation_is_not_guessed() {
     let mut seen = busy("Failed");
-    seen.take(Answer::Events(Reading::Known(vec![])));
+    seen.events = (Reading::Known(vec![])).into();
     assert!(matches!(running(&seen), OngoingOperation::Unidentified(_)));
-    seen.take(Answer::Events(Reading::Denied("AuthorizationFailed".into())));
+    seen.events = (Reading::Denied("AuthorizationFailed".into())).into();
     assert!(
         matches!(running(&seen), OngoingOperation::Unidentified(why) if why.contains("AuthorizationFailed"))
     );
     assert_eq!(running(&recorded()), OngoingOperation::Nothing);
     let mut pool_only = recorded();
-    pool_only.take(Answer::Pools(Reading::Known(vec![pool(
-        "system",
-        &json!({"provisioningState": "Updating"}),
-    )])));
-    pool_only.take(Answer::Events(Reading::Known(vec![])));
+    pool_only.pools =
+        (Reading::Known(vec![pool("system", &json!({"provisioningState": "Updating"}))])).into();
+    pool_only.events = (Reading::Known(vec![])).into();
     assert!(matches!(running(&pool_only), OngoingOperation::Unidentified(_)));
     assert!(matches!(running(&ClusterView::default()), OngoingOperation::Unidentified(_)));
 }
@@ -148,7 +141,7 @@ fn unidentified_operation_is_not_guessed() {
 #[test]
 fn operation_is_ended_only_by_its_own_end() {
     let mut seen = busy("Failed");
-    let cluster = seen.cluster.as_ref().unwrap().known().unwrap().id.clone();
+    let cluster = seen.cluster.get().unwrap().known().unwrap().id.clone();
     let event = |operation: Option<&str>, name: &str, resource: &str, status: &str| {
         ActivityEvent::read(&json!({
             "correlationId": "shared", "operationId": operation, "operationName": {"value": name},
@@ -164,16 +157,16 @@ fn operation_is_ended_only_by_its_own_end() {
         let failed = event(other, nested, "/subscriptions/s/set", "Failed");
         let id = own.unwrap_or("shared");
         let mut events = vec![started, accepted, failed];
-        seen.take(Answer::Events(Reading::Known(events.clone())));
+        seen.events = (Reading::Known(events.clone())).into();
         assert!(is_running(&seen, &OperationScope::Cluster, id), "{own:?} {other:?}");
         // A retry of the same write is another operation of the same request.
         if own.is_some() && other.is_some() {
             events.push(event(other, write, &cluster, "Failed"));
-            seen.take(Answer::Events(Reading::Known(events.clone())));
+            seen.events = (Reading::Known(events.clone())).into();
             assert!(is_running(&seen, &OperationScope::Cluster, id));
         }
         events.push(event(own, &write.to_uppercase(), &cluster.to_uppercase(), "Failed"));
-        seen.take(Answer::Events(Reading::Known(events)));
+        seen.events = (Reading::Known(events)).into();
         assert!(!is_running(&seen, &OperationScope::Cluster, id), "{own:?} {other:?}");
     }
 }

@@ -1,13 +1,12 @@
 //! Plans for pools of all types and modes.
 
 use mooring_repair::checks::Capacity;
-use mooring_repair::observation::{Answer, ClusterView, ManagedCluster, Pool};
+use mooring_repair::observation::{ClusterView, ManagedCluster, Pool};
 use mooring_repair::plan;
 use mooring_repair::plan::{Plan, PlanError};
 use mooring_repair::pool_body::CRITICAL_TAINT;
 use mooring_repair::settings::{PoolTarget, Settings, VersionPolicy};
 use mooring_workflow::Reading;
-use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};
 
 use crate::bodies::shown;
@@ -44,10 +43,10 @@ fn planned(pools: &[Value], target: &str, version: VersionPolicy) -> Result<Plan
         "id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c",
         "properties": {"provisioningState": "Succeeded", "currentKubernetesVersion": "1.33.6"},
     });
-    seen.take(Answer::Cluster(Reading::Known(ManagedCluster::read(&cluster).unwrap())));
+    seen.cluster = (Reading::Known(ManagedCluster::read(&cluster).unwrap())).into();
     let pools = pools.iter().map(|pool| Pool::read(pool).unwrap()).collect();
-    seen.take(Answer::Pools(Reading::Known(pools)));
-    seen.take(Answer::ScaleSets(Reading::Known(Vec::new())));
+    seen.pools = (Reading::Known(pools)).into();
+    seen.scale_sets = (Reading::Known(Vec::new())).into();
     let mut settings = Settings::new(PoolTarget {
         subscription: "s".into(),
         resource_group: "g".into(),

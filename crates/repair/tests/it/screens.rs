@@ -2,6 +2,7 @@
 //!
 //! `MOORING_WRITE_GOLDEN=1` writes the files instead of comparing them.
 
+use mooring_workflow::Finish;
 use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,12 +13,12 @@ use mooring_repair::report::{DetectionReport, RunningOperation, SkippedPool};
 use mooring_repair::screens;
 use mooring_repair::settings::Settings;
 use mooring_repair::verdict::{Detection, WedgeVerdict, verdict};
-use mooring_repair::workflow::{Entry, Finish, Run};
+use mooring_repair::workflow::{Entry, Run};
 use mooring_terminal::{Screen, Style, width};
 use mooring_workflow::lock::{Lock, LockOwner};
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
-use mooring_workflow::{CheckResult, EffectResult, Outcome, Step as _};
+use mooring_workflow::{CheckResult, EffectResult, Outcome};
 use serde_json::Value;
 
 use crate::common::{document, session, target};
@@ -253,14 +254,14 @@ fn past_return() -> Vec<(i64, Entry)> {
     let mut entries = entries();
     let put = Effect::PutPool { pool: "systmp".into(), body: Value::Null, only: None };
     let token = "t".to_owned();
-    let mut key = mooring_workflow::Effect::key(&put);
+    let mut key = put.key();
     entries.push((71, Entry::Outcome { key, result: EffectResult::Started { token } }));
     for (number, step) in Step::ALL.iter().enumerate().take(8).skip(3) {
         let second = 80 + 10 * i64::try_from(number).unwrap();
         entries.push((second, Entry::StepDone { step: *step, evidence: vec!["verified".into()] }));
     }
     let delete = Effect::DeletePool { pool: "system".into(), if_match: None };
-    key = mooring_workflow::Effect::key(&delete);
+    key = delete.key();
     entries.push((170, Entry::Intent(Box::new(delete))));
     entries.push((171, Entry::Outcome { key, result: EffectResult::Done }));
     entries
@@ -278,7 +279,7 @@ fn repaired() -> RunStatus {
         let second = 172 + i64::try_from(number).unwrap();
         entries.push((second, Entry::StepDone { step: *step, evidence: vec!["verified".into()] }));
     }
-    entries.push((199, Entry::Finished { finish: Finish::Repaired, left: Vec::new() }));
+    entries.push((199, Entry::Finished { finish: Finish::Complete, left: Vec::new() }));
     let mut status = status(entries, false);
     status.subject = mooring_workflow::status::Subject::Pool("user".to_owned());
     status

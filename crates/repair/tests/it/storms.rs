@@ -3,13 +3,13 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
-    ActivityEvent, Answer, ClusterView, Instance, ManagedCluster, Nic, Node, Pool, ScaleSet,
+    ActivityEvent, ClusterView, Instance, ManagedCluster, Nic, Node, Pool, ScaleSet,
 };
 use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::signatures::Signatures;
 use mooring_repair::verdict::{WedgeVerdict, verdict};
 use mooring_workflow::Reading;
-use mooring_workflow::workflow::View as _;
+use mooring_workflow::reading::Named;
 use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};
 
@@ -344,27 +344,27 @@ fn seen(log: &Log, live: &Live) -> ClusterView {
     let mut seen = ClusterView::default();
     let cluster =
         json!({"id": "/subscriptions/s/c", "properties": {"provisioningState": "Succeeded"}});
-    seen.take(Answer::Cluster(Reading::Known(ManagedCluster::read(&cluster).unwrap())));
+    seen.cluster = (Reading::Known(ManagedCluster::read(&cluster).unwrap())).into();
     let (accelerated, needed) = live.accelerated.clone().unwrap_or((Value::Null, false));
     let state = if live.well { "Succeeded" } else { "Failed" };
     let pool = json!({"name": "system", "properties": {
         "provisioningState": state, "count": 2, "minCount": 2,
         "tags": if needed { json!({"aks-nic-enable-multi-tenancy": "True"}) } else { json!({}) },
     }});
-    seen.take(Answer::Pools(Reading::Known(vec![Pool::read(&pool).unwrap()])));
+    seen.pools = (Reading::Known(vec![Pool::read(&pool).unwrap()])).into();
     let set = json!({
         "id": SET, "name": "aks-system-1-vmss", "tags": {"aks-managed-poolName": "system"},
         "properties": {"virtualMachineProfile": {"networkProfile": {"networkInterfaceConfigurations": [
             {"properties": {"enableAcceleratedNetworking": accelerated}}]}}},
     });
-    seen.take(Answer::ScaleSets(Reading::Known(vec![ScaleSet::read(&set).unwrap()])));
+    seen.scale_sets = (Reading::Known(vec![ScaleSet::read(&set).unwrap()])).into();
     let nodes = (0..if live.well { 2 } else { 1 }).map(|number| {
         Node::read(&json!({
             "metadata": {"name": format!("n{number}"), "labels": {"agentpool": "system"}},
             "status": {"conditions": [{"type": "Ready", "status": "True"}]},
         }))
     });
-    seen.take(Answer::Nodes(Reading::Known(nodes.map(Option::unwrap).collect())));
+    seen.nodes = (Reading::Known(nodes.map(Option::unwrap).collect())).into();
     let instance = |number: usize| format!("{SET}/virtualMachines/{number}");
     let mut instances = Vec::new();
     let mut nics = Vec::new();
@@ -384,19 +384,20 @@ fn seen(log: &Log, live: &Live) -> ClusterView {
             "timeCreated": ago(*age), "instanceView": {"statuses": [status]}}}));
     }
     let instances = instances.iter().filter_map(Instance::read).collect();
-    seen.take(Answer::Instances("aks-system-1-vmss".into(), Reading::Known(instances)));
-    seen.take(Answer::Nics(
-        "aks-system-1-vmss".into(),
+    seen.instances = Named::of("aks-system-1-vmss", Reading::Known(instances));
+    seen.nics = Named::of(
+        "aks-system-1-vmss",
         if live.denied {
             Reading::Denied("AuthorizationFailed".into())
         } else {
             Reading::Known(nics.iter().filter_map(Nic::read).collect())
         },
-    ));
-    seen.take(Answer::Events(if live.throttled {
+    );
+    seen.events = (if live.throttled {
         Reading::Throttled("HTTP 429".into())
     } else {
         Reading::Known(log.0.iter().filter_map(ActivityEvent::read).collect())
-    }));
+    })
+    .into();
     seen
 }

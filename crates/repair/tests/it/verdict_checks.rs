@@ -1,15 +1,15 @@
 //! Tables of checks, on recorded and written responses.
 
 use mooring_repair::observation::codes;
-use mooring_workflow::workflow::View as _;
+use mooring_workflow::reading::Named;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
-    ActivityEvent, Answer, ClusterView, Instance, ManagedCluster, Node, Pool, Query, ScaleSet,
+    ActivityEvent, ClusterView, Instance, ManagedCluster, Node, Pool, ScaleSet,
 };
-use mooring_repair::report::{detect, queries};
+use mooring_repair::report::detect;
 use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::verdict::{WedgeVerdict, verdict};
 use mooring_workflow::Reading;
@@ -40,9 +40,10 @@ fn settings() -> Settings {
 /// The recorded wedge, with the pool Failed.
 fn recorded() -> ClusterView {
     let mut seen = ClusterView::default();
-    seen.take(Answer::Cluster(Reading::Known(
+    seen.cluster = (Reading::Known(
         ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap(),
-    )));
+    ))
+    .into();
     let mut pools = Pool::read_list(&fixture!("05_agentpools_list")).unwrap();
     for pool in &mut pools {
         if pool.name == "system" {
@@ -51,22 +52,19 @@ fn recorded() -> ClusterView {
             Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Succeeded".into();
         }
     }
-    seen.take(Answer::Pools(Reading::Known(pools)));
-    seen.take(Answer::ScaleSets(Reading::Known(
-        ScaleSet::read_list(&fixture!("18_vmss_list")).unwrap(),
-    )));
+    seen.pools = (Reading::Known(pools)).into();
+    seen.scale_sets =
+        (Reading::Known(ScaleSet::read_list(&fixture!("18_vmss_list")).unwrap())).into();
     let mut events =
         ActivityEvent::read_list(&fixture!("15_activity_log_vmss_failed_page1")).unwrap();
     events.extend(
         ActivityEvent::read_list(&fixture!("15b_activity_log_vmss_failed_page2_negatives"))
             .unwrap(),
     );
-    seen.take(Answer::Events(Reading::Known(events)));
-    seen.take(Answer::Nodes(Reading::Known(
-        Node::read_list(&fixture!("26_kube_nodes_list")).unwrap(),
-    )));
-    seen.take(Answer::Instances("aks-system-20157742-vmss".into(), Reading::Known(vec![])));
-    seen.take(Answer::Nics("aks-system-20157742-vmss".into(), Reading::Known(vec![])));
+    seen.events = (Reading::Known(events)).into();
+    seen.nodes = (Reading::Known(Node::read_list(&fixture!("26_kube_nodes_list")).unwrap())).into();
+    seen.instances = Named::of("aks-system-20157742-vmss", Reading::Known(vec![]));
+    seen.nics = Named::of("aks-system-20157742-vmss", Reading::Known(vec![]));
     seen
 }
 
@@ -84,7 +82,7 @@ fn pool(name: &str, properties: &Value) -> Pool {
 
 fn with_pools(pools: Vec<Pool>) -> ClusterView {
     let mut seen = recorded();
-    seen.take(Answer::Pools(Reading::Known(pools)));
+    seen.pools = (Reading::Known(pools)).into();
     seen
 }
 
@@ -121,7 +119,7 @@ fn unready_or_cordoned_nodes_do_not_count_toward_the_minimum() {
         elsewhere.pool = Some("user".into());
         let nodes = (0..3).map(|index| Node::read(&node(index < ready)).unwrap());
         let nodes = nodes.chain([elsewhere]).collect();
-        seen.take(Answer::Nodes(Reading::Known(nodes)));
+        seen.nodes = (Reading::Known(nodes)).into();
         let check = check(&seen, &settings(), "missing-nodes");
         assert_eq!(check.outcome, expected, "{ready}/{min}");
         assert!(!check.evidence[0].is_empty());
@@ -144,10 +142,7 @@ fn instance_without_a_node_counts_after_ten_minutes() {
         (vec![instance("7", None), instance("8", Some(11))], Outcome::Pass),
     ] {
         let mut seen = with_pools(vec![pool("system", &json!({}))]);
-        seen.take(Answer::Instances(
-            "aks-system-20157742-vmss".into(),
-            Reading::Known(instances.clone()),
-        ));
+        seen.instances = Named::of("aks-system-20157742-vmss", Reading::Known(instances.clone()));
         assert_eq!(outcome(&seen, "missing-nodes"), expected, "{instances:?}");
     }
 }
@@ -155,26 +150,30 @@ fn instance_without_a_node_counts_after_ten_minutes() {
 #[test]
 fn denied_reads_are_unknown_and_never_healthy() {
     let denied = || "AuthorizationFailed".to_owned();
-    let cases: Vec<(Answer, &[&str])> = vec![
-        (Answer::Events(Reading::Denied(denied())), &["failing-writes"]),
-        (Answer::Events(Reading::Failed("HTTP 500".into())), &["failing-writes"]),
-        (Answer::ScaleSets(Reading::Denied(denied())), &["failing-writes"]),
-        (Answer::Nodes(Reading::Denied(denied())), &["missing-nodes"]),
-        (Answer::Pools(Reading::Denied(denied())), &["missing-nodes", "other-pools", "pool-state"]),
-        (Answer::Cluster(Reading::Denied(denied())), &["cluster-state"]),
+    type Case = (fn(&mut ClusterView, String), &'static [&'static str]);
+    let cases: [Case; 6] = [
+        (|seen, why| seen.events = Reading::Denied(why).into(), &["failing-writes"]),
+        (|seen, why| seen.events = Reading::Failed(why).into(), &["failing-writes"]),
+        (|seen, why| seen.scale_sets = Reading::Denied(why).into(), &["failing-writes"]),
+        (|seen, why| seen.nodes = Reading::Denied(why).into(), &["missing-nodes"]),
+        (
+            |seen, why| seen.pools = Reading::Denied(why).into(),
+            &["missing-nodes", "other-pools", "pool-state"],
+        ),
+        (|seen, why| seen.cluster = Reading::Denied(why).into(), &["cluster-state"]),
     ];
-    for (answer, names) in cases {
+    for (deny, names) in cases {
         let mut seen = recorded();
-        seen.take(answer.clone());
+        deny(&mut seen, denied());
         for name in names {
             let check = check(&seen, &settings(), name);
-            assert_eq!(check.outcome, Outcome::Unknown, "{name} {answer:?}");
+            assert_eq!(check.outcome, Outcome::Unknown, "{name}");
             assert!(!check.allows_run());
         }
         assert_eq!(
             verdict(&evaluate(&seen, &settings(), now())),
             WedgeVerdict::Unknown,
-            "{answer:?}"
+            "{names:?}"
         );
     }
     let nothing = ClusterView::default();
@@ -209,7 +208,7 @@ fn storm(count: i64) -> Vec<ActivityEvent> {
 
 fn writes(events: Vec<ActivityEvent>, settings: &Settings) -> Outcome {
     let mut seen = recorded();
-    seen.take(Answer::Events(Reading::Known(events)));
+    seen.events = (Reading::Known(events)).into();
     check(&seen, settings, "failing-writes").outcome
 }
 
@@ -245,7 +244,7 @@ fn counted(events: &[Value]) -> usize {
     for (turn, event) in (0_i64..).zip(&mut events).filter(|(_, event)| event.status == "Failed") {
         event.at = now() - SignedDuration::from_mins(5 + turn);
     }
-    seen.take(Answer::Events(Reading::Known(events)));
+    seen.events = (Reading::Known(events)).into();
     let text = check(&seen, &settings(), "failing-writes").evidence.join("");
     text.split(' ').next().unwrap().parse().unwrap()
 }
@@ -313,11 +312,11 @@ fn scale_set_is_found_by_tag_and_never_by_name() {
         (json!({}), Outcome::Unknown),
     ] {
         let mut seen = recorded();
-        seen.take(Answer::ScaleSets(Reading::Known(vec![set(tags.clone())])));
+        seen.scale_sets = (Reading::Known(vec![set(tags.clone())])).into();
         assert_eq!(check(&seen, &settings(), "failing-writes").outcome, outcome, "{tags}");
     }
     let mut none = recorded();
-    none.take(Answer::ScaleSets(Reading::Known(Vec::new())));
+    none.scale_sets = (Reading::Known(Vec::new())).into();
     assert_eq!(check(&none, &settings(), "failing-writes").outcome, Outcome::Unknown);
 }
 
@@ -365,11 +364,11 @@ fn new_node_without_provider_id_is_not_missing() {
         [(1, 0, Outcome::Pass), (1, 1, Outcome::Unknown), (2, 1, Outcome::Pass)]
     {
         let mut seen = with_pools(vec![pool("system", &json!({}))]);
-        seen.take(Answer::Instances(
-            "aks-system-20157742-vmss".into(),
+        seen.instances = Named::of(
+            "aks-system-20157742-vmss",
             Reading::Known((0..instances).map(instance).collect()),
-        ));
-        seen.take(Answer::Nodes(Reading::Known((0..nodes).map(node).collect())));
+        );
+        seen.nodes = (Reading::Known((0..nodes).map(node).collect())).into();
         assert_eq!(outcome(&seen, "missing-nodes"), expected, "{instances} {nodes}");
     }
 }
@@ -438,7 +437,7 @@ fn cluster_state_allows_or_blocks_a_repair() {
         let mut cluster =
             ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
         cluster.state = state.into();
-        seen.take(Answer::Cluster(Reading::Known(cluster)));
+        seen.cluster = (Reading::Known(cluster)).into();
         let check = check(&seen, &settings(), "cluster-state");
         assert_eq!(check.outcome, expected, "{state}");
         assert!(check.evidence[0].contains(state));
@@ -601,11 +600,8 @@ fn override_allows_a_failed_check_with_its_reason() {
 #[test]
 fn missing_cluster_is_never_healthy() {
     let mut seen = ClusterView::default();
-    seen.take(Answer::Cluster(response(
-        404,
-        &fixture!("02_managed_cluster_get_404"),
-        ManagedCluster::read,
-    )));
+    seen.cluster =
+        (response(404, &fixture!("02_managed_cluster_get_404"), ManagedCluster::read)).into();
     let report = detect(&seen, &settings(), now());
     assert!(report.greenfield);
     assert_eq!(report.detection.verdict.exit_code(), 3);
@@ -613,22 +609,14 @@ fn missing_cluster_is_never_healthy() {
 }
 
 #[test]
-fn detect_reads_what_it_needs_and_exits_as_documented() {
-    assert!(queries(&ClusterView::default(), &settings()).contains(&Query::Cluster));
+fn unread_interfaces_do_not_hide_a_wedge_and_an_unread_log_does() {
     let mut seen = recorded();
-    seen.nics.clear();
-    let nics = Query::Nics("aks-system-20157742-vmss".into());
-    let unread = queries(&seen, &settings()).into_iter().filter(|query| !seen.has(query));
-    assert_eq!(unread.collect::<Vec<_>>(), [nics, Query::Uid], "the interfaces were not read");
-    seen.take(Answer::Nics("aks-system-20157742-vmss".into(), Reading::Denied("x".into())));
+    seen.nics = Named::of("aks-system-20157742-vmss", Reading::Denied("x".into()));
     let report = detect(&seen, &settings(), now());
     assert_eq!(report.detection.verdict.exit_code(), 1);
     assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed);
-    seen.take(Answer::Events(response(
-        403,
-        &fixture!("17_activity_log_403"),
-        ActivityEvent::read_list,
-    )));
+    let denied = fixture!("17_activity_log_403");
+    seen.events = response(403, &denied, ActivityEvent::read_list).into();
     assert_eq!(detect(&seen, &settings(), now()).detection.verdict.exit_code(), 3);
 }
 

@@ -4,7 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::run::{JournalError, Phase, Run, Types};
+use super::run::{JournalError, Phase, Run};
+use crate::workflow::{Finish, Workflow};
 
 /// Maximum size of a document at the start of its run, which leaves room for its progress.
 pub const MAX_START_BYTES: usize = MAX_BYTES / 2;
@@ -20,32 +21,32 @@ const KEPT_AFTER_DELETION: SignedDuration = SignedDuration::from_hours(24);
 
 /// An earlier run, which has finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PastRun<F> {
+pub struct PastRun {
     pub id: String,
-    pub finish: F,
+    pub finish: Finish,
     pub started: Timestamp,
     pub last: Timestamp,
-    /// The deletion that [`Types::deleted`] returned.
+    /// The deletion that [`Workflow::deleted`] returned.
     pub deleted: Option<Timestamp>,
 }
 
 /// The runs of a journal.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(bound = "")]
-pub struct Runs<W: Types> {
+pub struct Runs<W: Workflow> {
     #[serde(rename = "run")]
     pub last: Option<Run<W>>,
     /// Oldest first.
-    pub past: Vec<PastRun<W::Finish>>,
+    pub past: Vec<PastRun>,
 }
 
-impl<W: Types> Default for Runs<W> {
+impl<W: Workflow> Default for Runs<W> {
     fn default() -> Self {
         Self { last: None, past: Vec::new() }
     }
 }
 
-impl<W: Types> Runs<W> {
+impl<W: Workflow> Runs<W> {
     /// Returns true if the journal names a run.
     pub fn knows(&self, id: &str) -> bool {
         self.last.as_ref().is_some_and(|run| run.id == id)
@@ -53,7 +54,7 @@ impl<W: Types> Runs<W> {
     }
 
     /// Returns the finished runs, oldest first.
-    pub fn finished(&self) -> impl Iterator<Item = PastRun<W::Finish>> {
+    pub fn finished(&self) -> impl Iterator<Item = PastRun> {
         self.past.iter().cloned().chain(self.last.as_ref().and_then(finished))
     }
 
@@ -63,7 +64,7 @@ impl<W: Types> Runs<W> {
         self.last = None;
         let mut dropped = Vec::new();
         while self.past.len() > MAX_PAST {
-            let counts = |run: &PastRun<_>| {
+            let counts = |run: &PastRun| {
                 run.deleted.is_some_and(|at| now.duration_since(at) < KEPT_AFTER_DELETION)
             };
             let Some(at) = self.past.iter().position(|run| !counts(run)) else {
@@ -75,26 +76,26 @@ impl<W: Types> Runs<W> {
     }
 }
 
-fn finished<W: Types>(run: &Run<W>) -> Option<PastRun<W::Finish>> {
+fn finished<W: Workflow>(run: &Run<W>) -> Option<PastRun> {
     let Phase::Finished(finish) = run.phase else { return None };
     let (started, last) = (run.started, run.last);
     Some(PastRun { id: run.id.clone(), finish, started, last, deleted: W::deleted(run) })
 }
 
 /// Returns the text of a run and the earlier ones.
-pub fn encode<W: Types>(run: &Run<W>, past: &[PastRun<W::Finish>]) -> String {
+pub fn encode<W: Workflow>(run: &Run<W>, past: &[PastRun]) -> String {
     #[derive(Serialize)]
     #[serde(bound = "")]
-    struct Document<'a, W: Types> {
+    struct Document<'a, W: Workflow> {
         schema: &'static str,
         run: &'a Run<W>,
-        past: &'a [PastRun<W::Finish>],
+        past: &'a [PastRun],
     }
     // Writing to memory does not fail.
     serde_json::to_string(&Document { schema: W::SCHEMA, run, past }).unwrap_or_default()
 }
 
-pub fn decode<W: Types>(text: &str) -> Result<Runs<W>, JournalError> {
+pub fn decode<W: Workflow>(text: &str) -> Result<Runs<W>, JournalError> {
     // Never the text itself: an edited journal may contain anything.
     let unreadable = |error: serde_json::Error| {
         let why = match error.column() {

@@ -1,53 +1,18 @@
 //! A run, and the changes that it takes.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::model::document::{Backup, Document, Session};
-use crate::model::effect::{Effect, EffectResult};
-use crate::model::types::{Reason, Step};
+use crate::engine::Note;
+use crate::model::effect::EffectResult;
+use crate::present::status::Remaining;
+use crate::workflow::{Finish, Reason, Workflow, number};
 
 /// Changes after which a stored run leaves an attempt out, unless its effect lasts.
 const ATTEMPT_WINDOW: u64 = 1_000;
-
-/// The data types of a workflow, which its journal, runs and decisions are made of.
-pub trait Types: Clone + PartialEq + Debug + Sized + 'static {
-    /// The only schema that this version writes and reads.
-    const SCHEMA: &'static str;
-
-    type Session: Session;
-    /// An ordered enum that drives plan, execution, progress and report.
-    type Step: Step;
-    type Effect: Effect;
-    /// Recorded in addition to effects and steps.
-    type Fact: Document;
-    /// The part of a run that only this workflow interprets.
-    type Facts: Document;
-    type Finish: Document + Copy;
-    type Leftover: Document;
-    type Reason: Reason;
-    type Query: Clone + PartialEq + Debug;
-
-    /// Returns the facts of a run that starts with this session.
-    fn facts(session: &Self::Session) -> Self::Facts;
-
-    /// Updates the facts from a change; the common part of `run` is up to date.
-    fn fold(run: &mut Run<Self>, entry: &Entry<Self>, at: Timestamp);
-
-    /// Returns the time of a deletion that counts against the next run.
-    fn deleted(_: &Run<Self>) -> Option<Timestamp> {
-        None
-    }
-
-    /// Returns the copy that must exist before the change is written.
-    fn backup(_: &Entry<Self>) -> Option<&Backup> {
-        None
-    }
-}
 
 /// A journal that cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -63,7 +28,7 @@ pub enum JournalError {
 
 /// A change of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record<W: Types> {
+pub struct Record<W: Workflow> {
     /// Position in the run, from 1.
     pub seq: u64,
     /// Time by the writer's clock.
@@ -72,7 +37,7 @@ pub struct Record<W: Types> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry<W: Types> {
+pub enum Entry<W: Workflow> {
     Resumed(Box<W::Session>),
     AbortStarted(Box<W::Session>),
     /// Written before an effect.
@@ -88,23 +53,22 @@ pub enum Entry<W: Types> {
     },
     /// The run stopped before its end.
     Stopped {
-        reason: W::Reason,
+        reason: Reason,
         message: String,
     },
     Finished {
-        finish: W::Finish,
-        left: Vec<W::Leftover>,
+        finish: Finish,
+        left: Vec<Remaining>,
     },
-    /// A fact of the workflow.
-    Fact(W::Fact),
+    Note(Box<Note<W>>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Phase<F> {
+pub enum Phase {
     Running,
     Aborting,
-    Finished(F),
+    Finished(Finish),
 }
 
 /// All attempts of one effect.
@@ -144,15 +108,15 @@ pub struct CompletedStep<S> {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "", rename_all = "camelCase")]
-pub struct Run<W: Types> {
+pub struct Run<W: Workflow> {
     pub id: String,
     pub session: W::Session,
-    pub phase: Phase<W::Finish>,
+    pub phase: Phase,
     /// Remaining resources, once it is finished.
-    pub left: Vec<W::Leftover>,
+    pub left: Vec<Remaining>,
     /// Completed steps, in order.
     pub done: Vec<CompletedStep<W::Step>>,
-    #[serde(serialize_with = "recent")]
+    #[serde(serialize_with = "recent::<W, _>")]
     pub attempts: BTreeMap<String, Attempt<W::Effect>>,
     pub facts: W::Facts,
     pub started: Timestamp,
@@ -169,17 +133,17 @@ pub struct Run<W: Types> {
 }
 
 /// Stores the recent attempts, and those whose effects last: a drain of a large pool has thousands.
-fn recent<E: Effect, S: Serializer>(
-    attempts: &BTreeMap<String, Attempt<E>>,
+fn recent<W: Workflow, S: Serializer>(
+    attempts: &BTreeMap<String, Attempt<W::Effect>>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let newest = attempts.values().map(|attempt| attempt.seq).max().unwrap_or_default();
     serializer.collect_map(attempts.iter().filter(|(_, attempt)| {
-        attempt.effect.lasts() || newest.saturating_sub(attempt.seq) < ATTEMPT_WINDOW
+        W::lasts(&attempt.effect) || newest.saturating_sub(attempt.seq) < ATTEMPT_WINDOW
     }))
 }
 
-impl<W: Types> Run<W> {
+impl<W: Workflow> Run<W> {
     /// Starts a run.
     pub fn begin(id: &str, session: W::Session, at: Timestamp) -> Self {
         Self {
@@ -216,7 +180,7 @@ impl<W: Types> Run<W> {
             .done
             .iter()
             .map(|done| done.step)
-            .eq(W::Step::ALL.iter().copied().take(self.done.len()))
+            .eq(W::STEPS.iter().copied().take(self.done.len()))
         {
             return Err("its steps are out of order");
         }
@@ -226,7 +190,7 @@ impl<W: Types> Run<W> {
         if self.attempts.values().any(|attempt| attempt.seq > self.seq) {
             return Err("an effect is newer than the run");
         }
-        if self.attempts.iter().any(|(key, attempt)| *key != attempt.effect.key()) {
+        if self.attempts.iter().any(|(key, attempt)| *key != W::key(&attempt.effect)) {
             return Err("an effect has the name of another one");
         }
         Ok(())
@@ -272,7 +236,7 @@ impl<W: Types> Run<W> {
             }
             Entry::Stopped { reason, message } => {
                 self.stopped = Some(message.clone());
-                if reason.ends_rollback() {
+                if *reason == Reason::NotUndoable {
                     self.phase = Phase::Running;
                 }
             }
@@ -280,14 +244,14 @@ impl<W: Types> Run<W> {
                 self.phase = Phase::Finished(*finish);
                 self.left.clone_from(left);
             }
-            Entry::Fact(_) => {}
+            Entry::Note(note) => self.facts.clone_from(&note.facts),
         }
         W::fold(self, &record.entry, record.at);
         Ok(())
     }
 
     fn start_session(&mut self, session: &W::Session, here: (Timestamp, u64)) {
-        if !session.continues(&self.session) {
+        if !W::continues(session, &self.session) {
             self.done.clear();
         }
         self.session = session.clone();
@@ -297,7 +261,7 @@ impl<W: Types> Run<W> {
     }
 
     fn intend(&mut self, effect: &W::Effect, (at, seq): (Timestamp, u64)) {
-        let key = effect.key();
+        let key = W::key(effect);
         let attempt = self.attempts.entry(key.clone()).or_insert_with(|| Attempt {
             effect: effect.clone(),
             count: 0,
@@ -322,17 +286,16 @@ impl<W: Types> Run<W> {
 
     /// Returns the current step; none if all are complete.
     pub fn step(&self) -> Option<W::Step> {
-        match self.done.last() {
-            None => W::Step::ALL.first().copied(),
-            Some(last) => last.step.following(),
-        }
+        W::STEPS.get(self.done.len()).copied()
     }
 
     /// Returns `step 4/16 create-temporary`, `rollback` or `end`.
     pub fn position(&self) -> String {
         match self.step() {
             _ if self.phase == Phase::Aborting => "rollback".to_owned(),
-            Some(step) => format!("step {}/{} {}", step.number(), W::Step::ALL.len(), step.name()),
+            Some(step) => {
+                format!("step {}/{} {}", number::<W>(step), W::STEPS.len(), W::about(step).name)
+            }
             None => "end".to_owned(),
         }
     }

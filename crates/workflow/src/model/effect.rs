@@ -1,28 +1,9 @@
-//! Changes as data, and their results.
+//! Results of changes, the approval that a change requires, and copies of objects.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::document::Document;
-use crate::approval::Approval;
-
-/// A change outside the process.
-pub trait Effect: Document {
-    /// Returns a name of the effect and its object that is the same for every attempt.
-    fn key(&self) -> String;
-
-    fn authority(&self) -> Authority;
-
-    /// Returns true if later decisions depend on its attempts, however long ago they were.
-    fn lasts(&self) -> bool {
-        false
-    }
-
-    /// Classifies a refusal; none if the result is not one.
-    fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
-        result.refusal()
-    }
-}
+use crate::approval::{Approval, canonical};
 
 /// The approval that an effect requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +53,21 @@ pub enum EffectResult {
     Unknown {
         why: String,
     },
+}
+
+/// A copy of an object. A stored run has its hash only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backup {
+    pub hash: String,
+    #[serde(skip)]
+    pub text: String,
+}
+
+impl Backup {
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self { hash: canonical::hash_bytes(text.as_bytes()), text }
+    }
 }
 
 /// Continuation of a run after a refusal.

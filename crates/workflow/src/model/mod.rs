@@ -1,7 +1,5 @@
-//! The parts of a workflow as data: its steps, effects, checks and readings.
+//! The parts of a workflow as data: checks, readings and results of effects.
 
 pub mod check;
-pub mod document;
 pub mod effect;
 pub mod reading;
-pub mod types;

@@ -1,5 +1,7 @@
 //! The result of a read. A failed read is unknown, and never means that nothing exists.
 
+use std::cell::OnceCell;
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Reading<T> {
     Known(T),
@@ -84,6 +86,60 @@ impl<T> Reading<T> {
             Self::Denied(code) => Some(format!("not permitted ({code})")),
             Self::Throttled(why) => Some(format!("cannot be read now ({why})")),
             Self::Failed(why) => Some(format!("could not be read ({why})")),
+        }
+    }
+}
+
+/// Returns what the cell has, after a read if it is empty.
+pub async fn once<T>(
+    cell: &OnceCell<Reading<T>>,
+    read: impl Future<Output = Reading<T>>,
+) -> &Reading<T> {
+    if let Some(reading) = cell.get() {
+        return reading;
+    }
+    let reading = read.await;
+    cell.get_or_init(|| reading)
+}
+
+/// Readings by name. They are added and never replaced, so that references to them stay valid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named<T>(OnceCell<Box<(String, Reading<T>, Self)>>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self(OnceCell::new())
+    }
+}
+
+impl<T> Named<T> {
+    pub fn of(name: &str, reading: Reading<T>) -> Self {
+        Self(OnceCell::from(Box::new((name.to_owned(), reading, Self::default()))))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Reading<T>> {
+        self.iter().find(|(own, _)| *own == name).map(|(_, reading)| reading)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Reading<T>)> {
+        let entries = std::iter::successors(self.0.get(), |entry| entry.2.0.get());
+        entries.map(|entry| (entry.0.as_str(), &entry.1))
+    }
+
+    /// Adds a reading; one that exists stays.
+    pub fn add(&self, name: &str, reading: Reading<T>) -> &Reading<T> {
+        let Some(entry) = self.0.get() else {
+            let entry = || Box::new((name.to_owned(), reading, Self::default()));
+            return &self.0.get_or_init(entry).1;
+        };
+        if entry.0 == name { &entry.1 } else { entry.2.add(name, reading) }
+    }
+
+    /// Returns the reading of a name, after a read if it has none.
+    pub async fn once(&self, name: &str, read: impl Future<Output = Reading<T>>) -> &Reading<T> {
+        match self.get(name) {
+            Some(reading) => reading,
+            None => self.add(name, read.await),
         }
     }
 }

@@ -1,32 +1,12 @@
 //! The state of a run, from its document and its lock: `status` shows the same on any host.
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::published::Evidence;
-use crate::engine::workflow::Workflow;
 use crate::journal::{Phase, Run};
-use crate::model::effect::EffectResult;
-use crate::model::types::Step as _;
 use crate::store::lock::Lock;
-
-/// Texts and times that only a workflow knows.
-pub trait Describe: Workflow {
-    /// Returns what a run changes.
-    fn subject(run: &Run<Self>) -> Subject;
-    /// Returns the value of `--plan-hash`.
-    fn plan_hash(run: &Run<Self>) -> String;
-    /// Returns the usual duration of a step.
-    fn expected_seconds(step: Self::Step) -> Option<u32>;
-    /// Returns the first step that cannot be rolled back; none if no step can.
-    fn point_of_no_return() -> Option<Self::Step>;
-    /// Returns true if the run can only continue.
-    fn is_past_return(run: &Run<Self>) -> bool;
-    fn finished_state(run: &Run<Self>, finish: Self::Finish) -> &'static str;
-    fn effect(effect: &Self::Effect, result: Option<&EffectResult>) -> EffectStatus;
-    fn overrides(run: &Run<Self>) -> Vec<OverrideStatus>;
-    fn remaining(run: &Run<Self>) -> Vec<Remaining>;
-}
+use crate::workflow::{Workflow, number};
 
 /// Target of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -126,11 +106,17 @@ pub struct OverrideStatus {
 }
 
 /// Something lost, kept or left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remaining {
     pub what: String,
     pub explanation: Option<String>,
     pub finalizers: Vec<String>,
+}
+
+impl From<String> for Remaining {
+    fn from(what: String) -> Self {
+        Self { what, explanation: None, finalizers: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -155,7 +141,7 @@ impl LockStatus {
 
 impl RunStatus {
     /// Returns the status of a run in the journal at `place`.
-    pub fn new<W: Describe>(
+    pub fn new<W: Workflow>(
         run: &Run<W>,
         place: String,
         lock: Option<&Lock>,
@@ -174,8 +160,8 @@ impl RunStatus {
             let seconds = done.at.duration_since(since).as_secs().max(0);
             since = done.at;
             DoneStep {
-                number: done.step.number(),
-                name: done.step.name(),
+                number: number::<W>(done.step),
+                name: W::about(done.step).name,
                 done_at: done.at,
                 seconds,
                 evidence: Evidence::list(&done.evidence, None),
@@ -194,23 +180,23 @@ impl RunStatus {
             last_at: run.last,
             ends_at: step.filter(|_| state == RUNNING).and_then(|step| ends::<W>(run, step, now)),
             step: step.map(|step| CurrentStep {
-                number: step.number(),
-                name: step.name(),
+                number: number::<W>(step),
+                name: W::about(step).name,
                 started_at: run.step_since(),
                 seconds: now.duration_since(run.step_since()).as_secs().max(0),
-                expected_seconds: W::expected_seconds(step),
+                expected_seconds: W::about(step).expected_seconds,
             }),
-            step_count: W::Step::ALL.len(),
+            step_count: W::STEPS.len(),
             point_of_no_return: W::point_of_no_return().map(|step| PointOfNoReturn {
-                number: step.number(),
-                name: step.name(),
+                number: number::<W>(step),
+                name: W::about(step).name,
                 is_passed: W::is_past_return(run),
             }),
             effects: attempts
                 .into_iter()
                 .map(|attempt| EffectStatus {
                     at: Some(attempt.at),
-                    ..W::effect(&attempt.effect, attempt.result.as_ref())
+                    ..W::describe(&attempt.effect, attempt.result.as_ref())
                 })
                 .collect(),
             overrides: W::overrides(run),
@@ -237,10 +223,11 @@ impl RunStatus {
 }
 
 /// Estimates the end: the rest of the current step, and all later ones.
-fn ends<W: Describe>(run: &Run<W>, step: W::Step, now: Timestamp) -> Option<Timestamp> {
+fn ends<W: Workflow>(run: &Run<W>, step: W::Step, now: Timestamp) -> Option<Timestamp> {
     let elapsed = now.duration_since(run.step_since()).as_secs().max(0);
-    let rest = (i64::from(W::expected_seconds(step)?) - elapsed).max(0);
-    let later = W::Step::ALL.iter().skip(step.number()).copied();
-    let later: Option<i64> = later.map(|step| W::expected_seconds(step).map(i64::from)).sum();
+    let expected = |step| W::about(step).expected_seconds.map(i64::from);
+    let rest = (expected(step)? - elapsed).max(0);
+    let later: Option<i64> =
+        W::STEPS.iter().skip(number::<W>(step)).map(|step| expected(*step)).sum();
     now.checked_add(SignedDuration::from_secs(rest + later?)).ok()
 }

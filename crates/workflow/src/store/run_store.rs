@@ -9,10 +9,11 @@ use super::error::{PAUSES, StoreError, explain};
 use super::lock::{JournalLock, Lock, LockOwner, lease_holder};
 use super::place::explain_write;
 use crate::approval::canonical;
-use crate::engine::world::Clock;
+use crate::engine::Clock;
 use crate::journal::document::MAX_BYTES;
-use crate::journal::{PastRun, Run, Runs, Types, decode, encode};
-use crate::model::document::Backup;
+use crate::journal::{PastRun, Run, Runs, decode, encode};
+use crate::model::effect::Backup;
+use crate::workflow::Workflow;
 
 /// The label of a copy with the run that made it.
 const RUN_LABEL: &str = "mooring/run";
@@ -52,7 +53,7 @@ impl RunStore {
         holder.map_err(|error| StoreError::Unavailable(explain(&error, &self.namespace)))
     }
 
-    pub async fn load<W: Types>(&mut self) -> Result<Runs<W>, StoreError> {
+    pub async fn load<W: Workflow>(&mut self) -> Result<Runs<W>, StoreError> {
         let found = self.read().await?;
         self.lost = false;
         (self.text, self.version) = found.map_or((String::new(), None), |(t, v)| (t, Some(v)));
@@ -61,10 +62,10 @@ impl RunStore {
 
     /// Stores a run durably if no other process did since it was loaded. After a lost response or a conflict, which may be
     /// with an earlier attempt of this process, a read decides.
-    pub async fn save<W: Types>(
+    pub async fn save<W: Workflow>(
         &mut self,
         run: &Run<W>,
-        past: &[PastRun<W::Finish>],
+        past: &[PastRun],
     ) -> Result<(), StoreError> {
         if self.lost {
             return Err(StoreError::LostLock);

@@ -1,51 +1,30 @@
 //! Shared parts of the commands of all workflows: acquiring a journal, driving its run, and the result.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::command::{CommandResult, HeldJournal, JournalStatus, Process};
-use mooring_workflow::decision::StopKind;
 use mooring_workflow::journal::JournalError;
-use mooring_workflow::live::Adapter;
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::store::{RunStore, StoreError};
-use mooring_workflow::{Decision, EffectResult, Reading, RunOutcome, Stop};
+use mooring_workflow::{Decision, Finish, Reason, RunOutcome};
 use tokio::sync::watch;
 
 use crate::sample::{
-    Change, Finish, Reason, Sample, SampleRun, Terms, after, begun, change, finished, session,
-    shared, stopped,
+    Decisions, Sample, SampleRun, after, begun, change, finished, session, shared, stopped,
 };
 use crate::stores::{Server, fault, load, owner, start};
 
-pub(crate) type SampleResult = CommandResult<RunOutcome<Sample>, ()>;
+pub(crate) type SampleResult = CommandResult<()>;
+pub(crate) type Effects = Rc<RefCell<Vec<(String, Timestamp)>>>;
 
-/// Services whose effects all succeed, each with the seconds since the start of the test.
-#[derive(Clone, Default)]
-pub(crate) struct Services {
-    pub(crate) effects: Rc<RefCell<Vec<(String, i64)>>>,
-    /// Set: reads are no longer valid.
-    pub(crate) is_halted: Rc<Cell<bool>>,
-}
-
-impl Adapter<Sample> for Services {
-    async fn read(&mut self, query: &&'static str, _: Timestamp) -> (&'static str, Reading<u32>) {
-        (query, Reading::Known(1))
-    }
-
-    async fn perform(&mut self, effect: &Change, now: Timestamp) -> EffectResult {
-        let second = now.as_second() - start().as_second();
-        self.effects.borrow_mut().push((effect.object.clone(), second));
-        EffectResult::Done
-    }
-
-    fn halted(&self) -> Option<Stop<Sample>> {
-        let (kind, message) = (StopKind::Resumable, "signed out".to_owned());
-        self.is_halted.get().then_some(Stop { kind, reason: Reason::Denied, message })
-    }
+/// The changes that were made, each with the seconds since the start of the test.
+pub(crate) fn made(effects: &Effects) -> Vec<(String, i64)> {
+    let second = |at: Timestamp| at.as_second() - start().as_second();
+    effects.borrow().iter().map(|(object, at)| (object.clone(), second(*at))).collect()
 }
 
 /// A process whose clock follows tokio's, and the sender that interrupts it.
@@ -56,21 +35,24 @@ pub(crate) fn process(name: &str) -> (Process, watch::Sender<bool>) {
     (Process { owner: owner(name), clock, stop }, sender)
 }
 
-/// A workflow that makes these changes, each at or after its second, and finishes.
-pub(crate) fn changes(objects: &[(&'static str, i64)]) -> Terms {
-    let rest = shared(objects.to_vec());
-    Terms::new(move |cx| {
-        let mut rest = rest.borrow_mut();
+/// A workflow that makes these changes, each at or after its second, and finishes; and what it made.
+pub(crate) fn changes(process: &Process, objects: &[(&'static str, i64)]) -> (Decisions, Effects) {
+    let mut rest = objects.to_vec();
+    let clock = Rc::clone(&process.clock);
+    let mut decisions = Decisions::new(move |_| {
         let Some((object, second)) = rest.first().copied() else {
-            return Ok(Decision::Finish(Finish::Changed, Vec::new()));
+            return Ok(Decision::Finish(Finish::Complete, Vec::new()));
         };
         let until = start() + Duration::from_secs(u64::try_from(second).unwrap());
-        if cx.now < until {
+        if clock() < until {
             return Ok(Decision::Wait { until, why: "for its time".to_owned() });
         }
         rest.remove(0);
         Ok(Decision::Apply(Box::new(change(object))))
-    })
+    });
+    decisions.clock = Rc::clone(&process.clock);
+    let effects = Rc::clone(&decisions.effects);
+    (decisions, effects)
 }
 
 pub(crate) async fn acquire(
@@ -84,15 +66,14 @@ pub(crate) async fn acquire(
 pub(crate) async fn drive(
     process: &Process,
     store: RunStore,
-    terms: &Terms,
-    services: &Services,
+    decisions: Decisions,
 ) -> SampleResult {
     let journal = match acquire(process, store).await {
         Ok(journal) => journal,
         Err(result) => return result,
     };
     let run = SampleRun::begin("r1", session(1), process.now());
-    process.drive(journal, run, terms, services.clone(), Box::new(|_, _, _| {})).await
+    process.drive(journal, run, decisions, Box::new(|_, _, _| {})).await
 }
 
 async fn write(server: &Server, run: &SampleRun) {
@@ -105,20 +86,18 @@ async fn write(server: &Server, run: &SampleRun) {
 async fn run_is_driven_to_its_end_and_its_lock_released() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    let services = Services::default();
-    let terms = changes(&[("x", 0), ("y", 90)]);
+    let (decisions, effects) = changes(&process, &[("x", 0), ("y", 90)]);
     let shown = shared(Vec::new());
     let journal = acquire(&process, server.store()).await.unwrap();
     let first = SampleRun::begin("r1", session(1), process.now());
     let watcher = |_: &_, decision: &Decision<Sample>, now: Timestamp| {
         shown.borrow_mut().push((format!("{decision:?}"), now));
     };
-    let result: SampleResult =
-        process.drive(journal, first, &terms, services.clone(), Box::new(watcher)).await;
-    let CommandResult::Stopped(RunOutcome::Finished(Finish::Changed)) = result else {
+    let result: SampleResult = process.drive(journal, first, decisions, Box::new(watcher)).await;
+    let CommandResult::Stopped(RunOutcome::Finished(Finish::Complete)) = result else {
         panic!("{result:?}")
     };
-    assert_eq!(*services.effects.borrow(), [("x".to_owned(), 0), ("y".to_owned(), 90)]);
+    assert_eq!(made(&effects), [("x".to_owned(), 0), ("y".to_owned(), 90)]);
     assert_eq!(server.stored().await.unwrap().seq, 5);
     assert_eq!(server.store().holder().await.unwrap(), None);
     let shown = shown.borrow();
@@ -128,25 +107,11 @@ async fn run_is_driven_to_its_end_and_its_lock_released() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn services_can_halt_a_run() {
-    let server = Server::with(Vec::new());
-    let (process, _stop) = process("a");
-    let (terms, services) = (changes(&[("x", 0)]), Services::default());
-    services.is_halted.set(true);
-    let result = drive(&process, server.store(), &terms, &services).await;
-    let CommandResult::Stopped(RunOutcome::Resumable { reason, message }) = result else {
-        panic!("{result:?}")
-    };
-    assert_eq!((reason, message.as_str()), (Reason::Denied, "signed out"));
-    assert!(services.effects.borrow().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
 async fn interruption_ends_a_wait_at_once() {
     let server = Server::with(Vec::new());
     let (process, stop) = process("a");
-    let (terms, services) = (changes(&[("x", 900)]), Services::default());
-    let running = drive(&process, server.store(), &terms, &services);
+    let (decisions, effects) = changes(&process, &[("x", 900)]);
+    let running = drive(&process, server.store(), decisions);
     let interrupts = async {
         tokio::time::sleep(Duration::from_secs(20)).await;
         stop.send(true).unwrap();
@@ -157,7 +122,7 @@ async fn interruption_ends_a_wait_at_once() {
         panic!("{result:?}")
     };
     assert_eq!((reason, began.elapsed().as_secs()), (Reason::Interrupted, 20));
-    assert!(services.effects.borrow().is_empty());
+    assert!(effects.borrow().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -165,10 +130,10 @@ async fn wait_continues_without_a_source_of_interruptions() {
     let server = Server::with(Vec::new());
     let (process, stop) = process("a");
     drop(stop);
-    let (terms, services) = (changes(&[("x", 900)]), Services::default());
-    let result = drive(&process, server.store(), &terms, &services).await;
+    let (decisions, effects) = changes(&process, &[("x", 900)]);
+    let result = drive(&process, server.store(), decisions).await;
     assert!(matches!(result, CommandResult::Stopped(RunOutcome::Finished(_))), "{result:?}");
-    assert_eq!(*services.effects.borrow(), [("x".to_owned(), 900)]);
+    assert_eq!(made(&effects), [("x".to_owned(), 900)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -243,7 +208,7 @@ async fn second_process_gets_the_holder_or_is_interrupted() {
     stop.send(true).unwrap();
     let hour = LockWait::Until(jiff::SignedDuration::from_hours(1));
     let waited: Result<_, SampleResult> =
-        second.acquire::<Sample, _, _>(server.store(), hour, &mut |_| {}).await;
+        second.acquire::<Sample, _>(server.store(), hour, &mut |_| {}).await;
     let Err(CommandResult::Resumable(text)) = waited else { panic!() };
     assert_eq!(text, "stopped while waiting for the lock");
     held.release().await;
@@ -256,13 +221,12 @@ async fn run_does_not_start_in_a_journal_that_was_continued() {
     let journal = acquire(&process, server.store()).await.unwrap();
     write(&server, &after([finished()])).await;
     let first = SampleRun::begin("r2", session(1), process.now());
-    let services = Services::default();
-    let terms = changes(&[("x", 0)]);
+    let (decisions, effects) = changes(&process, &[("x", 0)]);
     let result: SampleResult =
-        process.drive(journal, first, &terms, services.clone(), Box::new(|_, _, _| {})).await;
+        process.drive(journal, first, decisions, Box::new(|_, _, _| {})).await;
     let CommandResult::Failed(text) = result else { panic!("{result:?}") };
     assert_eq!(text, "lock lost: another process took over this run");
-    assert!(services.effects.borrow().is_empty());
+    assert!(effects.borrow().is_empty());
 }
 
 #[test]
@@ -283,15 +247,15 @@ async fn run_that_does_not_fit_is_not_started() {
     for (share, starts) in [(4, true), (2, false)] {
         let server = Server::with(Vec::new());
         let (process, _stop) = process("a");
-        let (terms, services) = (changes(&[("x", 0)]), Services::default());
+        let (decisions, effects) = changes(&process, &[("x", 0)]);
         let journal = acquire(&process, server.store()).await.unwrap();
         let mut first = SampleRun::begin("r1", session(1), process.now());
         first.change(process.now(), stopped(&"m".repeat(512 * 1024 / share))).unwrap();
         let result: SampleResult =
-            process.drive(journal, first, &terms, services.clone(), Box::new(|_, _, _| {})).await;
+            process.drive(journal, first, decisions, Box::new(|_, _, _| {})).await;
         assert_eq!(matches!(result, CommandResult::Stopped(_)), starts, "{share}: {result:?}");
         assert_eq!(server.stored().await.is_some(), starts);
-        assert_eq!(services.effects.borrow().len(), usize::from(starts));
+        assert_eq!(effects.borrow().len(), usize::from(starts));
     }
 }
 
@@ -300,9 +264,8 @@ async fn run_that_does_not_fit_is_not_started() {
 async fn effect_with_a_copy_is_made_only_with_the_copy() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    let services = Services::default();
     let result =
-        drive(&process, server.store(), &changes(&[("saved", 0), ("saved", 1)]), &services).await;
+        drive(&process, server.store(), changes(&process, &[("saved", 0), ("saved", 1)]).0).await;
     assert!(matches!(result, CommandResult::Stopped(_)), "{result:?}");
     let maps = server.maps();
     assert_eq!(maps.len(), 2, "the same copy is written once: {maps:?}");
@@ -321,9 +284,9 @@ async fn effect_with_a_copy_is_made_only_with_the_copy() {
     for number in 0..10 {
         let journal = acquire(&process, server.store()).await.unwrap();
         let next = SampleRun::begin(&format!("later-{number}"), session(1), process.now());
-        let terms = changes(&[]);
+        let (decisions, _) = changes(&process, &[]);
         let ended: SampleResult =
-            process.drive(journal, next, &terms, services.clone(), Box::new(|_, _, _| {})).await;
+            process.drive(journal, next, decisions, Box::new(|_, _, _| {})).await;
         assert!(matches!(ended, CommandResult::Stopped(_)), "{ended:?}");
         assert_eq!(server.maps().len(), if number < 8 { 2 } else { 1 }, "{number}");
     }
@@ -345,25 +308,17 @@ async fn effect_whose_copy_is_refused_or_differs_is_not_made() {
         let server = Server::with(faults);
         if !is_refused {
             // Someone else knows the name.
-            let services = Services::default();
             let (process, _stop) = process("a");
-            drive(&process, server.store(), &changes(&[("saved", 0)]), &services).await;
+            drive(&process, server.store(), changes(&process, &[("saved", 0)]).0).await;
             server.replace_copy().await;
         }
         let (process, _stop) = process("a");
-        let services = Services::default();
+        let (decisions, effects) = changes(&process, &[("saved", 0)]);
         let journal = acquire(&process, server.store()).await.unwrap();
         let run = SampleRun::begin("r1", session(1), process.now());
-        let result: SampleResult = process
-            .drive(
-                journal,
-                run,
-                &changes(&[("saved", 0)]),
-                services.clone(),
-                Box::new(|_, _, _| {}),
-            )
-            .await;
+        let result: SampleResult =
+            process.drive(journal, run, decisions, Box::new(|_, _, _| {})).await;
         assert!(matches!(result, CommandResult::Resumable(_)), "{result:?}");
-        assert!(services.effects.borrow().is_empty());
+        assert!(effects.borrow().is_empty());
     }
 }

@@ -3,14 +3,14 @@
 use jiff::SignedDuration;
 use mooring_workflow::journal::{JournalError, decode, encode};
 use mooring_workflow::{
-    CompletedStep, EffectResult, Entry, Phase, Record, Run, Runs, Step as _, Types,
+    CompletedStep, EffectResult, Entry, Finish, Phase, Reason, Record, Run, Runs, Workflow,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::sample::{
-    Fact, Finish, Reason, Sample, SampleEntry, SampleRun, SampleStep, after, at, begun, change,
-    done, finished, intent, session, stopped,
+    Sample, SampleEntry, SampleRun, SampleStep, after, at, begun, change, done, finished, intent,
+    noted, session, stopped,
 };
 
 fn outcome(object: &str, result: EffectResult) -> SampleEntry {
@@ -30,7 +30,7 @@ fn operation(token: &str) -> EffectResult {
 fn entries() -> Vec<SampleEntry> {
     vec![
         done(SampleStep::Prepare),
-        Entry::Fact(Fact::Noted { text: "n".to_owned() }),
+        Entry::Note(noted(&[], "n")),
         intent("a"),
         outcome("a", operation("t")),
         stopped("m"),
@@ -78,8 +78,8 @@ fn rollback_ends_only_with_a_reason_that_ends_it() {
     let aborting = || vec![Entry::AbortStarted(Box::new(session(1)))];
     let stopped_by = |reason| Entry::Stopped { reason, message: "m".to_owned() };
     let after = |reason| after([aborting(), vec![stopped_by(reason)]].concat()).phase;
-    assert_eq!(after(Reason::Denied), Phase::Aborting);
-    assert_ne!(after(Reason::RolledBack), Phase::Aborting);
+    assert_eq!(after(Reason::CheckFailed), Phase::Aborting);
+    assert_ne!(after(Reason::NotUndoable), Phase::Aborting);
 }
 
 #[test]
@@ -157,9 +157,9 @@ fn run_describes_its_changes() {
     assert_eq!((run.id.as_str(), run.started, run.last, run.seq), ("r1", at(0), at(8), 8));
     assert_eq!(
         (run.phase, run.left),
-        (Phase::Finished(Finish::Changed), vec!["a pool".to_owned()])
+        (Phase::Finished(Finish::Complete), vec!["a pool".to_owned().into()])
     );
-    assert_eq!(run.facts, ["n at 2"]);
+    assert_eq!(run.facts, ["n"]);
     let run = after(entries()[..4].to_vec());
     assert_eq!((run.phase, run.step()), (Phase::Running, Some(SampleStep::Change)));
     assert!(!run.is_finished());
@@ -168,7 +168,7 @@ fn run_describes_its_changes() {
     assert_eq!(run.done, [CompletedStep { step: SampleStep::Prepare, at: at(1), evidence }]);
     assert_eq!((run.step_since(), run.session_since()), (at(1), at(0)));
     assert_eq!(begun().step(), Some(SampleStep::Prepare));
-    let all = SampleStep::ALL.iter().map(|step| done(*step));
+    let all = Sample::STEPS.iter().map(|step| done(*step));
     assert_eq!(after(all).step(), None);
     let messages = [4, 5, 6].map(|length| after(entries()[..length].to_vec()).stopped);
     assert_eq!(messages, [None, Some("m".to_owned()), None], "until the next session");
@@ -180,7 +180,7 @@ fn rollback_ends_with_the_run_or_its_reason() {
     assert_eq!(after(all.clone()).phase, Phase::Aborting);
     all.push(stopped("m"));
     assert_eq!(after(all.clone()).phase, Phase::Aborting);
-    all.push(Entry::Stopped { reason: Reason::RolledBack, message: "m".to_owned() });
+    all.push(Entry::Stopped { reason: Reason::NotUndoable, message: "m".to_owned() });
     assert_eq!(after(all).phase, Phase::Running);
 }
 

@@ -7,7 +7,7 @@ use mooring_workflow::RunOutcome;
 use mooring_workflow::command::CommandResult;
 use mooring_workflow::lock::{LockWait, TIMES};
 
-use crate::commands::{Services, changes, drive, process};
+use crate::commands::{changes, drive, made, process};
 use crate::sample::{SampleRun, session};
 use crate::stores::{Server, fault, owner, start};
 
@@ -22,12 +22,12 @@ fn lease_writes_fail(from: u64, until: Option<u64>) -> FaultRule {
 async fn lease_is_renewed_during_a_run_and_released_after_it() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    let (terms, services) = (changes(&[("x", 300)]), Services::default());
+    let (decisions, _) = changes(&process, &[("x", 300)]);
     let looks = async {
         tokio::time::sleep(Duration::from_secs(299)).await;
         server.store().holder().await.unwrap().unwrap()
     };
-    let (result, lock) = tokio::join!(drive(&process, server.store(), &terms, &services), looks);
+    let (result, lock) = tokio::join!(drive(&process, server.store(), decisions), looks);
     assert!(matches!(result, CommandResult::Stopped(RunOutcome::Finished(_))), "{result:?}");
     assert_eq!(lock.owner, owner("a"));
     let age = 299 - (lock.heartbeat.as_second() - start().as_second());
@@ -41,9 +41,9 @@ async fn no_effect_is_made_while_the_lease_is_not_renewed() {
     for (due, until, is_made) in [(110, None, true), (130, None, false), (130, Some(140), true)] {
         let server = Server::with(vec![lease_writes_fail(101, until)]);
         let (process, _stop) = process("a");
-        let (terms, services) = (changes(&[("x", due)]), Services::default());
-        let result = drive(&process, server.store(), &terms, &services).await;
-        let made = services.effects.borrow().clone();
+        let (decisions, effects) = changes(&process, &[("x", due)]);
+        let result = drive(&process, server.store(), decisions).await;
+        let made = made(&effects);
         assert_eq!(made.len(), usize::from(is_made), "{due} {until:?}: {result:?}");
         if is_made {
             // The last renewal was at 100 s; later effects wait for the next one.
@@ -65,9 +65,9 @@ async fn run_starts_only_while_its_lease_is_current() {
         let journal = crate::commands::acquire(&process, server.store()).await.unwrap();
         tokio::time::sleep(Duration::from_secs(seconds)).await;
         let first = SampleRun::begin("r1", session(1), process.now());
-        let (terms, services) = (changes(&[]), Services::default());
+        let (decisions, _) = changes(&process, &[]);
         let result: crate::commands::SampleResult =
-            process.drive(journal, first, &terms, services, Box::new(|_, _, _| {})).await;
+            process.drive(journal, first, decisions, Box::new(|_, _, _| {})).await;
         let started = server.stored().await.is_some();
         assert_eq!(started, starts, "{seconds}: {result:?}");
     }
@@ -77,7 +77,7 @@ async fn run_starts_only_while_its_lease_is_current() {
 async fn run_ends_when_another_process_holds_its_lease() {
     let server = Server::with(Vec::new());
     let (process, _stop) = process("a");
-    let (terms, services) = (changes(&[("x", 300)]), Services::default());
+    let (decisions, effects) = changes(&process, &[("x", 300)]);
     let takes = async {
         tokio::time::sleep(Duration::from_secs(101)).await;
         server.shell.with(|kubernetes, now| {
@@ -89,10 +89,10 @@ async fn run_ends_when_another_process_holds_its_lease() {
             kubernetes.change("leases.coordination.k8s.io", &key, &patch, now).unwrap();
         });
     };
-    let (result, ()) = tokio::join!(drive(&process, server.store(), &terms, &services), takes);
+    let (result, ()) = tokio::join!(drive(&process, server.store(), decisions), takes);
     let CommandResult::Resumable(text) = result else { panic!("{result:?}") };
     assert_eq!(text, "lock lost: another process took over this run");
-    assert!(services.effects.borrow().is_empty());
+    assert!(effects.borrow().is_empty());
     assert_eq!(server.store().holder().await.unwrap().unwrap().owner, owner("b"));
 }
 
@@ -106,11 +106,7 @@ async fn waiting_for_a_lock_names_its_holder() {
     let wait = LockWait::Until(jiff::SignedDuration::from_secs(3));
     let mut log = |text: &str| said.push(text.to_owned());
     let store = server.store();
-    let waited = second
-        .acquire::<crate::sample::Sample, RunOutcome<crate::sample::Sample>, ()>(
-            store, wait, &mut log,
-        )
-        .await;
+    let waited = second.acquire::<crate::sample::Sample, ()>(store, wait, &mut log).await;
     assert!(matches!(waited, Err(CommandResult::Held(_))));
     assert_eq!(said.len(), 3);
     let text = "locked by a (pid 1), last heartbeat 2s ago; waiting for the lock to expire (30s)";

@@ -8,74 +8,14 @@ use mooring_workflow::published::{
     SourceName, escape_hidden, to_json,
 };
 use mooring_workflow::screens;
-use mooring_workflow::status::{
-    Describe, EffectStatus, LockStatus, OverrideStatus, Remaining, RunStatus, Subject,
-};
+use mooring_workflow::status::{LockStatus, RunStatus, Subject};
 use mooring_workflow::{CheckResult, EffectResult, Entry, Outcome};
 use serde_json::json;
 
 use crate::sample::{
-    Change, Finish, Sample, SampleEntry, SampleRun, SampleStep, after, at, done, finished, intent,
-    session, stopped,
+    Sample, SampleEntry, SampleStep, after, at, done, finished, intent, session, stopped,
 };
 use crate::stores::owner;
-
-impl Describe for Sample {
-    fn subject(_: &SampleRun) -> Subject {
-        Subject::Pool("system".to_owned())
-    }
-
-    fn plan_hash(_: &SampleRun) -> String {
-        "7363d57d69b8aaaa".to_owned()
-    }
-
-    fn expected_seconds(step: SampleStep) -> Option<u32> {
-        Some(match step {
-            SampleStep::Prepare => 10,
-            SampleStep::Change => 130,
-            SampleStep::Verify => 60,
-        })
-    }
-
-    fn point_of_no_return() -> Option<SampleStep> {
-        Some(SampleStep::Change)
-    }
-
-    fn is_past_return(run: &SampleRun) -> bool {
-        !run.attempts.is_empty()
-    }
-
-    fn finished_state(_: &SampleRun, finish: Finish) -> &'static str {
-        match finish {
-            Finish::Changed => "changed",
-            Finish::Aborted => "aborted",
-        }
-    }
-
-    fn effect(effect: &Change, result: Option<&EffectResult>) -> EffectStatus {
-        let error = match result {
-            Some(EffectResult::Refused { message, .. }) => Some(message.clone()),
-            _ => None,
-        };
-        let what = format!("change {}", effect.object);
-        EffectStatus { at: None, what, removed: Vec::new(), error }
-    }
-
-    fn overrides(_: &SampleRun) -> Vec<OverrideStatus> {
-        vec![OverrideStatus { check: "pdb".to_owned(), comment: "ticket 7".to_owned() }]
-    }
-
-    fn remaining(_: &SampleRun) -> Vec<Remaining> {
-        let explanation = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        [("pool systmp", "not deleted"), ("2 pods", "")]
-            .map(|(what, text)| Remaining {
-                what: what.to_owned(),
-                explanation: explanation(text),
-                finalizers: Vec::new(),
-            })
-            .to_vec()
-    }
-}
 
 /// A Lease that was renewed at this second.
 fn lease(second: i64) -> Lock {

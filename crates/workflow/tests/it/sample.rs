@@ -1,4 +1,4 @@
-//! A workflow of three steps whose decisions are functions that a test provides.
+//! A workflow of three steps whose decisions are functions of a test.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -6,11 +6,10 @@ use std::rc::Rc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::Approval;
-use mooring_workflow::document::Backup;
-use mooring_workflow::workflow::View;
+use mooring_workflow::status::{EffectStatus, OverrideStatus, Remaining, Subject};
 use mooring_workflow::{
-    Authority, Context, Decision, Effect, Entry, Reading, Record, Run, Session, Step, Types,
-    Unknown, Workflow,
+    Authority, Backup, Clock, Cluster, Decision, EffectResult, Entry, Finish, NotRead, Note,
+    Reason, Record, Run, StepInfo, WaitLimits, Workflow,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,16 +28,6 @@ pub(crate) struct SampleSession {
     pub(crate) generation: u32,
 }
 
-impl Session for SampleSession {
-    fn approval(&self) -> &Approval {
-        &self.approval
-    }
-
-    fn continues(&self, earlier: &Self) -> bool {
-        self.generation == earlier.generation
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SampleStep {
@@ -47,11 +36,9 @@ pub(crate) enum SampleStep {
     Verify,
 }
 
-impl Step for SampleStep {
-    const ALL: &'static [Self] = &[Self::Prepare, Self::Change, Self::Verify];
-
-    fn name(self) -> &'static str {
-        ["prepare", "change", "verify"][self.number() - 1]
+impl SampleStep {
+    pub(crate) fn name(self) -> &'static str {
+        Sample::about(self).name
     }
 }
 
@@ -62,65 +49,22 @@ pub(crate) struct Change {
     pub(crate) backup: Option<Backup>,
 }
 
-impl Effect for Change {
-    fn key(&self) -> String {
-        format!("change {}", self.object)
-    }
-
-    fn authority(&self) -> Authority {
-        Authority::Approved
-    }
-
-    fn lasts(&self) -> bool {
-        self.object == "lasting"
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Fact {
-    Noted { text: String },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Finish {
-    Changed,
-    Aborted,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Reason {
-    Deadline,
-    Interrupted,
-    StepTimeout,
-    NotApproved,
-    Denied,
-    RolledBack,
-}
-
-impl mooring_workflow::types::Reason for Reason {
-    const DEADLINE: Self = Self::Deadline;
-    const INTERRUPTED: Self = Self::Interrupted;
-    const STEP_TIMEOUT: Self = Self::StepTimeout;
-    const NOT_APPROVED: Self = Self::NotApproved;
-
-    fn ends_rollback(self) -> bool {
-        self == Self::RolledBack
-    }
-}
-
-impl Types for Sample {
+impl Workflow for Sample {
     const SCHEMA: &'static str = "mooring.sample.document/v1";
+    const STEPS: &'static [SampleStep] =
+        &[SampleStep::Prepare, SampleStep::Change, SampleStep::Verify];
     type Session = SampleSession;
     type Step = SampleStep;
     type Effect = Change;
-    type Fact = Fact;
     type Facts = Vec<String>;
-    type Finish = Finish;
-    type Leftover = String;
-    type Reason = Reason;
-    type Query = &'static str;
+
+    fn approval(session: &SampleSession) -> &Approval {
+        &session.approval
+    }
+
+    fn continues(session: &SampleSession, earlier: &SampleSession) -> bool {
+        session.generation == earlier.generation
+    }
 
     fn facts(_: &SampleSession) -> Vec<String> {
         Vec::new()
@@ -130,108 +74,119 @@ impl Types for Sample {
         run.attempt("change lasting").map(|attempt| attempt.at)
     }
 
+    fn about(step: SampleStep) -> StepInfo {
+        let (name, seconds) = match step {
+            SampleStep::Prepare => ("prepare", 10),
+            SampleStep::Change => ("change", 130),
+            SampleStep::Verify => ("verify", 60),
+        };
+        StepInfo { name, what: name, expected_seconds: Some(seconds), risk: "none" }
+    }
+
+    fn point_of_no_return() -> Option<SampleStep> {
+        Some(SampleStep::Change)
+    }
+
+    fn key(effect: &Change) -> String {
+        format!("change {}", effect.object)
+    }
+
+    fn authority(_: &Change) -> Authority {
+        Authority::Approved
+    }
+
+    fn lasts(effect: &Change) -> bool {
+        effect.object == "lasting"
+    }
+
     /// A change of an object whose name begins with `saved` needs a copy.
-    fn backup(entry: &SampleEntry) -> Option<&Backup> {
-        match entry {
-            Entry::Intent(effect) => effect.backup.as_ref(),
+    fn backup(effect: &Change) -> Option<&Backup> {
+        effect.backup.as_ref()
+    }
+
+    fn describe(effect: &Change, result: Option<&EffectResult>) -> EffectStatus {
+        let error = match result {
+            Some(EffectResult::Refused { message, .. }) => Some(message.clone()),
             _ => None,
-        }
+        };
+        let what = format!("change {}", effect.object);
+        EffectStatus { at: None, what, removed: Vec::new(), error }
     }
 
-    fn fold(run: &mut SampleRun, entry: &SampleEntry, at: Timestamp) {
-        if let Entry::Fact(Fact::Noted { text }) = entry {
-            run.facts.push(format!("{text} at {}", second(at)));
-        }
-    }
-}
-
-/// Results of reads by query. A result whose query begins with `kept` outlives effects and facts.
-#[derive(Debug, Default)]
-pub(crate) struct Results(Vec<(&'static str, Reading<u32>)>);
-
-impl Results {
-    pub(crate) fn get(&self, query: &'static str) -> Result<u32, Unknown<Sample>> {
-        match self.0.iter().find(|(name, _)| *name == query) {
-            None => Err(Unknown::NotRead(query)),
-            Some((_, Reading::Known(value))) => Ok(*value),
-            Some((_, Reading::Denied(code))) => {
-                Err(Unknown::Denied(Reason::Denied, format!("{query}: {code}")))
-            }
-            Some((_, other)) => Err(Unknown::Failed(other.missing().unwrap())),
-        }
-    }
-}
-
-impl View<&'static str, (&'static str, Reading<u32>)> for Results {
-    fn has(&self, query: &&'static str) -> bool {
-        self.0.iter().any(|(name, _)| name == query)
+    fn subject(_: &SampleRun) -> Subject {
+        Subject::Pool("system".to_owned())
     }
 
-    fn take(&mut self, answer: (&'static str, Reading<u32>)) {
-        self.0.push(answer);
+    fn plan_hash(_: &SampleRun) -> String {
+        "7363d57d69b8aaaa".to_owned()
     }
 
-    fn keep(&mut self) -> bool {
-        self.0.retain(|(name, _)| name.starts_with("kept"));
-        !self.0.is_empty()
+    fn is_past_return(run: &SampleRun) -> bool {
+        !run.attempts.is_empty()
+    }
+
+    fn finished_state(_: &SampleRun, finish: Finish) -> &'static str {
+        if finish == Finish::Aborted { "aborted" } else { "changed" }
+    }
+
+    fn overrides(_: &SampleRun) -> Vec<OverrideStatus> {
+        vec![OverrideStatus { check: "pdb".to_owned(), comment: "ticket 7".to_owned() }]
+    }
+
+    fn remaining(_: &SampleRun) -> Vec<Remaining> {
+        let pool = Remaining {
+            explanation: Some("not deleted".to_owned()),
+            ..Remaining::from("pool systmp".to_owned())
+        };
+        vec![pool, Remaining::from("2 pods".to_owned())]
     }
 }
 
-type Queries = Box<dyn Fn(&Context<'_, Sample>) -> Vec<&'static str>>;
-type Decide = Box<dyn Fn(&Context<'_, Sample>) -> Result<SampleDecision, Unknown<Sample>>>;
+type Decide = Box<dyn FnMut(&SampleRun) -> Result<SampleDecision, NotRead>>;
 
-/// The decisions of a test, and the limits of its run.
-pub(crate) struct Terms {
-    pub(crate) queries: Queries,
+/// The decisions of a test, and the limits of its run. Effects succeed.
+pub(crate) struct Decisions {
     pub(crate) decide: Decide,
     pub(crate) step_limit: Option<SignedDuration>,
+    pub(crate) result: EffectResult,
+    /// The changes that were made, each with its time.
+    pub(crate) effects: Rc<RefCell<Vec<(String, Timestamp)>>>,
+    pub(crate) clock: Clock,
 }
 
 /// The duration of a session.
 pub(crate) const SESSION: SignedDuration = SignedDuration::from_secs(1000);
 pub(crate) const POLL: SignedDuration = SignedDuration::from_secs(7);
 
-impl Terms {
+impl Decisions {
     pub(crate) fn new(
-        decide: impl Fn(&Context<'_, Sample>) -> Result<SampleDecision, Unknown<Sample>> + 'static,
+        decide: impl FnMut(&SampleRun) -> Result<SampleDecision, NotRead> + 'static,
     ) -> Self {
-        Self { queries: Box::new(|_| Vec::new()), decide: Box::new(decide), step_limit: None }
-    }
-
-    pub(crate) fn reading(
-        mut self,
-        queries: impl Fn(&Context<'_, Sample>) -> Vec<&'static str> + 'static,
-    ) -> Self {
-        self.queries = Box::new(queries);
-        self
+        let (result, effects) = (EffectResult::Done, Rc::default());
+        let clock = Rc::new(|| at(0));
+        Self { decide: Box::new(decide), step_limit: None, result, effects, clock }
     }
 }
 
-impl Workflow for Sample {
-    type Terms = Terms;
-    type Answer = (&'static str, Reading<u32>);
-    type View = Results;
-    const MAX_ROUNDS: usize = 3;
-
-    fn deadline(_: &Terms, began: Timestamp) -> Timestamp {
-        began + SESSION
+impl Cluster<Sample> for Decisions {
+    async fn next(&mut self, run: &SampleRun) -> Result<SampleDecision, NotRead> {
+        (self.decide)(run)
     }
 
-    fn step_limit(terms: &Terms, _: Option<SampleStep>) -> Option<SignedDuration> {
-        terms.step_limit
+    async fn perform(&mut self, effect: &Change) -> EffectResult {
+        self.effects.borrow_mut().push((effect.object.clone(), (self.clock)()));
+        self.result.clone()
     }
 
-    fn poll(_: &Terms) -> SignedDuration {
-        POLL
+    fn limits(&self, _: Option<SampleStep>) -> WaitLimits {
+        WaitLimits { session: SESSION, step: self.step_limit, poll: POLL }
     }
+}
 
-    fn queries(cx: &Context<'_, Self>) -> Vec<&'static str> {
-        (cx.terms.queries)(cx)
-    }
-
-    fn decide(cx: &Context<'_, Self>) -> Result<SampleDecision, Unknown<Self>> {
-        (cx.terms.decide)(cx)
-    }
+/// Facts with one more.
+pub(crate) fn noted(facts: &[String], text: &str) -> Box<Note<Sample>> {
+    let facts = [facts, &[text.to_owned()]].concat();
+    Box::new(Note { facts, backup: None, text: text.to_owned() })
 }
 
 /// The time at a second of a test.
@@ -272,7 +227,7 @@ pub(crate) fn stopped(message: &str) -> SampleEntry {
 }
 
 pub(crate) fn finished() -> SampleEntry {
-    Entry::Finished { finish: Finish::Changed, left: vec!["a pool".to_owned()] }
+    Entry::Finished { finish: Finish::Complete, left: vec!["a pool".to_owned().into()] }
 }
 
 /// A run after these changes, a second apart.

@@ -131,7 +131,7 @@ async fn acquire_by(
 ) -> Result<(JournalLock, Runs<Sample>), LockError> {
     let began = tokio::time::Instant::now();
     let start = start() + SignedDuration::from_secs(skew);
-    let clock: mooring_workflow::world::Clock = Rc::new(move || start + began.elapsed());
+    let clock: mooring_workflow::Clock = Rc::new(move || start + began.elapsed());
     let (_stop, mut stopped) = tokio::sync::watch::channel(false);
     acquire(store, &owner(name), wait, &clock, &mut stopped, &mut |_| {}).await
 }
@@ -285,7 +285,7 @@ async fn interruption_ends_the_wait_for_a_lock() {
     let _held = acquire_now(&mut server.store(), "a").await.unwrap();
     let (stop, mut stopped) = tokio::sync::watch::channel(false);
     stop.send(true).unwrap();
-    let clock: mooring_workflow::world::Clock = Rc::new(start);
+    let clock: mooring_workflow::Clock = Rc::new(start);
     let mut store = server.store();
     let taken =
         acquire::<Sample>(&mut store, &owner("b"), ONE_HOUR, &clock, &mut stopped, &mut |_| {})

@@ -5,7 +5,6 @@ use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
 use mooring_finalizers::status::RemovalVerdict;
-use mooring_finalizers::workflow::{Decision, Fact};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
@@ -97,7 +96,7 @@ impl FinalizerSession {
         let approval = self.approve(&plan, request)?;
         let mut progress = ProgressOutput::new();
         let watcher = Box::new(|run: &_, decision: &_, now| {
-            progress.show_decision(run, decision, now, "end", change_text);
+            progress.show_decision(run, decision, now, "end");
         });
         let mut say = print_once();
         let run = async {
@@ -180,18 +179,5 @@ impl FinalizerSession {
             }
             _ => Ok(code),
         }
-    }
-}
-
-/// Describes an effect or a fact of the progress.
-fn change_text(decision: &Decision) -> Option<String> {
-    match decision {
-        Decision::Apply(effect) => Some(format!("{} {}", effect.verb(), effect.target())),
-        Decision::Record(fact) => Some(match &**fact {
-            Fact::Spared { key, why } => format!("{key} was skipped: {why}"),
-            Fact::Saved { key, backup: Some(_) } => format!("{key} was saved to the journal"),
-            Fact::Saved { key, backup: None } => format!("{key} could not be saved to the journal"),
-        }),
-        _ => None,
     }
 }

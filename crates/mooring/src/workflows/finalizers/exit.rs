@@ -4,7 +4,6 @@ use mooring_finalizers::checks::{NAMESPACE_CONTENTS, OPERATOR_GONE};
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
-use mooring_finalizers::workflow::{Finish, RunOutcome};
 use mooring_workflow::Outcome;
 
 use super::arguments::{PlanOutput, RunOutput};
@@ -62,10 +61,6 @@ pub(crate) async fn end(
         ending,
         "mooring finalizers status",
         "`mooring finalizers resume` continues, with the same profile and a new plan",
-        |rest| match rest {
-            RunOutcome::Finished(finish) => Ok(u8::from(finish == Finish::Leftovers)),
-            RunOutcome::Resumable { message, .. } => Err(message),
-        },
         refusal,
     )
 }

@@ -97,7 +97,7 @@ fn with_session(
             return act(&mut session, signals).await;
         };
         let done = timeout_at(end, act(&mut session, signals)).await;
-        done.unwrap_or_else(|_| Err(limit.late(&unanswered(session.operator.sources()))))
+        done.unwrap_or_else(|_| Err(limit.late(&unanswered(&session.operator.sources()))))
     }))
 }
 

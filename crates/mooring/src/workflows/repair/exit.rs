@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use mooring_repair::resume::ResumeError;
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::Finish;
-use mooring_repair::workflow::Reason;
-use mooring_repair::workflow::RunOutcome;
+use mooring_workflow::{Reason, RunOutcome};
 
 use super::formats::RunOutput;
 use super::session::RepairSession;
@@ -42,17 +40,7 @@ pub(crate) async fn end(
     if finished {
         "the run has finished; nothing left to do".clone_into(&mut next);
     }
-    exit_code(
-        ending,
-        &status,
-        &next,
-        |rest| match rest {
-            RunOutcome::Finished(Finish::Repaired | Finish::NothingToDo | Finish::Aborted) => Ok(0),
-            RunOutcome::Finished(Finish::Refused) => Ok(4),
-            RunOutcome::Resumable { message, .. } => Err(message),
-        },
-        |error| refusal(error, &flags),
-    )
+    exit_code(ending, &status, &next, |error| refusal(error, &flags))
 }
 
 /// Returns the failure of a run that cannot start. `flags` select the same run.

@@ -1,8 +1,6 @@
 //! Progress of a repair.
 
 use mooring_repair::runtime::{CommandResult, Operator, Watcher};
-use mooring_repair::workflow::Decision;
-use mooring_workflow::Effect as _;
 
 use super::exit;
 use super::formats::RunOutput;
@@ -31,9 +29,6 @@ impl RepairSession<'_> {
 /// Returns the watcher that shows the decisions of a run.
 pub(crate) fn watcher(progress: &mut ProgressOutput) -> Watcher<'_> {
     Box::new(|run, decision, now| {
-        progress.show_decision(run, decision, now, "rollback", |decision| match decision {
-            Decision::Apply(effect) => Some(effect.key()),
-            _ => None,
-        });
+        progress.show_decision(run, decision, now, "rollback");
     })
 }

@@ -52,7 +52,7 @@ pub(super) async fn print_published(
     is_yaml: bool,
 ) -> Result<(), CommandFailure> {
     let identity = operator.identity().await;
-    print_document(&published::document(schema, &identity, operator.sources(), content), is_yaml)
+    print_document(&published::document(schema, &identity, &operator.sources(), content), is_yaml)
 }
 
 /// Writes the verdict and its signs to stderr.
@@ -179,7 +179,7 @@ impl<'a> PublishedRun<'a> {
 pub(crate) struct Earlier {
     pub(crate) pool: String,
     pub(crate) run_id: String,
-    pub(crate) state: String,
+    pub(crate) state: &'static str,
     pub(crate) started_at: Timestamp,
     pub(crate) last_at: Timestamp,
 }

@@ -5,22 +5,27 @@ use mooring_redact::printable;
 use mooring_workflow::command::CommandResult;
 use mooring_workflow::lock::Lock;
 use mooring_workflow::store::NAMESPACE;
+use mooring_workflow::{Finish, RunOutcome};
 
 use super::messages::write;
 use crate::output::failure::CommandFailure;
 
 /// Returns the exit code of a command. `status` is the command that shows a run, `next` the hint for a run that can be
-/// resumed; `finished` returns the exit code of a run that stopped, or why it can be resumed.
-pub(crate) fn exit_code<R, B>(
-    result: CommandResult<R, B>,
+/// resumed.
+pub(crate) fn exit_code<B>(
+    result: CommandResult<B>,
     status: &str,
     next: &str,
-    finished: impl FnOnce(R) -> Result<u8, String>,
     blocked: impl FnOnce(&B) -> CommandFailure,
 ) -> Result<u8, CommandFailure> {
     let resumable = |why: String| CommandFailure::resumable(format!("{why}\nhint: {next}"));
     match result {
-        CommandResult::Stopped(outcome) => finished(outcome).map_err(resumable),
+        CommandResult::Stopped(RunOutcome::Finished(finish)) => Ok(match finish {
+            Finish::Complete | Finish::NothingToDo | Finish::Aborted => 0,
+            Finish::Partial => 1,
+            Finish::Refused => 4,
+        }),
+        CommandResult::Stopped(RunOutcome::Resumable { message, .. }) => Err(resumable(message)),
         CommandResult::Resumable(why) => Err(resumable(why)),
         CommandResult::Nothing(text) => {
             write(&format!("{text}; nothing to do\n"));
@@ -45,7 +50,7 @@ pub(crate) fn format_lock(lock: &Lock) -> String {
 }
 
 /// Returns the result of starting a run while another is unfinished: locked if a process runs it, else `unfinished`.
-pub(crate) fn unfinished_result<R, B>(lock: Option<Lock>, unfinished: B) -> CommandResult<R, B> {
+pub(crate) fn unfinished_result<B>(lock: Option<Lock>, unfinished: B) -> CommandResult<B> {
     let current = lock.filter(|lock| !lock.looks_expired(Timestamp::now()));
     current.map_or_else(|| CommandResult::Refused(unfinished), CommandResult::Held)
 }
@@ -64,7 +69,7 @@ mod tests {
             let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
             Lock { owner, heartbeat }
         };
-        let blocks = |lock| matches!(unfinished_result::<(), _>(lock, ()), CommandResult::Held(_));
+        let blocks = |lock| matches!(unfinished_result(lock, ()), CommandResult::Held(_));
         assert!(blocks(Some(lock(5))));
         assert!(!blocks(Some(lock(40))), "it expired");
         assert!(!blocks(None));

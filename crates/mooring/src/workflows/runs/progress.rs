@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
 use mooring_workflow::screens::clock;
-use mooring_workflow::status::Describe;
-use mooring_workflow::{Decision, Phase, Run, Step as _};
+use mooring_workflow::workflow::number;
+use mooring_workflow::{Decision, Phase, Run, Workflow};
 
 use super::arguments::ReadLimit;
 use super::messages::{write, write_raw};
@@ -99,34 +99,31 @@ impl ProgressOutput {
         write_raw(&format!("{erase}{}\n", render(text, line.indent(), &style)));
     }
 
-    /// Shows a decision of a run. `change` describes effects and facts that are shown, `no_step`
-    /// a run that is at no step.
-    pub(crate) fn show_decision<W: Describe>(
+    /// Shows a decision of a run. `no_step` describes a run that is at no step.
+    pub(crate) fn show_decision<W: Workflow>(
         &mut self,
         run: &Run<W>,
         decision: &Decision<W>,
         now: Timestamp,
         no_step: &str,
-        change: impl Fn(&Decision<W>) -> Option<String>,
     ) {
         let (event, text) = match decision {
-            Decision::Apply(_) | Decision::Record(_) => match change(decision) {
-                Some(text) => (ProgressEvent::Change, text),
-                None => return,
-            },
+            Decision::Apply(effect) => (ProgressEvent::Change, W::describe(effect, None).what),
+            Decision::Note(note) if note.text.is_empty() => return,
+            Decision::Note(note) => (ProgressEvent::Change, note.text.clone()),
             Decision::Wait { why, .. } => (ProgressEvent::Wait, format!("waiting {why}")),
             Decision::Done(evidence) => (ProgressEvent::Done, evidence.join("; ")),
             Decision::Stop(stop) => (ProgressEvent::Stop, format!("stopping: {}", stop.message)),
             Decision::Refresh | Decision::Finish(..) => return,
         };
         let step = run.step().filter(|_| run.phase != Phase::Aborting);
-        let position = step.map(|step| format!("{}/{}", step.number(), W::Step::ALL.len()));
+        let position = step.map(|step| format!("{}/{}", number::<W>(step), W::STEPS.len()));
         self.show(&ProgressLine {
             position: position.unwrap_or_default(),
-            step: step.map_or(no_step, |step| step.name()),
+            step: step.map_or(no_step, |step| W::about(step).name),
             event,
             seconds: now.duration_since(run.step_since()).as_secs(),
-            expected_seconds: step.and_then(W::expected_seconds),
+            expected_seconds: step.and_then(|step| W::about(step).expected_seconds),
             text: &text,
         });
     }

@@ -2,7 +2,7 @@
 
 use mooring_arm::calls::Principal;
 use mooring_redact::printable;
-use mooring_workflow::{CheckResult, Step as _};
+use mooring_workflow::CheckResult;
 
 use super::needs::{AccessNeed, Actor, is_at_or_below, place};
 use super::permissions::{Findings, at, needs_of};

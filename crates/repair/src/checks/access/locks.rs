@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_arm::calls::Lock;
 use mooring_redact::printable;
-use mooring_workflow::{CheckResult, Step as _};
+use mooring_workflow::CheckResult;
 
 use super::needs::{AccessNeed, is_at_or_below, places_of_locks};
 use super::permissions::{Findings, at, needs_of};

@@ -8,7 +8,7 @@ use super::needs::{AccessNeed, Actor, needs, place};
 use crate::checks::PERMISSIONS;
 use crate::checks::capacity::{AccessRules, Planning};
 use mooring_workflow::plural::counted;
-use mooring_workflow::{CheckResult, Outcome, Reading, Step as _};
+use mooring_workflow::{CheckResult, Outcome, Reading};
 
 /// Role for resources that a pool references.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mooring_workflow::{Outcome, Reading, Step as _};
+use mooring_workflow::{Outcome, Reading};
 use serde_json::json;
 
 use super::needs::{AccessNeed, Actor, needs, place};

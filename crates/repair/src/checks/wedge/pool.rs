@@ -17,7 +17,7 @@ pub(in crate::checks) fn missing_nodes(
 ) -> CheckResult {
     let result = |outcome, evidence: String| CheckResult::new(MISSING_NODES, outcome, evidence);
     let pool_name = &settings.target.pool;
-    let (pool, nodes) = match (target(view, pool_name), known(view.nodes.as_ref())) {
+    let (pool, nodes) = match (target(view, pool_name), known(view.nodes.get())) {
         (Ok(Some(pool)), Ok(nodes)) => (pool, nodes),
         (Ok(None), _) => return result(Outcome::Fail, format!("pool {pool_name} was not found")),
         (Err(why), _) => return result(Outcome::Unknown, format!("pools {why}")),

@@ -22,7 +22,7 @@ pub(crate) fn keep(
 ) {
     let Some(check) = checks.iter_mut().find(|check| check.name == FAILING_WRITES) else { return };
     let is_known =
-        known(view.events.as_ref()).is_ok() && view.scale_set_of(&settings.target.pool).is_some();
+        known(view.events.get()).is_ok() && view.scale_set_of(&settings.target.pool).is_some();
     // The log may show writes now that it did not show then.
     let since = before.checked_sub(LOG_DELAY).unwrap_or(Timestamp::MIN);
     let has_recovered = recovered(view, settings, now).is_some_and(|at| at > since);
@@ -42,7 +42,7 @@ pub(crate) fn recovered(
     now: Timestamp,
 ) -> Option<Timestamp> {
     let set = view.scale_set_of(&settings.target.pool)?;
-    let events = known(view.events.as_ref()).ok()?;
+    let events = known(view.events.get()).ok()?;
     let at = ScaleSetWrites::of(events, &set.id).succeed_again(&settings.signatures)?;
     let subject = WedgeSubject { view, settings, set, success: Some(at), now };
     let mut signs = settings.signatures.signatures.iter().flat_map(|one| subject.check(one));

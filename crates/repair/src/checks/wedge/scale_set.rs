@@ -21,12 +21,12 @@ pub(in crate::checks) fn failing_writes(
 ) -> CheckResult {
     let result = |outcome, evidence: String| CheckResult::new(FAILING_WRITES, outcome, evidence);
     let Some(set) = view.scale_set_of(&settings.target.pool) else {
-        let why = view.scale_sets.as_ref().and_then(Reading::missing);
+        let why = view.scale_sets.get().and_then(Reading::missing);
         let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
         return result(Outcome::Unknown, format!("the scale set of the pool is unknown{why}"));
     };
     // Without the log, the pool may have recovered.
-    let events = match known(view.events.as_ref()) {
+    let events = match known(view.events.get()) {
         Ok(events) => events,
         Err(why) => return result(Outcome::Unknown, format!("activity log {why}")),
     };

@@ -1,7 +1,6 @@
 //! `mooring.repair.plan/v1`.
 
 use jiff::Timestamp;
-use mooring_workflow::Step as _;
 use mooring_workflow::published::{Next, PublishedCheck};
 use serde::Serialize;
 use serde_json::Value;

@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::checks;
-use crate::checks::reads;
 use crate::checks::verdict::{Detection, WedgeVerdict, verdict};
-use crate::observation::{ClusterView, Pool, Query};
+use crate::observation::{ClusterView, Pool};
 use crate::operation::{OngoingOperation, OperationScope, running};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use mooring_workflow::Reading;
+use crate::workflow::Services;
+use mooring_workflow::reading::{Reading, once};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct DetectionReport {
@@ -80,28 +80,27 @@ impl fmt::Display for RunningOperation {
     }
 }
 
-/// Returns the reads of `detect`, as far as the view shows them.
-pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
-    if matches!(view.cluster, Some(Reading::NotFound)) {
-        return Vec::new();
+/// Makes the reads of `detect` that a view lacks.
+pub async fn read(services: &impl Services, view: &ClusterView, settings: &Settings) {
+    if *once(&view.cluster, services.cluster()).await == Reading::NotFound {
+        return;
     }
-    let mut queries = reads::of_verdict(view, &settings.target.pool);
-    queries.push(Query::Uid);
+    checks::read_verdict(services, view, &settings.target.pool).await;
+    once(&view.uid, services.uid()).await;
     if running(view) != OngoingOperation::Nothing {
-        queries.push(Query::LatestOperation);
+        once(&view.latest_operation, services.latest_operation()).await;
     }
-    queries
 }
 
 pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> DetectionReport {
-    let greenfield = matches!(view.cluster, Some(Reading::NotFound));
+    let greenfield = matches!(view.cluster.get(), Some(Reading::NotFound));
     let detection = if greenfield {
         Detection { verdict: WedgeVerdict::Unknown, checks: Vec::new() }
     } else {
         let checks = checks::evaluate(view, settings, now);
         Detection { verdict: verdict(&checks), checks }
     };
-    let pools = view.pools.as_ref().and_then(Reading::known);
+    let pools = view.pools.get().and_then(Reading::known);
     let name = &settings.target.pool;
     let temporary_pool = pools.and_then(|pools| TemporaryPool::of(pools, name));
     DetectionReport {

@@ -2,8 +2,7 @@
 
 mod detection;
 mod run;
-mod status;
 
 pub(crate) use detection::other_pools;
-pub use detection::{DetectionReport, RunningOperation, SkippedPool, detect, queries};
+pub use detection::{DetectionReport, RunningOperation, SkippedPool, detect, read};
 pub use run::RunReport;

@@ -1,12 +1,13 @@
 //! The report of a run, from its document alone: `status` prints the same on any host.
 
-use mooring_workflow::{CompletedStep, Phase, Step as _};
+use mooring_workflow::status::Remaining;
+use mooring_workflow::{CompletedStep, Finish, Phase, Workflow as _};
 use std::fmt::Write as _;
 
 use mooring_redact::{markdown, markdown_code};
 
 use crate::plan::Step;
-use crate::workflow::{Finish, RepairRun as _, Run};
+use crate::workflow::{PoolRepair, Run};
 
 /// Status and history of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +25,7 @@ pub struct RunReport {
     pub steps: Vec<CompletedStep<Step>>,
     pub overrides: Vec<String>,
     /// Lost or remaining items.
-    pub left: Vec<String>,
+    pub left: Vec<Remaining>,
     pub stopped: Option<String>,
 }
 
@@ -34,7 +35,7 @@ impl RunReport {
         Self {
             run: run.id.clone(),
             cluster: run.session.plan.cluster.clone(),
-            pool: run.pool().to_owned(),
+            pool: run.session.plan.pool.clone(),
             plan_hash: run.session.plan.token().to_string(),
             finish: match run.phase {
                 Phase::Finished(finish) => Some(finish),
@@ -44,7 +45,7 @@ impl RunReport {
             step: run.step(),
             steps: run.done.clone(),
             overrides: overrides.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
-            left: if run.is_finished() { run.left.clone() } else { run.losses() },
+            left: PoolRepair::remaining(run),
             stopped: run.stopped.clone(),
         }
     }
@@ -71,10 +72,10 @@ impl RunReport {
                 markdown(&done.evidence.join("; "))
             );
         }
-        for (word, lines) in [("Overridden", &self.overrides), ("Remaining", &self.left)] {
-            for line in lines {
-                let _ = writeln!(text, "\n- {word}: {}", markdown(line));
-            }
+        let overridden = self.overrides.iter().map(|line| ("Overridden", line));
+        let remaining = self.left.iter().map(|left| ("Remaining", &left.what));
+        for (word, line) in overridden.chain(remaining) {
+            let _ = writeln!(text, "\n- {word}: {}", markdown(line));
         }
         if self.finish.is_none() {
             let stopped = self.stopped.as_ref().map(|why| format!(": {}", markdown(why)));
@@ -96,7 +97,7 @@ impl RunReport {
         match self.finish {
             None if self.undoing => "UNFINISHED (rollback); continue with `mooring repair abort`",
             None => "UNFINISHED; continue with `mooring repair resume`",
-            Some(Finish::Repaired) => "REPAIRED",
+            Some(Finish::Complete | Finish::Partial) => "REPAIRED",
             Some(Finish::NothingToDo) => "NOTHING TO DO",
             Some(Finish::Refused) => "BLOCKED",
             Some(Finish::Aborted) => "ABORTED",
@@ -129,7 +130,7 @@ mod tests {
                 evidence: all(),
             }],
             overrides: all(),
-            left: all(),
+            left: vec![HOSTILE.to_owned().into()],
             stopped: Some(HOSTILE.to_owned()),
         }
     }

@@ -1,7 +1,6 @@
 //! The screen of `plan`.
 
 use mooring_terminal::{Column, Screen, Table, Text};
-use mooring_workflow::Step as _;
 use mooring_workflow::published::Next;
 use mooring_workflow::screens::{self, clock, time_of_day};
 

@@ -1,6 +1,5 @@
 //! Plans written by hand, for tests that need a journal and no cluster.
 
-use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
 
 use mooring_repair::plan::{HashedPlan, PlanDocument, Step};

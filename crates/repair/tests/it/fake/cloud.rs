@@ -1,12 +1,13 @@
 //! The model: state, changes and invariants.
 
+use mooring_workflow::Finish;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::{Entry, Finish, Record, Run, Runs};
+use mooring_repair::workflow::{Entry, Record, Run, Runs};
 use mooring_workflow::PastRun;
 use serde_json::{Value, json};
 
@@ -48,7 +49,7 @@ pub(crate) struct Cloud {
     pub(crate) failed: BTreeMap<String, AksOperation>,
     /// The stored run, and the earlier ones.
     pub(crate) state: Option<Run>,
-    pub(crate) past: Vec<PastRun<Finish>>,
+    pub(crate) past: Vec<PastRun>,
     pub(super) made: u32,
     /// Effects whose key has this prefix are rejected permanently.
     pub(crate) forbidden: Option<&'static str>,
@@ -275,7 +276,7 @@ impl Cloud {
                 self.journal.last().map(|record| &record.entry)
         {
             assert_eq!(*finish, Finish::Aborted, "an orphan at {}", self.now);
-            let named = left.iter().any(|left| left.contains("systmp was kept"));
+            let named = left.iter().any(|left| left.what.contains("systmp was kept"));
             assert!(named, "an unreported orphan at {}: {left:?}", self.now);
         }
         if self.up {

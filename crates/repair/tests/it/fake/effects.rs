@@ -1,6 +1,5 @@
 //! Effects on the model, and their faults.
 
-use mooring_workflow::Effect as _;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};

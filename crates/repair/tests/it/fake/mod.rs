@@ -14,6 +14,6 @@ mod session;
 pub(crate) use cloud::{CLUSTER, Cloud, SETS, node, pod};
 pub(crate) use model::Workload;
 pub(crate) use session::{
-    Chaos, End, Ended, Kill, abort, action_of, continue_run, decided, recover, resume, run_to_rest,
-    undo, until, whole,
+    Chaos, End, Ended, Kill, abort, action_of, continue_run, detected, recover, resume,
+    run_to_rest, undo, until, whole,
 };

@@ -3,9 +3,7 @@
 use mooring_repair::effects::Effect;
 use mooring_repair::settings::Settings;
 use mooring_repair::workflow::Entry;
-use mooring_repair::workflow::Reason;
-use mooring_repair::workflow::RunOutcome;
-use mooring_workflow::Effect as _;
+use mooring_workflow::{Reason, RunOutcome};
 
 use super::cloud::Cloud;
 use super::session::{End, Ended, run_to_rest};

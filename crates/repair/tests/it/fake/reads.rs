@@ -3,16 +3,14 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation as seen;
 use mooring_repair::observation::{
-    ActivityEvent, Addresses, Answer, ClusterView, Instance, ManagedCluster, Nic, Query, Replicas,
+    ActivityEvent, Addresses, AksOperation, ClusterView, Instance, ManagedCluster, Nic, Replicas,
     ScaleSet,
 };
 use mooring_workflow::Reading;
-use mooring_workflow::workflow::View as _;
-
 use serde_json::json;
 
 use super::cloud::{CLUSTER, Cloud, SETS};
-use super::model::{Node, Pool};
+use super::model::{Node, Pool, Workload};
 
 /// Seconds between two failed writes, and how late the log is.
 const CADENCE: i64 = 180;
@@ -21,14 +19,25 @@ const LAG: SignedDuration = SignedDuration::from_mins(5);
 impl Cloud {
     /// The cluster and its pools.
     pub(crate) fn read_all(&self) -> ClusterView {
-        let mut seen = ClusterView::default();
-        for query in [Query::Cluster, Query::Pools, Query::ScaleSets] {
-            seen.take(self.observe(&query));
+        ClusterView {
+            cluster: self.read_cluster().into(),
+            pools: self.read_pools().into(),
+            scale_sets: self.read_scale_sets().into(),
+            ..ClusterView::default()
         }
-        seen
     }
 
-    fn replicas(&self, name: &str) -> Reading<Replicas> {
+    /// The same with nodes, pods and PDBs.
+    pub(crate) fn read_kubernetes(&self) -> ClusterView {
+        ClusterView {
+            nodes: self.read_nodes().into(),
+            pods: self.read_pods().into(),
+            pdbs: self.read_pdbs().into(),
+            ..self.read_all()
+        }
+    }
+
+    pub(crate) fn read_replicas(&self, name: &str) -> Reading<Replicas> {
         let is_named = |app: &str| name == format!("kube-system/ReplicaSet/{app}");
         let found = self.workloads.iter().find(|workload| is_named(workload.app));
         found.map_or(Reading::NotFound, |workload| {
@@ -36,98 +45,88 @@ impl Cloud {
         })
     }
 
-    pub(crate) fn observe(&self, query: &Query) -> Answer {
-        let id = |set: &str| format!("{SETS}/{set}");
-        let of = |set: &str| self.pools.values().find(|pool| pool.set == set);
-        match query {
-            Query::Cluster => Answer::Cluster(Reading::Known(ManagedCluster {
-                id: CLUSTER.into(),
-                state: self.cluster_state.clone(),
-                node_resource_group: Some("MC".into()),
-                version: Some("1.35.4".into()),
-                location: None,
-                tags: self.cluster_tags.clone(),
-                max_pools: Some(100),
-                pods_in_subnet: false,
-                disk_encryption_set: None,
-                kubelet_identity: None,
-            })),
-            Query::Pools => Answer::Pools(Reading::Known(
-                self.pools
-                    .iter()
-                    .map(|(name, pool)| seen::Pool { name: name.clone(), raw: pool.raw.clone() })
-                    .collect(),
-            )),
-            Query::ScaleSets => Answer::ScaleSets(Reading::Known(
-                self.pools
-                    .iter()
-                    .map(|(name, pool)| ScaleSet {
-                        id: id(&pool.set),
-                        name: pool.set.clone(),
-                        pool: Some(name.clone()),
-                        state: if pool.wedged { "Failed" } else { "Succeeded" }.into(),
-                        capacity: None,
-                        created: None,
-                        accelerated: Some(true),
-                    })
-                    .collect(),
-            )),
-            Query::Instances(set) => Answer::Instances(
-                set.clone(),
-                Reading::Known(
-                    (0..of(set).map_or(0, Pool::count))
-                        .map(|index| Instance {
-                            id: format!("{}/virtualMachines/{index}", id(set)),
-                            created: Some(
-                                self.now.checked_sub(SignedDuration::from_hours(1)).unwrap(),
-                            ),
-                            statuses: vec![],
-                        })
-                        .collect(),
-                ),
-            ),
-            Query::Nics(set) => Answer::Nics(
-                set.clone(),
-                Reading::Known(
-                    (0..of(set).map_or(0, Pool::count))
-                        .map(|index| Nic {
-                            name: format!("nic{index}"),
-                            instance: Some(format!("{}/virtualMachines/{index}", id(set))),
-                            addresses: if of(set).is_some_and(|pool| pool.wedged) {
-                                Addresses::Empty
-                            } else {
-                                Addresses::Some(1)
-                            },
-                        })
-                        .collect(),
-                ),
-            ),
-            Query::Events if self.mute => Answer::Events(Reading::Failed("HTTP 503".into())),
-            Query::Events => Answer::Events(Reading::Known(
-                self.pools.values().flat_map(|pool| self.writes(pool)).collect(),
-            )),
-            Query::LatestOperation => {
-                Answer::LatestOperation(Reading::Known(self.operation.clone()))
-            }
-            Query::Operation(token) => {
-                let ended = self.failed.get(token).cloned();
-                Answer::Operation(token.clone(), ended.map_or(Reading::NotFound, Reading::Known))
-            }
-            Query::Uid => Answer::Uid(Reading::Known("kube-system-uid".to_owned())),
-            Query::Nodes => {
-                Answer::Nodes(Reading::Known(self.nodes.iter().map(Node::seen).collect()))
-            }
-            Query::Pods => Answer::Pods(Reading::Known(
-                self.pods.iter().map(|pod| pod.seen(self.now)).collect(),
-            )),
-            Query::Replicas(name) => Answer::Replicas(name.clone(), self.replicas(name)),
-            Query::Pdbs => Answer::Pdbs(Reading::Known(
-                self.workloads
-                    .iter()
-                    .map(|workload| workload.budget(&self.pods, self.now))
-                    .collect(),
-            )),
+    pub(crate) fn read_cluster(&self) -> Reading<ManagedCluster> {
+        Reading::Known(ManagedCluster {
+            id: CLUSTER.into(),
+            state: self.cluster_state.clone(),
+            node_resource_group: Some("MC".into()),
+            version: Some("1.35.4".into()),
+            location: None,
+            tags: self.cluster_tags.clone(),
+            max_pools: Some(100),
+            pods_in_subnet: false,
+            disk_encryption_set: None,
+            kubelet_identity: None,
+        })
+    }
+
+    pub(crate) fn read_pools(&self) -> Reading<Vec<seen::Pool>> {
+        let pools = self.pools.iter();
+        let seen = |(name, pool): (&String, &Pool)| seen::Pool {
+            name: name.clone(),
+            raw: pool.raw.clone(),
+        };
+        Reading::Known(pools.map(seen).collect())
+    }
+
+    pub(crate) fn read_scale_sets(&self) -> Reading<Vec<ScaleSet>> {
+        let seen = |(name, pool): (&String, &Pool)| ScaleSet {
+            id: format!("{SETS}/{}", pool.set),
+            name: pool.set.clone(),
+            pool: Some(name.clone()),
+            state: if pool.wedged { "Failed" } else { "Succeeded" }.into(),
+            capacity: None,
+            created: None,
+            accelerated: Some(true),
+        };
+        Reading::Known(self.pools.iter().map(seen).collect())
+    }
+
+    fn pool_on(&self, set: &str) -> Option<&Pool> {
+        self.pools.values().find(|pool| pool.set == set)
+    }
+
+    pub(crate) fn read_instances(&self, set: &str) -> Reading<Vec<Instance>> {
+        let instance = |index| Instance {
+            id: format!("{SETS}/{set}/virtualMachines/{index}"),
+            created: Some(self.now.checked_sub(SignedDuration::from_hours(1)).unwrap()),
+            statuses: vec![],
+        };
+        Reading::Known((0..self.pool_on(set).map_or(0, Pool::count)).map(instance).collect())
+    }
+
+    pub(crate) fn read_nics(&self, set: &str) -> Reading<Vec<Nic>> {
+        let is_wedged = self.pool_on(set).is_some_and(|pool| pool.wedged);
+        let nic = |index| Nic {
+            name: format!("nic{index}"),
+            instance: Some(format!("{SETS}/{set}/virtualMachines/{index}")),
+            addresses: if is_wedged { Addresses::Empty } else { Addresses::Some(1) },
+        };
+        Reading::Known((0..self.pool_on(set).map_or(0, Pool::count)).map(nic).collect())
+    }
+
+    pub(crate) fn read_events(&self) -> Reading<Vec<ActivityEvent>> {
+        if self.mute {
+            return Reading::Failed("HTTP 503".into());
         }
+        Reading::Known(self.pools.values().flat_map(|pool| self.writes(pool)).collect())
+    }
+
+    pub(crate) fn read_operation(&self, token: &str) -> Reading<AksOperation> {
+        self.failed.get(token).cloned().map_or(Reading::NotFound, Reading::Known)
+    }
+
+    pub(crate) fn read_nodes(&self) -> Reading<Vec<seen::Node>> {
+        Reading::Known(self.nodes.iter().map(Node::seen).collect())
+    }
+
+    pub(crate) fn read_pods(&self) -> Reading<Vec<seen::Pod>> {
+        Reading::Known(self.pods.iter().map(|pod| pod.seen(self.now)).collect())
+    }
+
+    pub(crate) fn read_pdbs(&self) -> Reading<Vec<seen::Pdb>> {
+        let budget = |workload: &Workload| workload.budget(&self.pods, self.now);
+        Reading::Known(self.workloads.iter().map(budget).collect())
     }
 
     /// A wedge fails every three minutes until its operation is aborted, and the log is late; a write of any other set

@@ -1,30 +1,28 @@
 //! A process that is killed and resumed.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::Effect;
-use mooring_repair::workflow::{Entry, Record};
-use mooring_workflow::EffectResult;
-use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::{decode, encode};
-
-use mooring_repair::observation::{Answer, ClusterView, Query};
+use mooring_repair::observation::{
+    ActivityEvent, AksOperation, ClusterView, Instance, ManagedCluster, Nic, Node, Pdb, Pod, Pool,
+    Replicas, ScaleSet,
+};
 use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Run};
+use mooring_repair::workflow::{Decision, Entry, PoolCluster, PoolRepair, Record, Run, Services};
 use mooring_simulator::random::Random;
-use mooring_workflow::Phase;
-use mooring_workflow::Reading;
-use mooring_workflow::world::{AppendError, World};
-use mooring_workflow::{RunError, run};
-
-use mooring_repair::workflow::PoolRepair;
-use mooring_workflow::workflow::{View as _, Workflow as _};
+use mooring_workflow::approval::Approval;
+use mooring_workflow::engine::AppendError;
+use mooring_workflow::journal::{decode, encode};
+use mooring_workflow::{
+    Cluster as _, EffectResult, Host, Phase, Reading, RunError, RunOutcome, run,
+};
 
 use super::cloud::Cloud;
 use super::effects::Fault;
@@ -54,6 +52,8 @@ impl Kill {
     }
 }
 
+/// A process, and the services that it uses.
+#[derive(Clone)]
 struct Session<'a> {
     cloud: Rc<RefCell<Cloud>>,
     kill: Kill,
@@ -87,8 +87,8 @@ impl Session<'_> {
 pub(crate) struct Chaos {
     pub(crate) random: Random,
     pub(crate) left: u32,
-    /// Last result of each query.
-    last: Vec<(Query, Answer)>,
+    /// Last result of each read.
+    last: BTreeMap<String, Box<dyn Any>>,
     /// End of an outage of the Kubernetes API.
     away: Option<Timestamp>,
     /// Clock skew of the process.
@@ -100,7 +100,7 @@ impl Chaos {
         Self {
             random: Random::new(seed),
             left: faults,
-            last: Vec::new(),
+            last: BTreeMap::new(),
             away: None,
             skew: SignedDuration::ZERO,
         }
@@ -133,18 +133,17 @@ impl Chaos {
     }
 }
 
-impl World<PoolRepair> for Session<'_> {
+impl Host<PoolRepair> for Session<'_> {
     fn interrupted(&self) -> bool {
         false
     }
 
     fn now(&self) -> Timestamp {
-        let skew = self.chaos.map_or(SignedDuration::ZERO, |chaos| chaos.borrow().skew);
-        self.cloud.borrow().now.checked_add(skew).unwrap()
+        self.time()
     }
 
     async fn sleep_until(&mut self, until: Timestamp) {
-        let mut pause = until.duration_since(self.now());
+        let mut pause = until.duration_since(self.time());
         if let Some(chaos) = self.chaos {
             let mut chaos = chaos.borrow_mut();
             if chaos.strikes(0.01) {
@@ -159,34 +158,115 @@ impl World<PoolRepair> for Session<'_> {
         self.cloud.borrow_mut().advance(until);
     }
 
-    async fn read(&mut self, query: &Query) -> Answer {
-        let answer = self.cloud.borrow().observe(query);
-        let Some(chaos) = self.chaos else { return answer };
-        let mut chaos = chaos.borrow_mut();
-        let kubernetes = matches!(
-            query,
-            Query::Uid | Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_)
-        );
-        if kubernetes && chaos.is_away(self.cloud.borrow().now) {
-            return unanswered(answer, &mut chaos.random);
+    async fn append(&mut self, record: &Record, run: &Run) -> Result<(), AppendError> {
+        self.point().await;
+        if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
+            return Err(AppendError::Unavailable("etcd".into()));
         }
-        let last = chaos.last.iter().position(|(asked, _)| asked == query);
-        if chaos.strikes(0.03) {
-            if chaos.random.random_bool(0.5)
-                && let Some(last) = last
-            {
-                return chaos.last[last].1.clone();
+        {
+            let mut cloud = self.cloud.borrow_mut();
+            if cloud.state.as_ref().is_none_or(|stored| record.seq != stored.seq + 1) {
+                return Err(AppendError::LostLock);
             }
-            return unanswered(answer, &mut chaos.random);
+            cloud.append(record, run);
         }
-        match last {
-            Some(last) => chaos.last[last].1 = answer.clone(),
-            None => chaos.last.push((query.clone(), answer.clone())),
-        }
-        answer
+        self.point().await;
+        Ok(())
     }
 
-    async fn perform(&mut self, effect: &Effect) -> EffectResult {
+    fn progress(&mut self, _: &Run, _: &Decision) {}
+}
+
+impl Session<'_> {
+    fn time(&self) -> Timestamp {
+        let skew = self.chaos.map_or(SignedDuration::ZERO, |chaos| chaos.borrow().skew);
+        self.cloud.borrow().now.checked_add(skew).unwrap()
+    }
+
+    /// Returns a reading, that of an earlier read, or a failed one.
+    fn answer<T: Clone + 'static>(
+        &self,
+        name: &str,
+        is_kubernetes: bool,
+        read: impl FnOnce(&Cloud) -> Reading<T>,
+    ) -> Reading<T> {
+        let answer = read(&self.cloud.borrow());
+        let Some(chaos) = self.chaos else { return answer };
+        let mut chaos = chaos.borrow_mut();
+        if is_kubernetes && chaos.is_away(self.cloud.borrow().now) {
+            return missing(chaos.random.below(20));
+        }
+        if chaos.strikes(0.03) {
+            let is_stale = chaos.random.random_bool(0.5);
+            let last = chaos.last.get(name).filter(|_| is_stale);
+            return match last.and_then(|last| last.downcast_ref::<Reading<T>>()) {
+                Some(last) => last.clone(),
+                None => missing(chaos.random.below(20)),
+            };
+        }
+        chaos.last.insert(name.to_owned(), Box::new(answer.clone()));
+        answer
+    }
+}
+
+impl Services for Session<'_> {
+    fn now(&self) -> Timestamp {
+        self.time()
+    }
+
+    async fn cluster(&self) -> Reading<ManagedCluster> {
+        self.answer("cluster", false, Cloud::read_cluster)
+    }
+
+    async fn pools(&self) -> Reading<Vec<Pool>> {
+        self.answer("pools", false, Cloud::read_pools)
+    }
+
+    async fn scale_sets(&self) -> Reading<Vec<ScaleSet>> {
+        self.answer("scale sets", false, Cloud::read_scale_sets)
+    }
+
+    async fn instances(&self, set: &str) -> Reading<Vec<Instance>> {
+        self.answer(&format!("instances {set}"), false, |cloud| cloud.read_instances(set))
+    }
+
+    async fn nics(&self, set: &str) -> Reading<Vec<Nic>> {
+        self.answer(&format!("nics {set}"), false, |cloud| cloud.read_nics(set))
+    }
+
+    async fn events(&self) -> Reading<Vec<ActivityEvent>> {
+        self.answer("events", false, Cloud::read_events)
+    }
+
+    async fn latest_operation(&self) -> Reading<Option<AksOperation>> {
+        self.answer("latest", false, |cloud| Reading::Known(cloud.operation.clone()))
+    }
+
+    async fn operation(&self, token: &str) -> Reading<AksOperation> {
+        self.answer(token, false, |cloud| cloud.read_operation(token))
+    }
+
+    async fn uid(&self) -> Reading<String> {
+        self.answer("uid", true, |_| Reading::Known("kube-system-uid".to_owned()))
+    }
+
+    async fn nodes(&self) -> Reading<Vec<Node>> {
+        self.answer("nodes", true, Cloud::read_nodes)
+    }
+
+    async fn pods(&self) -> Reading<Vec<Pod>> {
+        self.answer("pods", true, Cloud::read_pods)
+    }
+
+    async fn pdbs(&self) -> Reading<Vec<Pdb>> {
+        self.answer("pdbs", true, Cloud::read_pdbs)
+    }
+
+    async fn replicas(&self, workload: &str) -> Reading<Replicas> {
+        self.answer(workload, true, |cloud| cloud.read_replicas(workload))
+    }
+
+    async fn perform(&self, effect: &Effect) -> EffectResult {
         self.point().await;
         let fault = self.chaos.and_then(|chaos| {
             let mut chaos = chaos.borrow_mut();
@@ -221,44 +301,6 @@ impl World<PoolRepair> for Session<'_> {
         let result = self.cloud.borrow_mut().perform(effect, fault);
         self.point().await;
         result
-    }
-
-    async fn append(&mut self, record: &Record, run: &Run) -> Result<(), AppendError> {
-        self.point().await;
-        if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
-            return Err(AppendError::Unavailable("etcd".into()));
-        }
-        {
-            let mut cloud = self.cloud.borrow_mut();
-            if cloud.state.as_ref().is_none_or(|stored| record.seq != stored.seq + 1) {
-                return Err(AppendError::LostLock);
-            }
-            cloud.append(record, run);
-        }
-        self.point().await;
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &Run, _: &Decision) {}
-}
-
-/// The same query, failed.
-fn unanswered(answer: Answer, random: &mut Random) -> Answer {
-    let how = random.below(20);
-    match answer {
-        Answer::Cluster(_) => Answer::Cluster(missing(how)),
-        Answer::Pools(_) => Answer::Pools(missing(how)),
-        Answer::ScaleSets(_) => Answer::ScaleSets(missing(how)),
-        Answer::Instances(set, _) => Answer::Instances(set, missing(how)),
-        Answer::Nics(set, _) => Answer::Nics(set, missing(how)),
-        Answer::Events(_) => Answer::Events(missing(how)),
-        Answer::LatestOperation(_) => Answer::LatestOperation(missing(how)),
-        Answer::Operation(token, _) => Answer::Operation(token, missing(how)),
-        Answer::Uid(_) => Answer::Uid(missing(how)),
-        Answer::Nodes(_) => Answer::Nodes(missing(how)),
-        Answer::Pods(_) => Answer::Pods(missing(how)),
-        Answer::Pdbs(_) => Answer::Pdbs(missing(how)),
-        Answer::Replicas(name, _) => Answer::Replicas(name, missing(how)),
     }
 }
 
@@ -326,8 +368,8 @@ fn process(mut session: Session<'_>) -> Ended {
     // What a process knows of a run is what is stored.
     let text = encode(session.cloud.borrow().state.as_ref().unwrap(), &[]);
     let stored: Run = decode(&text).unwrap().last.unwrap();
-    let terms = stored.session.settings();
-    let mut future = pin!(run(&mut session, &terms, stored));
+    let mut cluster = PoolCluster::new(session.clone(), stored.session.settings());
+    let mut future = pin!(run(&mut session, &mut cluster, stored));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Pending => Ended::Killed,
         Poll::Ready(Ok(rest)) => Ended::Stopped(rest),
@@ -420,24 +462,25 @@ pub(crate) fn run_to_rest(
 
 /// Next decision of a run, with missing reads from the cloud.
 pub(crate) fn action_of(run: &Run, seen: ClusterView, cloud: &Cloud) -> Decision {
-    decided(run, seen, cloud.now, |query| cloud.observe(query))
+    let cloud = Rc::new(RefCell::new(cloud.clone()));
+    let session = Session { cloud, kill: Kill::default(), chaos: None, forks: None };
+    let mut cluster = PoolCluster::new(session, run.session.settings());
+    cluster.view = seen;
+    let mut future = pin!(cluster.next(run));
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(decision) => decision.unwrap(),
+        Poll::Pending => panic!("nothing waits"),
+    }
 }
 
-/// Next decision of a run at this time, with reads from `observe`.
-pub(crate) fn decided(
-    run: &Run,
-    mut seen: ClusterView,
-    now: Timestamp,
-    observe: impl Fn(&Query) -> Answer,
-) -> Decision {
-    let terms = run.session.settings();
-    loop {
-        let (view, view_seq) = (&seen, run.seq);
-        let cx = mooring_workflow::Context { terms: &terms, run, view, view_seq, now };
-        let queries = PoolRepair::queries(&cx);
-        let Some(query) = queries.iter().find(|query| !seen.has(query)) else {
-            return PoolRepair::decide(&cx).unwrap();
-        };
-        seen.take(observe(query));
+/// The reads of `detect`.
+pub(crate) fn detected(cloud: &Cloud, settings: &Settings) -> ClusterView {
+    let cloud = Rc::new(RefCell::new(cloud.clone()));
+    let session = Session { cloud, kill: Kill::default(), chaos: None, forks: None };
+    let view = ClusterView::default();
+    {
+        let mut future = pin!(mooring_repair::report::read(&session, &view, settings));
+        assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
     }
+    view
 }

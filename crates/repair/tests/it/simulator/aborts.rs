@@ -1,12 +1,11 @@
 //! Aborts of a stuck operation.
 
+use mooring_workflow::{Finish, RunOutcome};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mooring_repair::runtime::CommandResult;
-use mooring_repair::workflow::Finish;
-use mooring_repair::workflow::RunOutcome;
 use serde_json::json;
 
 use super::harness::{Harness, MEDDLED, in_virtual_time};
@@ -60,7 +59,7 @@ mod slow {
                 assert!(
                     matches!(
                         ending,
-                        CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))
+                        CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))
                     ),
                     "{minutes}: {ending:?}"
                 );
@@ -99,7 +98,7 @@ mod slow {
                 assert!(
                     matches!(
                         ending,
-                        CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))
+                        CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))
                     ),
                     "{code}: {ending:?}"
                 );

@@ -3,12 +3,11 @@
 use mooring_repair::plan::Plan;
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::Finish;
-use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::azure::{ActionDenial, Azure, DenyAssignment, Lock, LockLevel};
 use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
+use mooring_workflow::{Finish, RunOutcome};
 use serde_json::json;
 
 use super::harness::Harness;
@@ -69,7 +68,7 @@ async fn pool_in_an_own_network_is_rebuilt_with_the_shipped_roles() {
     }
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }
@@ -198,7 +197,7 @@ async fn lock_that_affects_no_step_does_not_block() {
     });
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }
@@ -230,7 +229,7 @@ async fn deny_assignment_blocks_before_any_write() {
     });
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }
@@ -264,7 +263,7 @@ async fn unreadable_permissions_warn_and_change_the_hash() {
     }
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }

@@ -1,13 +1,12 @@
 //! Pools of all types, retired api-versions, and AKS Automatic.
 
+use mooring_workflow::{Finish, RunOutcome};
 use std::rc::Rc;
 
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::runtime::store;
 use mooring_repair::verdict::WedgeVerdict;
-use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::PoolRepair;
-use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::cluster::{ClockTask, ClusterOptions};
 use mooring_simulator::scenario::Scenario;
 use mooring_workflow::lock::{LockError, LockOwner, LockWait, acquire};
@@ -44,7 +43,7 @@ fn add_pool(harness: &Harness, name: &str, properties: &Value) {
 async fn repaired(harness: &Harness) {
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }
@@ -177,7 +176,7 @@ async fn automatic_rejects_a_journal_in_kube_system_with_a_hint() {
     ));
     let owner = LockOwner { host: "h".into(), pid: 1, holder: "h".into() };
     let shell = harness.shell.clone();
-    let clock: mooring_workflow::world::Clock = Rc::new(move || shell.now());
+    let clock: mooring_workflow::Clock = Rc::new(move || shell.now());
     let (_stop, mut stop) = tokio::sync::watch::channel(false);
     for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {
         let mut store = store(api.clone(), namespace, "system");

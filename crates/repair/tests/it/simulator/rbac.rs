@@ -1,13 +1,12 @@
 //! Kubernetes permissions of the repair in `packaging/roles/mooring-repair-cluster.yaml`.
 
 use mooring_repair::runtime::store;
+use mooring_workflow::{Finish, RunOutcome};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use mooring_repair::runtime::CommandResult;
-use mooring_repair::workflow::Finish;
-use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::kubernetes::{Key, Kubernetes, User};
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
@@ -158,7 +157,7 @@ async fn cluster_roles_grant_exactly_what_is_requested() {
     });
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
     forget(&harness).await;

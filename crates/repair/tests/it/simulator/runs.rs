@@ -1,5 +1,6 @@
 //! Runs that are resumed, locked out, killed and forged.
 
+use mooring_workflow::{Finish, RunOutcome};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -13,8 +14,7 @@ use mooring_repair::resume::Consent;
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::PoolRepair;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Entry, Finish, Run, Runs};
+use mooring_repair::workflow::{Entry, Run, Runs};
 use mooring_simulator::azure::{ActionDenial, Correlation};
 use mooring_simulator::cluster::ClusterOptions;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
@@ -35,7 +35,7 @@ async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
     assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
     let state = harness.end_state().await;
@@ -60,7 +60,7 @@ async fn repair_reads_no_more_than_it_needs() {
     let checks = &examined.report.detection.checks;
     let ending = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
     let reads = harness.reads.lock().unwrap().clone();
@@ -231,7 +231,7 @@ async fn run_continues_after_renewals_of_the_lock_failed_for_40_s() {
     let (harness, _running) = Harness::with("wedged-system-pool", without_renewals(Some(40)));
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
 }
@@ -368,7 +368,7 @@ mod slow {
             let (clean, _running) = Harness::new("wedged-system-pool");
             let ending = clean.go().await.unwrap();
             assert!(
-                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
                 "{ending:?}"
             );
             (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
@@ -382,7 +382,7 @@ mod slow {
         assert!(harness.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
         let ending = harness.process(None).go().await.unwrap();
         assert!(
-            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
             "kill {kill}: {ending:?}"
         );
         assert_eq!(harness.end_state().await, *wanted, "kill {kill}");

@@ -4,15 +4,13 @@ use crate::fake::outcomes::{keys, once, rest, stopped};
 use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
 use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
 use jiff::SignedDuration;
-use mooring_repair::observation::{Answer, ClusterView, Pdb, Query, Replicas};
+use mooring_repair::observation::{ClusterView, Pdb, Replicas};
 use mooring_repair::plan::Step;
+use mooring_repair::workflow::Decision;
 use mooring_repair::workflow::Entry;
-use mooring_repair::workflow::Finish;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason};
-use mooring_workflow::Effect as _;
 use mooring_workflow::Reading;
-use mooring_workflow::workflow::View as _;
+use mooring_workflow::reading::Named;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use serde_json::json;
 
 #[test]
@@ -34,7 +32,7 @@ fn pods_not_running_elsewhere_stop_the_deletion() {
         assert!(message.contains("ReplicaSet/lost (0 of 1 pods Ready)"), "{message}");
         assert!(end.cloud.borrow().deletes.is_empty());
         let end = recover(&end.cloud.borrow(), &overriding("workloads"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     }
 }
 
@@ -59,7 +57,7 @@ fn workload_scaled_down_or_deleted_is_not_waited_for() {
         }
         let began = cloud.borrow().now;
         let end = recover(&cloud.borrow(), &settings(), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{replicas:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{replicas:?}");
         let took = end.cloud.borrow().now.duration_since(began);
         assert!(took < SignedDuration::from_mins(5), "{replicas:?}: {took}");
     }
@@ -76,7 +74,7 @@ fn unknown_replicas_default_to_the_former_count() {
     let next = |reading: Option<Reading<Replicas>>| {
         let mut seen = cloud.read_all();
         if let Some(reading) = reading {
-            seen.take(Answer::Replicas(name.clone(), reading));
+            seen.replicas = Named::of(&name, reading);
         }
         action_of(&state, seen, &cloud)
     };
@@ -112,8 +110,8 @@ fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
         if back {
             // Its pods are not changed while it may recover.
             let action = action_of(&state, ClusterView::default(), &cloud);
-            let Decision::Record(fact) = action else { panic!("{action:?}") };
-            state.change(now, Entry::Fact(*fact)).unwrap();
+            let Decision::Note(note) = action else { panic!("{action:?}") };
+            state.change(now, Entry::Note(note)).unwrap();
             cloud.pods.retain(|pod| pod.app == "rigid");
             let action = action_of(&state, ClusterView::default(), &cloud);
             let waits =
@@ -124,7 +122,7 @@ fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
         let end = recover(&cloud, &settings(), None);
         let cloud = end.cloud.borrow();
         if back {
-            assert_eq!(stopped(&end).0, Reason::BudgetBlocks, "{minutes}");
+            assert_eq!(stopped(&end).0, Reason::Blocked, "{minutes}");
             assert!(cloud.deletes.is_empty(), "{minutes}");
         } else {
             // The eviction of its replacement is blocked on a live node.
@@ -151,7 +149,7 @@ fn node_that_recovers_is_drained_before_the_deletion() {
     let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     with_latecomer(&mut cloud.borrow_mut(), "coredns");
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let keys = keys(&end.cloud.borrow());
     let at = |wanted: &str| keys.iter().position(|key| key.starts_with(wanted)).unwrap();
     assert!(at("cordon aks-system-0-2") < at("evict kube-system/coredns-late"), "{keys:?}");
@@ -165,11 +163,11 @@ fn pool_is_not_deleted_while_a_pdb_blocks_a_pod() {
     cloud.borrow_mut().workloads.push(rigid);
     with_latecomer(&mut cloud.borrow_mut(), "rigid");
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(stopped(&end).0, Reason::BudgetBlocks);
+    assert_eq!(stopped(&end).0, Reason::Blocked);
     assert!(end.cloud.borrow().deletes.is_empty());
     // `resume` may override it, with a reason in the journal.
     let end = recover(&end.cloud.borrow(), &overriding("pdb"), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let state = end.cloud.borrow().state.clone().unwrap();
     assert_eq!(state.session.settings().overrides["pdb"], "ticket 7");
 }
@@ -187,7 +185,7 @@ fn temporary_pool_is_kept_until_its_pods_run_elsewhere() {
     assert!(message.contains("metrics"), "{message}");
     assert!(end.cloud.borrow().pools.contains_key("systmp"));
     let end = recover(&end.cloud.borrow(), &overriding("workloads"), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
 }
 
 #[test]
@@ -199,7 +197,7 @@ fn pending_pod_is_evicted_regardless_of_pdbs() {
     pending.serves_at = None;
     cloud.pods.push(pending);
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
 }
 
 #[test]
@@ -208,7 +206,7 @@ fn pod_with_two_pdbs_never_allows_a_disruption() {
     cloud.workloads.push(Workload { app: "metrics", replicas: 1, min_available: 0 });
     let end = once(cloud, &settings());
     let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::BudgetBlocks);
+    assert_eq!(reason, Reason::Blocked);
     assert!(message.contains("metrics-a: it never allows a disruption"), "{message}");
     assert!(message.contains("the pod also has PDB metrics-budget"), "{message}");
 }
@@ -249,16 +247,14 @@ fn pod_that_ignores_cordons_is_evicted_once() {
     let cloud = cloud.borrow();
     let state = cloud.state.clone().unwrap();
     let deed = |created: SignedDuration| {
-        let mut seen = cloud.read_all();
-        for query in [Query::Nodes, Query::Pods, Query::Pdbs] {
-            seen.take(cloud.observe(&query));
-        }
-        let Some(Reading::Known(pods)) = &mut seen.pods else { panic!() };
+        let mut seen = cloud.read_kubernetes();
+        let Some(Reading::Known(mut pods)) = seen.pods.take() else { panic!() };
         let mut stubborn =
             pod("stubborn", "stubborn", "ReplicaSet", "aks-system-0-0").seen(cloud.now);
         stubborn.ignores_cordon = true;
         stubborn.created = Some(state.step_since() + created);
         pods.push(stubborn);
+        seen.pods = Reading::Known(pods).into();
         action_of(&state, seen, &cloud)
     };
     let Decision::Apply(effect) = deed(SignedDuration::from_secs(-60)) else { panic!() };
@@ -281,8 +277,8 @@ fn override_waits_for_a_pdb_that_may_allow_eviction() {
     cloud.pods[2].serves_at = None;
     let mut state = cloud.state.clone().unwrap();
     let action = action_of(&state, ClusterView::default(), &cloud);
-    let Decision::Record(fact) = action else { panic!("{action:?}") };
-    state.change(cloud.now, Entry::Fact(*fact)).unwrap();
+    let Decision::Note(note) = action else { panic!("{action:?}") };
+    state.change(cloud.now, Entry::Note(note)).unwrap();
     let half = state.session.settings().limits.drain / 2;
     let (begin, second) = (cloud.now, SignedDuration::from_secs(1));
     let mut at = |after: SignedDuration| {
@@ -304,7 +300,7 @@ fn pods_of_jobs_are_not_waited_for() {
     let mut cloud = Cloud::wedged();
     cloud.pods.push(pod("backup-a", "backup", "Job", "aks-system-0-0"));
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let state = end.cloud.borrow().state.clone().unwrap();
     let counted = state.facts.workloads.values().flat_map(|of| of.values()).map(|of| &of.name);
     let counted: Vec<&String> = counted.collect();

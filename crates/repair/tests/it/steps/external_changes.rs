@@ -1,7 +1,7 @@
 //! Pools that recover, are changed or lose their nodes during a run.
 
-use mooring_workflow::Effect as _;
 use mooring_workflow::Stop;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 
 use crate::fake::outcomes::{keys, once, rest, stopped};
@@ -10,9 +10,8 @@ use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::observation::ClusterView;
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason};
-use mooring_repair::workflow::{Entry, Finish};
+use mooring_repair::workflow::Decision;
+use mooring_repair::workflow::Entry;
 use mooring_workflow::EffectResult;
 
 /// Killed with the intent to delete in the journal, before the request was sent.
@@ -32,14 +31,14 @@ fn edit_before_the_deletion_can_be_aborted_or_reverted() {
     let before = cloud.pools["system"].raw["properties"]["maxPods"].clone();
     cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(stopped(&end).0, Reason::PoolChanged);
+    assert_eq!(stopped(&end).0, Reason::Changed);
     let stopped = end.cloud.borrow().clone();
     let undone = undo(&stopped, None);
     assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
     assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0);
     let mut back = stopped;
     back.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = before;
-    assert_eq!(rest(&recover(&back, &settings(), None)), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&recover(&back, &settings(), None)), RunOutcome::Finished(Finish::Complete));
 }
 
 /// A pool of the same name with one node, on another scale set.
@@ -58,7 +57,7 @@ fn externally_recreated_pool_is_not_changed() {
     let mut cloud = cloud.borrow().clone();
     recreate_externally(&mut cloud);
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
     let keys = keys(&end.cloud.borrow());
     assert!(!keys.contains(&"put pool system".to_owned()), "{keys:?}");
@@ -104,7 +103,7 @@ fn recovered_pool_is_neither_drained_nor_deleted() {
         assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
         assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0, "{step:?}");
         let end = recover(&end.cloud.borrow(), &overriding("pool-state"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
     }
 }
 
@@ -145,7 +144,7 @@ fn manually_created_pool_is_kept_after_a_rejected_creation() {
     cloud.forbidden = None;
     recreate_externally(&mut cloud);
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let keys = keys(&end.cloud.borrow());
     assert_eq!(keys.iter().filter(|key| *key == "put pool system").count(), 1, "{keys:?}");
 }
@@ -161,7 +160,7 @@ fn pool_on_another_scale_set_is_not_drained_or_deleted() {
             cloud.borrow_mut().pools.get_mut("system").unwrap().set_state(state);
             let end = recover(&cloud.borrow(), &overriding("pool-state"), None);
             let (reason, message) = stopped(&end);
-            assert_eq!(reason, Reason::PoolChanged, "{step:?}, {state}: {message}");
+            assert_eq!(reason, Reason::Changed, "{step:?}, {state}: {message}");
             assert!(message.contains("a different scale set"), "{message}");
             assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}, {state}");
         }
@@ -176,7 +175,7 @@ fn edited_pool_is_detected_before_the_drain() {
         cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] =
             50.into();
         let end = recover(&cloud.borrow(), &settings(), None);
-        assert_eq!(stopped(&end).0, Reason::PoolChanged, "{step:?}");
+        assert_eq!(stopped(&end).0, Reason::Changed, "{step:?}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
     }
 }
@@ -194,7 +193,7 @@ fn pool_with_successful_writes_is_not_drained_or_deleted() {
         assert!(message.contains("succeeded just now"), "{message}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
         let end = recover(&end.cloud.borrow(), &overriding("failing-writes"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
     }
 }
 
@@ -212,7 +211,7 @@ fn externally_deleted_pool_of_the_run_has_a_next_step() {
         let began = cloud.borrow().now;
         let end = recover(&cloud.borrow(), &settings(), None);
         let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::PoolGone, "{step:?}: {message}");
+        assert_eq!(reason, Reason::Gone, "{step:?}: {message}");
         assert!(message.contains(name) && message.contains(way), "{message}");
         let end = end.cloud.borrow().clone();
         assert_eq!(keys(&end), before, "{step:?}");
@@ -246,7 +245,7 @@ fn missing_pool_is_waited_for_two_minutes() {
             let Decision::Stop(Stop { reason, .. }) = after(seconds) else {
                 panic!("{name}, {seconds}")
             };
-            assert_eq!(reason, Reason::PoolGone, "{name}, {seconds}");
+            assert_eq!(reason, Reason::Gone, "{name}, {seconds}");
         }
     }
 }
@@ -265,7 +264,7 @@ fn unknown_writes_block_cordon_and_deletion() {
         let mut back = end.cloud.borrow().clone();
         back.mute = false;
         let end = recover(&back, &settings(), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
     }
 }
 
@@ -282,7 +281,7 @@ fn complete_pool_may_be_scaled_down_later() {
         cloud.nodes.remove(last);
     }
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
 }
 
 #[test]
@@ -293,14 +292,13 @@ fn abort_keeps_the_temporary_pool_without_other_system_nodes() {
     {
         let cloud = undone.cloud.borrow();
         let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
-        let expected =
-            "pool systmp was kept: no other System pool has a Ready, schedulable node".to_owned();
-        assert!(left.contains(&expected), "{left:?}");
+        let expected = "pool systmp was kept: no other System pool has a Ready, schedulable node";
+        assert!(left.iter().any(|left| left.what == expected), "{left:?}");
         assert_eq!(cloud.end_state()["nodes"][2], 3, "uncordoned, all of them");
     }
     // The next run adopts it.
     let end = once(undone.cloud.borrow().clone(), &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     // A temporary pool without nodes is deleted.
     let cloud = until(Step::CreateTemporary, &settings(), || {
         let mut cloud = no_node_left();
@@ -335,7 +333,7 @@ fn failed_deletion_is_retried_with_the_reason() {
     let mut cloud = cloud.borrow().clone();
     cloud.fails_to_delete = 2;
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let keys = keys(&end.cloud.borrow());
     assert_eq!(keys.iter().filter(|key| *key == "delete pool system").count(), 3, "{keys:?}");
     // Permanent failures are reported at once.
@@ -361,7 +359,7 @@ fn externally_deleted_pool_is_recreated_only_with_override() {
         let before = keys(&cloud.borrow());
         let end = recover(&cloud.borrow(), &settings(), None);
         let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::PoolGone, "{step:?}: {message}");
+        assert_eq!(reason, Reason::Gone, "{step:?}: {message}");
         assert!(message.contains("pool system was deleted outside this run"), "{message}");
         let end = end.cloud.borrow().clone();
         assert!(!keys(&end)[before.len()..].iter().any(|key| key.starts_with("put")), "{step:?}");
@@ -370,12 +368,12 @@ fn externally_deleted_pool_is_recreated_only_with_override() {
         let undone = undone.cloud.borrow().clone();
         let Entry::Finished { left, .. } = &undone.journal.last().unwrap().entry else { panic!() };
         assert!(
-            left.iter().any(|left| left.contains("pool system was deleted outside this run")),
+            left.iter().any(|left| left.what.contains("pool system was deleted outside this run")),
             "{left:?}"
         );
         // The pool that runs the workloads is kept.
         assert_eq!(undone.pools.contains_key("systmp"), step != Step::Recheck, "{step:?}");
         let end = recover(&end, &overriding("pool-state"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
     }
 }

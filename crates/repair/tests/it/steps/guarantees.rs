@@ -1,5 +1,6 @@
 //! Guarantees of the repair, including known bugs of earlier tools.
 
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -12,13 +13,12 @@ use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::BudgetPolicy;
-use mooring_repair::workflow::Reason;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Entry, Finish};
+use mooring_repair::workflow::Entry;
 use serde_json::json;
 
 fn last_left(cloud: &Cloud) -> String {
-    RunReport::of(cloud.state.as_ref().unwrap()).left.join(" | ")
+    let left = RunReport::of(cloud.state.as_ref().unwrap()).left;
+    left.into_iter().map(|left| left.what).collect::<Vec<_>>().join(" | ")
 }
 
 fn abort(cloud: &Rc<RefCell<Cloud>>) -> Ended {
@@ -56,7 +56,7 @@ fn recent_operation_is_never_aborted() {
 fn old_operation_is_aborted_once_and_awaited() {
     let cloud = old_operation();
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     assert_eq!(end.cloud.borrow().aborts, ["o"]);
 }
 
@@ -91,7 +91,7 @@ fn unknown_checks_are_waited_for_and_never_block_a_run() {
     // The run is unfinished, and continues once the log is available.
     end.cloud.borrow_mut().mute = false;
     let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)));
+    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Complete)));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn rejected_step_stops_the_run_at_once() {
         assert!(keys(&end.cloud.borrow()).last().unwrap().starts_with(forbidden), "{forbidden}");
         end.cloud.borrow_mut().forbidden = None;
         let end = recover(&end.cloud.borrow(), &settings(), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{forbidden}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{forbidden}");
     }
 }
 
@@ -151,7 +151,7 @@ fn edit_after_the_snapshot_stops_the_deletion() {
     cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     let Ended::Stopped(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
-    assert_eq!(reason, Reason::PoolChanged);
+    assert_eq!(reason, Reason::Changed);
     assert!(cloud.borrow().deletes.is_empty());
 }
 
@@ -161,7 +161,7 @@ fn externally_recreated_pool_is_never_deleted() {
     cloud.borrow_mut().pools.get_mut("system").unwrap().set = "aks-system-new".into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     let Ended::Stopped(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
-    assert_eq!(reason, Reason::PoolChanged);
+    assert_eq!(reason, Reason::Changed);
     assert!(cloud.borrow().deletes.is_empty());
     assert_eq!(
         abort(&cloud),
@@ -196,7 +196,7 @@ fn pod_without_a_controller_is_reported() {
     let mut cloud = Cloud::wedged();
     cloud.pods.push(pod("alone", "alone", "None", "aks-system-0-0"));
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     assert!(last_left(&end.cloud.borrow()).contains("alone has no controller"));
 }
 
@@ -204,14 +204,14 @@ fn pod_without_a_controller_is_reported() {
 fn dead_node_is_not_waited_for() {
     let cloud = dead_node();
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
 }
 
 #[test]
 fn pdb_without_disruptions_stops_the_run_and_is_named() {
     let end = once(budget_that_never_clears(), &settings());
     let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::BudgetBlocks);
+    assert_eq!(reason, Reason::Blocked);
     for word in ["rigid-budget", "rigid-a", "never"] {
         assert!(message.contains(word), "{message}");
     }
@@ -224,7 +224,7 @@ fn pdb_is_overridden_only_with_a_recorded_reason() {
     let mut settings = settings();
     settings.budgets = BudgetPolicy::Override("ticket 7".into());
     let end = once(budget_that_never_clears(), &settings);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let reasons: Vec<_> = effects(&end.cloud.borrow())
         .into_iter()
         .filter_map(|effect| match effect {
@@ -243,7 +243,7 @@ fn run_can_be_resumed_after_the_deadline() {
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
     assert_eq!(stopped(&end).0, Reason::Deadline);
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 30);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     assert!(end.processes > 2, "{}", end.processes);
     let ample = crate::fake::scenarios::settings();
     let fresh = once(Cloud::wedged(), &ample);
@@ -251,7 +251,7 @@ fn run_can_be_resumed_after_the_deadline() {
     // `resume` may give it more time.
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
     let end = recover(&end.cloud.borrow(), &ample, None);
-    assert_eq!((rest(&end), end.processes), (RunOutcome::Finished(Finish::Repaired), 1));
+    assert_eq!((rest(&end), end.processes), (RunOutcome::Finished(Finish::Complete), 1));
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn abort_after_the_deletion_requires_resume() {
     let end = recover(&cloud.borrow(), &settings(), None);
     assert_eq!(
         end.ended,
-        Ended::Stopped(RunOutcome::Finished(Finish::Repaired)),
+        Ended::Stopped(RunOutcome::Finished(Finish::Complete)),
         "and forward it goes"
     );
 }

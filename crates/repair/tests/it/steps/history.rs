@@ -1,21 +1,21 @@
 //! Regressions: bugs of earlier tools. `docs/TESTING.md` has the whole list.
 
 use mooring_workflow::Stop;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::fake::records::{begun, capacity, planned, session};
 use crate::fake::scenarios::{old_operation, settings};
-use crate::fake::{Cloud, Ended, Kill, abort, decided, resume, run_to_rest};
+use crate::fake::{Cloud, Ended, Kill, abort, action_of, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::{Entry, Finish};
+use mooring_repair::workflow::Entry;
 use mooring_workflow::EffectResult;
 
-use mooring_repair::observation::{ClusterView, Query};
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason};
+use mooring_repair::observation::ClusterView;
+use mooring_repair::workflow::Decision;
 
 /// A run that was killed at a point.
 fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<Cloud>> {
@@ -70,7 +70,7 @@ fn override_applies_only_to_its_check() {
     cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
     settings.add_override("pool-state=ticket 7").unwrap();
     let end = run_to_rest(cloud, &settings, &[], None, 0);
-    assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)));
+    assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Complete)));
 }
 
 /// A leftover temporary pool was found only after detection reported nothing to do.
@@ -80,7 +80,7 @@ fn unfinished_run_blocks_a_new_one() {
     let begun = begun(&cloud.borrow().runs(), &Cloud::wedged(), &settings(), &capacity());
     assert!(matches!(begun, Err(StartError::Unfinished(_))), "{begun:?}");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)));
+    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Complete)));
 }
 
 /// Checks were not evaluated again after waiting for the stuck operation.
@@ -94,7 +94,7 @@ fn pool_that_recovers_during_the_abort_is_not_changed() {
     assert!(cloud.borrow().deletes.is_empty());
     let last = cloud.borrow().journal.last().unwrap().entry.clone();
     let Entry::Finished { left, .. } = last else { panic!("{last:?}") };
-    assert!(left.iter().any(|line| line.contains("aborted operation cannot")), "{left:?}");
+    assert!(left.iter().any(|line| line.what.contains("aborted operation cannot")), "{left:?}");
 }
 
 /// A pause kept in memory only was lost with the process.
@@ -119,8 +119,8 @@ fn retry_after_survives_a_restart() {
         cloud.change(entry);
     }
     let state = cloud.state.clone().unwrap();
-    let later = now + SignedDuration::from_secs(1);
-    let action = decided(&state, ClusterView::default(), later, |query| cloud.observe(query));
+    cloud.now = now + SignedDuration::from_secs(1);
+    let action = action_of(&state, ClusterView::default(), &cloud);
     let Decision::Wait { until, .. } = action else { panic!("{action:?}") };
     assert_eq!(until, now + SignedDuration::from_mins(5));
 }
@@ -135,21 +135,17 @@ fn creation_without_quota_stops_with_the_reason() {
     let mut cloud = cloud.borrow_mut();
     cloud.pools.get_mut("systmp").unwrap().set_state("Failed");
     let state = cloud.state.clone().unwrap();
-    let action = decided(&state, ClusterView::default(), cloud.now, |query| match query {
-        Query::Operation(token) => {
-            let operation = mooring_repair::observation::AksOperation {
-                name: "o".into(),
-                status: "Failed".into(),
-                started: None,
-                ended: None,
-                pool: None,
-                codes: vec!["ErrCode_InsufficientVCPUQuota".into()],
-            };
-            let known = mooring_workflow::Reading::Known(operation);
-            mooring_repair::observation::Answer::Operation(token.clone(), known)
-        }
-        query => cloud.observe(query),
-    });
+    let operation = mooring_repair::observation::AksOperation {
+        name: "o".into(),
+        status: "Failed".into(),
+        started: None,
+        ended: None,
+        pool: None,
+        codes: vec!["ErrCode_InsufficientVCPUQuota".into()],
+    };
+    let token = state.attempt("put pool systmp").unwrap().token.clone().unwrap();
+    cloud.failed.insert(token, operation);
+    let action = action_of(&state, ClusterView::default(), &cloud);
     let Decision::Stop(Stop { reason: Reason::EffectRefused, message, .. }) = action else {
         panic!("{action:?}")
     };

@@ -2,11 +2,10 @@
 
 use jiff::SignedDuration;
 use mooring_repair::checks::Capacity;
-use mooring_repair::observation::{ClusterView, Query};
+use mooring_repair::observation::ClusterView;
 use mooring_repair::plan::{self, Plan};
 use mooring_repair::settings::Settings;
 use mooring_workflow::approval::ApprovalToken;
-use mooring_workflow::workflow::View as _;
 use mooring_workflow::{Outcome, Reading};
 
 use crate::fake::Cloud;
@@ -19,10 +18,7 @@ fn built(
     capacity: &Capacity,
     change: impl FnOnce(&mut ClusterView),
 ) -> Plan {
-    let mut view = cloud.read_all();
-    for query in [Query::Nodes, Query::Pods, Query::Pdbs] {
-        view.take(cloud.observe(&query));
-    }
+    let mut view = cloud.read_kubernetes();
     change(&mut view);
     plan::build(&view, settings, capacity, &[], ApprovalToken::expiry(cloud.now)).unwrap()
 }
@@ -69,7 +65,7 @@ fn temporary_pool_counts_for_the_limit_of_pools() {
         (None, Outcome::Unknown),
     ] {
         let plan = built(&cloud, &settings(), &capacity(), |view| {
-            let Some(Reading::Known(cluster)) = &mut view.cluster else { panic!() };
+            let Some(Reading::Known(cluster)) = view.cluster.get_mut() else { panic!() };
             cluster.max_pools = max_pools;
         });
         assert_eq!(result(plan, "pool-limit").0, wanted, "{max_pools:?}");
@@ -123,7 +119,7 @@ fn tolerations_are_checked_for_a_system_pool_without_the_taint() {
     let cloud = Cloud::wedged();
     let names = |taints: serde_json::Value| {
         let plan = built(&cloud, &settings(), &capacity(), |view| {
-            let Some(Reading::Known(pools)) = &mut view.pools else { panic!() };
+            let Some(Reading::Known(pools)) = view.pools.get_mut() else { panic!() };
             let pool = pools.iter_mut().find(|pool| pool.name == "system").unwrap();
             std::sync::Arc::make_mut(&mut pool.raw)["properties"]["nodeTaints"] = taints;
         });

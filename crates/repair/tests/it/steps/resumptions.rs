@@ -1,29 +1,27 @@
 //! Authority to continue a run: consent, live state and the tag on the temporary pool.
 
-use mooring_workflow::Effect as _;
-
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::APPROVAL_TAG;
-use mooring_repair::observation::{Answer, Pool, Query};
+use mooring_repair::observation::Pool;
 use mooring_repair::plan::{HashedPlan, PlanDocument, Step};
 use mooring_repair::resume::{
     Consent, Fresh, Grant, ResumeBasis, ResumeError, authorize, further_overrides, resume_basis,
 };
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Entry, Finish, Record};
-use mooring_repair::workflow::{Reason, Run};
+use mooring_repair::workflow::Run;
+use mooring_repair::workflow::{Entry, Record};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::{Finish, Reason, RunOutcome};
 
 use crate::fake::records::{capacity, planned, session};
 use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, Ended, continue_run, undo, until};
 
 pub(crate) fn pools(cloud: &Cloud) -> Vec<Pool> {
-    let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
+    let Reading::Known(pools) = cloud.read_pools() else { panic!() };
     pools
 }
 
@@ -283,5 +281,5 @@ fn rollback_keeps_and_reports_a_pool_with_another_approval() {
     let cloud = end.cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
     let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
-    assert!(left.iter().any(|left| left.contains("pool systmp was kept")), "{left:?}");
+    assert!(left.iter().any(|left| left.what.contains("pool systmp was kept")), "{left:?}");
 }

@@ -1,9 +1,9 @@
 //! State is revalidated before a step relies on it, and checks can be overridden.
 
-use mooring_repair::workflow::RepairRun as _;
-use mooring_workflow::Effect as _;
+use mooring_repair::workflow::checked_before_abort;
 use mooring_workflow::Stop;
-use mooring_workflow::workflow::View as _;
+use mooring_workflow::reading::Named;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 
 use crate::fake::outcomes::{keys, once, rest, stopped};
@@ -12,11 +12,10 @@ use crate::fake::{Cloud, SETS, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{ActivityEvent, AksOperation, Answer, ClusterView, Nic, Query};
+use mooring_repair::observation::{ActivityEvent, AksOperation, ClusterView, Nic};
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Decision, Reason};
-use mooring_repair::workflow::{Entry, Finish, Runs};
+use mooring_repair::workflow::Decision;
+use mooring_repair::workflow::{Entry, Runs};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
 use serde_json::json;
@@ -51,7 +50,7 @@ fn cluster_that_fails_after_its_tag_is_tagged_again() {
         cloud.cluster_state = "Failed".into();
     }
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
 }
 
 #[test]
@@ -77,7 +76,7 @@ fn rejected_deletion_may_have_been_accepted_before() {
         let (key, result) = (effect.key(), refused());
         run.change(now, Entry::Intent(Box::new(effect))).unwrap();
         run.change(now, Entry::Outcome { key, result }).unwrap();
-        let deletion = run.deletion().is_some();
+        let deletion = mooring_repair::workflow::deletion(&run).is_some();
         run.change(now, Entry::Finished { finish: Finish::Refused, left: vec![] }).unwrap();
         let runs = Runs { last: Some(run), past: Vec::new() };
         let counted = runs.finished().next().unwrap().deleted.is_some();
@@ -129,7 +128,7 @@ fn late_success_of_a_creation_is_not_repeated() {
     let (set, count) = (pool.set.clone(), pool.count());
     cloud.nodes.extend((0..count).map(|index| node("systmp", &set, index)));
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let keys = keys(&end.cloud.borrow());
     assert_eq!(keys.iter().filter(|key| *key == "put pool systmp").count(), 1, "{keys:?}");
     assert!(!end.cloud.borrow().pools.contains_key("systmp"), "and it is no orphan");
@@ -150,16 +149,14 @@ fn operation_from_the_log_is_aborted_only_after_the_log_delay() {
         let at = (run.now - started).to_string();
         run.now += SignedDuration::from_mins(minutes);
         let mut seen = run.read_all();
-        let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
+        let cluster = seen.cluster.get().and_then(Reading::known).unwrap().id.clone();
         let event = ActivityEvent::read(&json!({
             "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
             "resourceId": cluster, "status": {"value": "Started"}, "correlationId": "old", "eventTimestamp": at,
         }));
-        let Answer::Events(Reading::Known(mut events)) = run.observe(&Query::Events) else {
-            panic!()
-        };
+        let Reading::Known(mut events) = run.read_events() else { panic!() };
         events.push(event.unwrap());
-        seen.take(Answer::Events(Reading::Known(events)));
+        seen.events = (Reading::Known(events)).into();
         action_of(&state, seen, &run)
     };
     let days = SignedDuration::from_hours(9 * 24);
@@ -187,7 +184,7 @@ fn adopted_pool_gets_its_size_after_a_lost_request() {
     let killed = forks.into_inner().into_iter().find(intends).unwrap();
     let forks = RefCell::default();
     let end = recover(&killed, &settings(), Some(&forks));
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
     let deleting =
         |cloud: &&Cloud| keys(cloud).last().is_some_and(|key| key == "delete pool system");
     let forks = forks.into_inner();
@@ -209,7 +206,7 @@ fn evidence_survives_an_abort_and_a_clock_jump() {
         settings.limits.settle = SignedDuration::from_hours(24);
         let end = once(cloud, &settings);
         assert_eq!(end.cloud.borrow().aborts, ["o"], "{minutes}");
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{minutes}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{minutes}");
     }
 }
 
@@ -218,11 +215,9 @@ fn successful_write_after_the_abort_ends_the_run() {
     let cloud = until(Step::ClearOperation, &settings(), old_operation);
     let cloud = cloud.borrow().clone();
     let state = cloud.state.clone().unwrap();
-    let judged = state.checked_before_abort().expect("the checks passed right before the abort");
+    let judged = checked_before_abort(&state).expect("the checks passed right before the abort");
     let action = |minutes: i64, codes: &str| {
-        let Answer::Events(Reading::Known(mut events)) = cloud.observe(&Query::Events) else {
-            panic!()
-        };
+        let Reading::Known(mut events) = cloud.read_events() else { panic!() };
         let mut seen = ClusterView::default();
         if codes.is_empty() {
             events.clear();
@@ -232,8 +227,8 @@ fn successful_write_after_the_abort_ends_the_run() {
             "resourceId": format!("{SETS}/aks-system-0"), "status": {"value": if codes.is_empty() { "Started" } else { codes }},
             "eventTimestamp": (judged + SignedDuration::from_mins(minutes)).to_string(),
         })).unwrap());
-        seen.take(Answer::Events(Reading::Known(events)));
-        seen.take(Answer::Nics("aks-system-0".into(), Reading::Known(Vec::new())));
+        seen.events = (Reading::Known(events)).into();
+        seen.nics = Named::of("aks-system-0", Reading::Known(Vec::new()));
         action_of(&state, seen, &cloud)
     };
     let is_done = |action: &Decision| matches!(action, Decision::Done(_));
@@ -247,7 +242,7 @@ fn successful_write_after_the_abort_ends_the_run() {
     // Without an abort by this run, earlier results do not count.
     let mut other = state.clone();
     other.attempts.clear();
-    assert_eq!(other.checked_before_abort(), None);
+    assert_eq!(checked_before_abort(&other), None);
 }
 
 /// Only live state showed the wedge, and an abort removes it: the lists of IP addresses are null for a while.
@@ -260,10 +255,10 @@ fn live_evidence_survives_an_abort_and_a_clock_jump() {
     for minutes in [0, 7, 45] {
         cloud.now = abort + SignedDuration::from_mins(minutes);
         let mut seen = ClusterView::default();
-        seen.take(Answer::Events(Reading::Known(Vec::new())));
+        seen.events = (Reading::Known(Vec::new())).into();
         let null = json!({"name": "n", "properties": {"ipConfigurations": null}});
         let nics = Reading::Known(vec![Nic::read(&null).unwrap()]);
-        seen.take(Answer::Nics("aks-system-0".into(), nics));
+        seen.nics = Named::of("aks-system-0", nics);
         let action = action_of(&state, seen, &cloud);
         assert!(matches!(&action, Decision::Done(_)), "{minutes}: {action:?}");
     }
@@ -277,7 +272,7 @@ fn missing_addresses_are_overridden_with_a_recorded_reason() {
     let empty = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": []}})).unwrap();
     let set = cloud.pools["system"].set.clone();
     let mut seen = ClusterView::default();
-    seen.take(Answer::Nics(set, Reading::Known(vec![empty])));
+    seen.nics = Named::of(&set, Reading::Known(vec![empty]));
     assert!(matches!(action_of(&state, seen.clone(), &cloud), Decision::Wait { .. }));
     state.session.overrides.insert("ip-addresses".into(), "ticket 7".into());
     assert!(!matches!(action_of(&state, seen, &cloud), Decision::Wait { .. }));

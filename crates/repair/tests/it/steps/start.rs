@@ -6,15 +6,14 @@ use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::checks::Capacity;
-use mooring_repair::observation::{ActivityEvent, Answer, ClusterView};
+use mooring_repair::observation::{ActivityEvent, ClusterView};
 use mooring_repair::operation::deletions;
 use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::RunOutcome;
-use mooring_repair::workflow::{Entry, Finish, Runs};
+use mooring_repair::workflow::{Entry, Runs};
 use mooring_workflow::Reading;
-use mooring_workflow::workflow::View as _;
+use mooring_workflow::{Finish, RunOutcome};
 use serde_json::json;
 
 #[test]
@@ -49,7 +48,7 @@ fn pool_of_an_aborted_run_is_adopted_by_the_next() {
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Aborted));
     assert!(end.cloud.borrow().pools.contains_key("systmp"), "it runs pods");
     let next = whole(end.cloud.borrow().clone(), &settings(), None);
-    assert_eq!(rest(&next), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(rest(&next), RunOutcome::Finished(Finish::Complete));
     let cloud = next.cloud.borrow();
     assert_eq!(cloud.pools.keys().collect::<Vec<_>>(), ["system", "user"]);
     assert_eq!(cloud.end_state()["cordoned"], 0);
@@ -74,7 +73,7 @@ fn temporary_pool_of_an_unknown_run_is_not_changed() {
 fn deletions_by_any_client_count() {
     let cloud = Cloud::wedged();
     let seen = cloud.read_all();
-    let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
+    let cluster = seen.cluster.get().and_then(Reading::known).unwrap().id.clone();
     let event = |pool: &str, verb: &str, correlation: &str, status: &str, hours: i64| {
         let at = (cloud.now - SignedDuration::from_hours(hours)).to_string();
         ActivityEvent::read(&json!({
@@ -86,7 +85,7 @@ fn deletions_by_any_client_count() {
     };
     let count = |events: Vec<ActivityEvent>| {
         let mut seen = seen.clone();
-        seen.take(Answer::Events(Reading::Known(events)));
+        seen.events = (Reading::Known(events)).into();
         deletions(&seen, "system", cloud.now).known().copied().unwrap()
     };
     let twice = vec![
@@ -120,7 +119,7 @@ fn deletions_by_any_client_count() {
 fn recreation_limit_is_overridden_only_with_a_reason() {
     let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
     let mut first = cloud.borrow().state.clone().unwrap();
-    let end = Entry::Finished { finish: Finish::Repaired, left: vec![] };
+    let end = Entry::Finished { finish: Finish::Complete, left: vec![] };
     first.change(cloud.borrow().now, end).unwrap();
     let mut second = first.clone();
     second.id = "second".to_owned();

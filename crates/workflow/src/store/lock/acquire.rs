@@ -7,11 +7,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{JournalLock, Lock, LockAttempt, LockOwner, TIMES};
-use crate::engine::world::Clock;
+use crate::engine::Clock;
 use crate::journal::Runs;
-use crate::journal::Types;
 use crate::store::RunStore;
 use crate::store::error::{PAUSES, StoreError};
+use crate::workflow::Workflow;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -40,7 +40,7 @@ pub enum LockError {
 }
 
 /// Acquires the lock and reads the journal.
-pub async fn acquire<W: Types>(
+pub async fn acquire<W: Workflow>(
     store: &mut RunStore,
     owner: &LockOwner,
     wait: LockWait,

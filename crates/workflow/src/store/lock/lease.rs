@@ -10,7 +10,7 @@ use mooring_k8s::{
 use tokio::time::Instant;
 
 use super::{Lock, LockAttempt, LockOwner};
-use crate::engine::world;
+use crate::engine;
 use crate::store::error::{StoreError, explain};
 
 /// The next holder may start 30 s after a renewal. The holder starts no effect later than 20 s after it, which leaves 10 s
@@ -45,7 +45,7 @@ impl JournalLock {
         namespace: &str,
         name: &str,
         owner: &LockOwner,
-        clock: &world::Clock,
+        clock: &engine::Clock,
     ) -> Self {
         let clock = monotonic(clock());
         let gate = Arc::new(Gate::new(Arc::clone(&clock)));

@@ -42,7 +42,7 @@ pub(crate) async fn plan(
         ensure_approved(&plan, &token.hash, Timestamp::now())
             .map_err(|error| exit::refusal(&error, &flags))?;
     }
-    Ok(if is_partial(operator.sources()) { 3 } else { 0 })
+    Ok(if is_partial(&operator.sources()) { 3 } else { 0 })
 }
 
 pub(crate) async fn apply(

@@ -31,7 +31,7 @@ pub(crate) async fn detect(
     let verdict = WedgeVerdict::worst(reports.iter().map(|report| report.detection.verdict));
     Ok(match verdict.exit_code() {
         1 if output.exit_zero => 0,
-        0 if is_partial(session.operator.sources()) => 3,
+        0 if is_partial(&session.operator.sources()) => 3,
         code => code,
     })
 }

@@ -4,7 +4,8 @@ use mooring_redact::printable;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::runtime::{CommandResult, Operator};
 use mooring_repair::verdict::WedgeVerdict;
-use mooring_repair::workflow::{Finish, Reason, Run, RunOutcome};
+use mooring_repair::workflow::Run;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
@@ -52,8 +53,8 @@ fn needs_operator(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::CheckFailed
-            | Reason::PoolChanged
-            | Reason::PoolGone
+            | Reason::Changed
+            | Reason::Gone
             | Reason::NameTaken
             | Reason::NotUndoable
             | Reason::NotApproved
@@ -73,15 +74,15 @@ fn verdict(
         {
             return Ok(0);
         }
-        CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired | Finish::NothingToDo)) => {
-            return Ok(0);
-        }
+        CommandResult::Stopped(RunOutcome::Finished(
+            Finish::Complete | Finish::Partial | Finish::NothingToDo,
+        )) => return Ok(0),
         CommandResult::Stopped(RunOutcome::Finished(Finish::Aborted)) => {
             format!("the run was aborted and is now rolled back\nhint: {RESTART}")
         }
         // Another process finished it while this step waited.
         CommandResult::Nothing(text) => match last {
-            None | Some(Finish::Repaired | Finish::NothingToDo) => {
+            None | Some(Finish::Complete | Finish::Partial | Finish::NothingToDo) => {
                 write(&format!("{text}; nothing to do\n"));
                 return Ok(0);
             }
@@ -145,7 +146,7 @@ mod tests {
     fn step_succeeds_only_if_the_pool_is_repaired_or_healthy() {
         let code = |ending, last| verdict(ending, None, last).map_err(|failure| failure.text());
         let over = || CommandResult::Nothing("run r is over".to_owned());
-        assert_eq!(code(over(), Some(Finish::Repaired)), Ok(0));
+        assert_eq!(code(over(), Some(Finish::Complete)), Ok(0));
         assert!(code(over(), Some(Finish::Aborted)).unwrap_err().contains("start a new run"));
         let undone = CommandResult::Stopped(RunOutcome::Finished(Finish::Aborted));
         assert!(code(undone, Some(Finish::Aborted)).unwrap_err().contains("start a new run"));
@@ -153,6 +154,6 @@ mod tests {
             CommandResult::Stopped(RunOutcome::Resumable { reason, message: "m".to_owned() })
         };
         assert!(code(stopped(Reason::Deadline), None).unwrap_err().contains("to continue"));
-        assert!(code(stopped(Reason::PoolGone), None).unwrap_err().contains("manual action"));
+        assert!(code(stopped(Reason::Gone), None).unwrap_err().contains("manual action"));
     }
 }

@@ -8,7 +8,6 @@ use mooring_repair::runtime::{ApiUnavailable, Operator};
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::workflow::Run;
-use mooring_workflow::Step as _;
 use mooring_workflow::approval::ApprovalToken;
 
 use crate::output::failure::CommandFailure;

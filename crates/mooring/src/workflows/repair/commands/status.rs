@@ -5,6 +5,7 @@ use mooring_repair::report::RunReport;
 use mooring_repair::runtime::{ApiUnavailable, JournalStatus, Operator};
 use mooring_repair::screens;
 use mooring_terminal::{Column, Screen, Table, Text};
+use mooring_workflow::Finish;
 use mooring_workflow::status::RunStatus;
 
 use crate::output::failure::CommandFailure;
@@ -151,8 +152,8 @@ impl StatusArguments {
             let snapshot = self.read(operator).await?;
             let content = snapshot.content();
             let identity = operator.identity().await;
-            let document = published::document(RUN, &identity, operator.sources(), &content);
-            let line = published::line(&document)?;
+            let sources = operator.sources();
+            let line = published::line(&published::document(RUN, &identity, &sources, &content))?;
             let screen = self.screen(&cluster, &snapshot);
             Ok(RunsReading { runs: snapshot.runs, screen, line })
         };
@@ -163,11 +164,16 @@ impl StatusArguments {
 /// Returns the runs before the last one, newest first.
 fn earlier(pool: &str, status: &JournalStatus) -> Vec<Earlier> {
     let earlier = status.runs.past.iter().rev().map(|run| {
-        let state = serde_json::to_value(run.finish).unwrap_or_default();
+        let state = match run.finish {
+            Finish::Complete | Finish::Partial => "repaired",
+            Finish::NothingToDo => "nothing-to-do",
+            Finish::Refused => "refused",
+            Finish::Aborted => "aborted",
+        };
         Earlier {
             pool: pool.to_owned(),
             run_id: run.id.clone(),
-            state: state.as_str().unwrap_or_default().to_owned(),
+            state,
             started_at: run.started,
             last_at: run.last,
         }
@@ -185,7 +191,7 @@ fn earlier_screen(earlier: &[Earlier]) -> Screen {
     ]);
     for run in earlier {
         let (started, last) = (format!("{:.0}", run.started_at), format!("{:.0}", run.last_at));
-        table.row([&run.pool, &run.run_id, &run.state, &started, &last].map(Text::new));
+        table.row([&run.pool, &run.run_id, run.state, &started, &last].map(Text::new));
     }
     let mut screen = Screen::default();
     screen.blank();

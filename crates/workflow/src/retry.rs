@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::journal::Attempt;
-use crate::model::effect::{Effect, EffectResult, Refusal};
+use crate::model::effect::{EffectResult, Refusal};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -26,15 +26,15 @@ pub enum Retry {
 }
 
 impl RetryPolicy {
-    /// Decides by the last attempt; `asked_again` means that an operator requested another one after it.
-    pub fn decide<E: Effect>(
+    /// Decides by the last attempt and its refusal; `asked_again` means that an operator requested another one after it.
+    pub fn decide<E>(
         &self,
         attempt: Option<&Attempt<E>>,
+        refusal: Option<Refusal>,
         asked_again: bool,
         now: Timestamp,
     ) -> Retry {
         let Some(attempt) = attempt else { return Retry::Now };
-        let refusal = attempt.result.as_ref().and_then(|result| attempt.effect.refusal(result));
         if !asked_again && refusal == Some(Refusal::Final) {
             return Retry::Refused;
         }
@@ -66,23 +66,7 @@ impl RetryPolicy {
 
 #[cfg(test)]
 mod tests {
-    use serde::{Deserialize, Serialize};
-
     use super::*;
-    use crate::model::effect::Authority;
-
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    struct Change;
-
-    impl Effect for Change {
-        fn key(&self) -> String {
-            "change".to_owned()
-        }
-
-        fn authority(&self) -> Authority {
-            Authority::Approved
-        }
-    }
 
     const POLICY: RetryPolicy = RetryPolicy {
         max_attempts: 4,
@@ -95,9 +79,14 @@ mod tests {
         Timestamp::from_second(1_000 + second).unwrap()
     }
 
-    fn attempt(count: u32, result: impl Into<Option<EffectResult>>) -> Attempt<Change> {
+    fn decide(attempt: &Attempt<()>, asked_again: bool, now: Timestamp) -> Retry {
+        let refusal = attempt.result.as_ref().and_then(EffectResult::refusal);
+        POLICY.decide(Some(attempt), refusal, asked_again, now)
+    }
+
+    fn attempt(count: u32, result: impl Into<Option<EffectResult>>) -> Attempt<()> {
         let result = result.into();
-        let (effect, token, landed) = (Change, None, false);
+        let (effect, token, landed) = ((), None, false);
         Attempt { effect, count, first: at(0), at: at(0), seq: 1, result, token, landed }
     }
 
@@ -109,17 +98,16 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_longest() {
-        let after = |count| POLICY.decide(Some(&attempt(count, refused(503, None))), false, at(0));
+        let after = |count| decide(&attempt(count, refused(503, None)), false, at(0));
         assert_eq!([1, 2, 3].map(after), [Retry::At(at(6)), Retry::At(at(12)), Retry::At(at(20))]);
         let ready = attempt(1, refused(503, None));
-        assert_eq!(POLICY.decide(Some(&ready), false, at(5)), Retry::At(at(6)));
-        assert_eq!(POLICY.decide(Some(&ready), false, at(6)), Retry::Now);
+        assert_eq!(decide(&ready, false, at(5)), Retry::At(at(6)));
+        assert_eq!(decide(&ready, false, at(6)), Retry::Now);
     }
 
     #[test]
     fn the_service_sets_the_pause_but_never_below_the_poll_interval() {
-        let after =
-            |pause| POLICY.decide(Some(&attempt(1, refused(429, Some(pause)))), false, at(0));
+        let after = |pause| decide(&attempt(1, refused(429, Some(pause))), false, at(0));
         assert_eq!([0, 9].map(after), [Retry::At(at(3)), Retry::At(at(9))]);
     }
 
@@ -130,27 +118,27 @@ mod tests {
             (attempt(1, refused(403, None)), Retry::Refused),
             (attempt(4, refused(503, None)), Retry::Exhausted),
         ] {
-            assert_eq!(POLICY.decide(Some(&tried), false, later), want);
-            assert_eq!(POLICY.decide(Some(&tried), true, later), Retry::Now);
+            assert_eq!(decide(&tried, false, later), want);
+            assert_eq!(decide(&tried, true, later), Retry::Now);
         }
-        assert_eq!(POLICY.decide(Some(&attempt(3, refused(503, None))), false, later), Retry::Now);
-        assert_eq!(POLICY.decide::<Change>(None, false, later), Retry::Now);
+        assert_eq!(decide(&attempt(3, refused(503, None)), false, later), Retry::Now);
+        assert_eq!(POLICY.decide::<()>(None, None, false, later), Retry::Now);
     }
 
     #[test]
     fn effects_that_a_read_decides_are_retried_without_a_pause() {
         let lost = || EffectResult::Unknown { why: String::new() };
         for result in [lost(), refused(409, None)] {
-            let first = POLICY.decide(Some(&attempt(1, result.clone())), false, at(0));
-            let second = POLICY.decide(Some(&attempt(2, result)), false, at(0));
+            let first = decide(&attempt(1, result.clone()), false, at(0));
+            let second = decide(&attempt(2, result), false, at(0));
             assert_eq!((first, second), (Retry::Now, Retry::At(at(12))));
         }
-        assert_eq!(POLICY.decide(Some(&attempt(3, None)), false, at(0)), Retry::Now);
+        assert_eq!(decide(&attempt(3, None), false, at(0)), Retry::Now);
     }
 
     #[test]
     fn attempt_in_the_future_does_not_hold_up() {
         let tried = attempt(1, refused(503, None));
-        assert_eq!(POLICY.decide(Some(&tried), false, at(-1)), Retry::Now);
+        assert_eq!(decide(&tried, false, at(-1)), Retry::Now);
     }
 }

@@ -1,0 +1,223 @@
+//! The loop between decisions and their effects.
+
+use std::rc::Rc;
+
+use jiff::{SignedDuration, Timestamp};
+use thiserror::Error;
+
+use crate::journal::{Entry, JournalError, Phase, Record, Run};
+use crate::model::effect::{Backup, EffectResult};
+use crate::present::status::Remaining;
+use crate::workflow::{Finish, Reason, Workflow};
+
+pub type Clock = Rc<dyn Fn() -> Timestamp>;
+
+/// What a run does next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision<W: Workflow> {
+    /// The step is complete; the texts are evidence for the journal.
+    Done(Vec<String>),
+    Note(Box<Note<W>>),
+    /// Record the intent, perform the effect, record its result.
+    Apply(Box<W::Effect>),
+    /// Wait until then, and read again.
+    Wait {
+        until: Timestamp,
+        why: String,
+    },
+    /// Read again.
+    Refresh,
+    Finish(Finish, Vec<Remaining>),
+    Stop(Stop),
+}
+
+/// New facts of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Note<W: Workflow> {
+    pub facts: W::Facts,
+    /// The copy of an object that must exist first.
+    pub backup: Option<Backup>,
+    /// What operators are told; empty if nothing.
+    pub text: String,
+}
+
+/// A stop. `resume` continues the run unless it has ended, and then nothing that it changed needs another run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    pub reason: Reason,
+    /// The reason, for operators.
+    pub message: String,
+    pub end: Option<(Finish, Vec<Remaining>)>,
+}
+
+impl<W: Workflow> Decision<W> {
+    pub fn resumable(reason: Reason, message: impl Into<String>) -> Self {
+        Self::Stop(Stop { reason, message: message.into(), end: None })
+    }
+}
+
+/// What a decision depends on could not be read: it is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotRead {
+    /// The read will be repeated; the text names what the run waits for.
+    Failed(String),
+    /// The read fails until an operator changes something.
+    Denied(Reason, String),
+}
+
+/// Limits of the waits of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitLimits {
+    /// Deadline of the session.
+    pub session: SignedDuration,
+    /// Deadline of the step; none if it limits its waits itself.
+    pub step: Option<SignedDuration>,
+    /// Pause after a failed read.
+    pub poll: SignedDuration,
+}
+
+/// The cluster of a run: decides from what it reads, and changes it. Reads are kept for one decision.
+#[expect(async_fn_in_trait, reason = "one task drives a run; nothing goes to another thread")]
+pub trait Cluster<W: Workflow> {
+    async fn next(&mut self, run: &Run<W>) -> Result<Decision<W>, NotRead>;
+    async fn perform(&mut self, effect: &W::Effect) -> EffectResult;
+    fn limits(&self, step: Option<W::Step>) -> WaitLimits;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AppendError {
+    /// Another process continued the journal: stop at once.
+    #[error("lock lost: another process took over this run")]
+    LostLock,
+    #[error("failed to write the journal: {0}")]
+    Unavailable(String),
+}
+
+/// The process of a run: its clock, its document and its signals.
+///
+/// Dropping a future must be like killing the process: nothing runs afterward.
+#[expect(async_fn_in_trait, reason = "one task drives a run; nothing goes to another thread")]
+pub trait Host<W: Workflow> {
+    fn now(&self) -> Timestamp;
+    async fn sleep_until(&mut self, until: Timestamp);
+    /// Stores the run after a change durably, unless another process has stored it since.
+    async fn append(&mut self, record: &Record<W>, run: &Run<W>) -> Result<(), AppendError>;
+    /// Returns true if the run must stop where it can be resumed.
+    fn interrupted(&self) -> bool;
+    fn progress(&mut self, run: &Run<W>, decision: &Decision<W>);
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunOutcome {
+    Finished(Finish),
+    Resumable { reason: Reason, message: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+/// Drives a run until it stops.
+pub async fn run<W: Workflow>(
+    host: &mut impl Host<W>,
+    cluster: &mut impl Cluster<W>,
+    mut run: Run<W>,
+) -> Result<RunOutcome, RunError> {
+    loop {
+        if let Phase::Finished(finish) = run.phase {
+            return Ok(RunOutcome::Finished(finish));
+        }
+        let limits = cluster.limits(run.step());
+        let decision = match cluster.next(&run).await {
+            Ok(decision) => decision,
+            Err(NotRead::Failed(why)) => {
+                Decision::Wait { until: after(host.now(), limits.poll), why }
+            }
+            Err(NotRead::Denied(reason, message)) => Decision::resumable(reason, message),
+        };
+        let decision = limit(&run, decision, limits, host.now(), host.interrupted());
+        host.progress(&run, &decision);
+        match decision {
+            Decision::Refresh => {}
+            Decision::Wait { until, .. } => host.sleep_until(until).await,
+            Decision::Note(note) => write(host, &mut run, Entry::Note(note)).await?,
+            Decision::Done(evidence) => {
+                // After the last step, none is complete.
+                let step = run.step().unwrap_or(W::STEPS[W::STEPS.len() - 1]);
+                write(host, &mut run, Entry::StepDone { step, evidence }).await?;
+            }
+            Decision::Apply(effect) => {
+                let key = W::key(&effect);
+                write(host, &mut run, Entry::Intent(effect.clone())).await?;
+                let result = cluster.perform(&effect).await;
+                write(host, &mut run, Entry::Outcome { key, result }).await?;
+            }
+            Decision::Finish(finish, left) => {
+                write(host, &mut run, Entry::Finished { finish, left }).await?;
+            }
+            Decision::Stop(Stop { reason, message, end }) => {
+                let stopped = Entry::Stopped { reason, message: message.clone() };
+                write(host, &mut run, stopped).await?;
+                let Some((finish, left)) = end else {
+                    return Ok(RunOutcome::Resumable { reason, message });
+                };
+                write(host, &mut run, Entry::Finished { finish, left }).await?;
+            }
+        }
+    }
+}
+
+fn after(now: Timestamp, pause: SignedDuration) -> Timestamp {
+    now.checked_add(pause).unwrap_or(Timestamp::MAX)
+}
+
+/// Applies the limits of every decision. Waits and new effects end at the deadline and when the run is interrupted. Facts,
+/// completed steps and ends are always recorded.
+fn limit<W: Workflow>(
+    run: &Run<W>,
+    decision: Decision<W>,
+    limits: WaitLimits,
+    now: Timestamp,
+    interrupted: bool,
+) -> Decision<W> {
+    let deadline = after(run.session_since(), limits.session);
+    let waited = now.duration_since(run.step_since());
+    match decision {
+        Decision::Wait { why, .. } if now >= deadline => {
+            Decision::resumable(Reason::Deadline, format!("deadline exceeded while waiting {why}"))
+        }
+        Decision::Apply(effect) if now >= deadline => {
+            let message = format!("deadline exceeded before: {}", W::key(&effect));
+            Decision::resumable(Reason::Deadline, message)
+        }
+        Decision::Wait { why, .. } if limits.step.is_some_and(|limit| waited >= limit) => {
+            let message = format!("step timed out while waiting {why}");
+            Decision::resumable(Reason::StepTimeout, message)
+        }
+        Decision::Wait { .. } | Decision::Apply(_) if interrupted => {
+            Decision::resumable(Reason::Interrupted, "interrupted")
+        }
+        Decision::Apply(effect)
+            if !W::authority(&effect).is_given_by(W::approval(&run.session)) =>
+        {
+            let message = format!("no approval covers `{}`", W::key(&effect));
+            Decision::resumable(Reason::NotApproved, message)
+        }
+        Decision::Wait { until, why } => Decision::Wait { until: until.min(deadline), why },
+        other => other,
+    }
+}
+
+async fn write<W: Workflow>(
+    host: &mut impl Host<W>,
+    run: &mut Run<W>,
+    entry: Entry<W>,
+) -> Result<(), RunError> {
+    let record = run.next(host.now(), entry);
+    run.take(&record)?;
+    Ok(host.append(&record, run).await?)
+}
