@@ -57,6 +57,9 @@ impl Remover {
     /// Creates a plan that can be started until `expires`.
     pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
         let view = self.cluster.read_all().await;
+        if self.is_signed_out() {
+            return Err(SignedOut);
+        }
         let has_objects =
             |objects: &Reading<Vec<_>>| objects.known().is_some_and(|all| !all.is_empty());
         let any = view.objects.iter().any(|(_, objects)| has_objects(objects));
