@@ -43,9 +43,10 @@ impl WedgeVerdict {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Detection {
     pub verdict: WedgeVerdict,
+    #[serde(rename = "signs", serialize_with = "crate::documents::signs")]
     pub checks: Vec<CheckResult>,
 }
 

@@ -1,9 +1,11 @@
 //! Builds a plan from a view.
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
+use crate::checks::verdict::{WedgeVerdict, verdict};
 use crate::checks::{self, Capacity, Planning, TIME, absent};
 use crate::names::{RUN_TAG, temporary_pool};
 use crate::observation::{ClusterView, Pod};
@@ -14,42 +16,56 @@ use crate::settings::Settings;
 use crate::workflow::{HashedPlan, PlanDocument, Step};
 use mooring_workflow::{CheckResult, Outcome, Reading, canonical};
 
-#[derive(Debug, Clone, PartialEq)]
+/// A plan as it is shown and published; what is approved is its document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// Value of `--plan-hash`: expiry, and hash of [`Plan::document`].
     pub hash: String,
     /// Time until which a run may start.
+    #[serde(rename = "expiresAt")]
     pub expires: Timestamp,
-    /// Resource id of the cluster.
-    pub cluster: String,
     pub pool: String,
     pub temporary_pool: String,
+    /// Verdict of the same reads.
+    pub verdict: WedgeVerdict,
+    /// Nodes of the pool, if known.
+    #[serde(rename = "nodeCount")]
+    pub nodes: Option<usize>,
+    /// Pods on these nodes, if known.
+    #[serde(rename = "podCount")]
+    pub pods: Option<usize>,
     pub expected_seconds: u32,
     pub steps: Vec<PlannedStep>,
+    /// First step that cannot be rolled back.
+    pub point_of_no_return: usize,
+    #[serde(serialize_with = "crate::documents::published")]
     pub checks: Vec<CheckResult>,
     /// Temporary pool of an earlier run.
     pub left_temporary_pool: Option<TemporaryPool>,
     /// Differences between the old and the recreated pool.
     pub changes: Vec<String>,
-    /// Nodes of the pool, if known.
-    pub nodes: Option<usize>,
-    /// Pods on these nodes, if known.
-    pub pods: Option<usize>,
+    /// Resource id of the cluster.
+    #[serde(skip)]
+    pub cluster: String,
     /// Region of the cluster, if known.
+    #[serde(skip)]
     pub region: Option<String>,
     /// Approved and executed document.
+    #[serde(skip)]
     pub document: HashedPlan,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PlannedStep {
     pub number: usize,
     pub name: Step,
-    pub what: String,
+    pub what: &'static str,
     /// Request body, with secrets redacted.
     pub body: Option<Value>,
     pub expected_seconds: u32,
-    pub risk: String,
+    pub risk: Option<&'static str>,
 }
 
 /// No plan can be created.
@@ -104,7 +120,7 @@ pub fn build(
         .map(|&step| PlannedStep {
             number: step.number(),
             name: step,
-            what: step.what().to_owned(),
+            what: step.what(),
             body: match step {
                 Step::CreateTemporary => Some(temporary_body.clone()),
                 Step::RecreatePool => Some(pool_body.clone()),
@@ -115,7 +131,7 @@ pub fn build(
                 _ => None,
             },
             expected_seconds: step.expected_seconds(),
-            risk: step.risk().to_owned(),
+            risk: step.risk(),
         })
         .collect();
     let expected = steps.iter().map(|step| step.expected_seconds).sum();
@@ -155,6 +171,8 @@ pub fn build(
     });
     Ok(Plan {
         hash: document.token().to_string(),
+        verdict: verdict(detected),
+        point_of_no_return: Step::DeletePool.number(),
         expires,
         cluster: cluster.id.clone(),
         pool: name.clone(),

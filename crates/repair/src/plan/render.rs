@@ -25,9 +25,9 @@ pub fn markdown(plan: &Plan) -> String {
             "| {} | {} | {} | {} | {} |",
             step.number,
             step.name.name(),
-            escape(&step.what),
+            escape(step.what),
             clock(step.expected_seconds),
-            escape(&step.risk)
+            escape(step.risk.unwrap_or("none"))
         );
     }
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use mooring_redact::identifier;
+use serde::Serialize;
 
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approved_plan,
@@ -12,15 +13,19 @@ use crate::observation::Pool;
 use mooring_workflow::approval::PlanHash;
 
 /// Shows that a run is unfinished, or ended without removing it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TemporaryPool {
+    #[serde(rename = "name")]
     pub pool: String,
+    #[serde(rename = "runId")]
     pub run: Option<String>,
     /// Journal of the run: `configmap/NAMESPACE/NAME`.
     pub journal: Option<String>,
     /// Plan that was approved for the run.
+    #[serde(rename = "planHash")]
     pub approval: Option<PlanHash>,
     /// Resource id of the pool that it replaces.
+    #[serde(rename = "sourceId")]
     pub source: Option<String>,
 }
 

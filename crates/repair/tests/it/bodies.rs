@@ -16,7 +16,6 @@ use mooring_repair::settings::VersionPolicy;
 use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
 use mooring_repair::settings::{BudgetPolicy, PoolTarget, Settings};
 use mooring_repair::start_checks::{Start, StartError, begin};
-use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::{Entry, Runs};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::Approval;
@@ -424,8 +423,8 @@ fn hostile_text_changes_no_form_of_a_plan() {
     let mut plan = clean.clone();
     plan.pool = HOSTILE.to_owned();
     plan.cluster = HOSTILE.to_owned();
-    plan.steps[0].what = HOSTILE.to_owned();
-    plan.steps[0].risk = HOSTILE.to_owned();
+    plan.steps[0].what = HOSTILE;
+    plan.steps[0].risk = Some(HOSTILE);
     plan.checks[0].evidence = vec![HOSTILE.to_owned()];
     plan.changes.push(HOSTILE.to_owned());
     let forms = [shown(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
@@ -447,7 +446,7 @@ fn all_formats_of_a_plan_have_the_same_steps() {
     let plan = plan_of(&with(|pool| {
         pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});
     }));
-    let published = PublishedPlan::new(&plan, WedgeVerdict::Confirmed, Vec::new());
+    let published = PublishedPlan { plan: &plan, next: Vec::new() };
     let json = serde_json::to_string(&published).unwrap();
     for text in [shown(&plan), plan::markdown(&plan), plan::mermaid(&plan), json] {
         for step in plan::Step::ALL {

@@ -98,7 +98,7 @@ fn wedged() -> DetectionReport {
         since: now() - SignedDuration::from_hours(2),
         pool: None,
         left_alone: false,
-        minutes: 120,
+        seconds: 7200,
     });
     report
 }
@@ -160,16 +160,18 @@ fn plan() -> Plan {
         .map(|step| PlannedStep {
             number: step.number(),
             name: *step,
-            what: step.what().to_owned(),
+            what: step.what(),
             body: (*step == Step::CreateTemporary)
                 .then(|| serde_json::json!({"properties": {"count": 3}})),
             expected_seconds: step.expected_seconds(),
-            risk: step.risk().to_owned(),
+            risk: step.risk(),
         })
         .collect();
     Plan {
         hash: format!("20261115T101400Z.7363d57d69b8{}", "0".repeat(52)),
         expires: document.expires,
+        verdict: WedgeVerdict::Confirmed,
+        point_of_no_return: Step::DeletePool.number(),
         cluster: "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/prod-weu".to_owned(),
         pool: "system".to_owned(),
         temporary_pool: "systmp".to_owned(),
@@ -332,19 +334,16 @@ fn assert_named(value: &Value, place: &str) {
 
 #[test]
 fn documents_are_named_by_the_rules() {
-    let detected = Detected::new(&[wedged(), healthy("user")], &[], Vec::new());
+    let reports = [wedged(), healthy("user")];
+    let detected = Detected::new(&reports, &[], Vec::new());
     let detected = serde_json::to_value(detected).unwrap();
     assert_eq!(detected["verdict"], "confirmed");
     assert_eq!(detected["pools"][0]["signs"][0]["state"], "yes");
     assert_eq!(detected["pools"][0]["signs"][1]["evidence"][0]["line"], WRITES);
     assert_eq!(detected["pools"][1]["operation"], Value::Null);
     assert_eq!(detected["pools"][1]["verdict"], "healthy");
-    let plan = serde_json::to_value(PublishedPlan::new(
-        &blocked_plan(),
-        WedgeVerdict::Confirmed,
-        Vec::new(),
-    ))
-    .unwrap();
+    let plan = PublishedPlan { plan: &blocked_plan(), next: Vec::new() };
+    let plan = serde_json::to_value(plan).unwrap();
     let states: Vec<&str> = plan["checks"]
         .as_array()
         .unwrap()

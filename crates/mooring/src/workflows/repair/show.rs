@@ -117,7 +117,7 @@ pub(crate) async fn plan(
         AnswerFormat::Markdown => print(plan::markdown(plan).as_bytes()),
         AnswerFormat::Name => print_names([plan.pool.as_str()]),
         AnswerFormat::Json | AnswerFormat::Yaml => {
-            let content = PublishedPlan::new(plan, report.detection.verdict, next);
+            let content = PublishedPlan { plan, next };
             print_published(operator, PLAN, &content, is_yaml).await
         }
     }

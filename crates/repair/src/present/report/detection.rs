@@ -14,19 +14,26 @@ use crate::settings::Settings;
 use crate::workflow::Services;
 use mooring_workflow::reading::{Reading, once};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DetectionReport {
+    #[serde(skip)]
     pub at: Timestamp,
+    #[serde(skip)]
     pub cluster: String,
+    #[serde(rename = "name")]
     pub pool: String,
     /// The cluster does not exist; a pipeline treats that as a future rollout.
+    #[serde(skip)]
     pub greenfield: bool,
+    #[serde(flatten)]
     pub detection: Detection,
     /// The running operation, if identified.
     pub operation: Option<RunningOperation>,
     /// Temporary pool of an unfinished run.
     pub temporary_pool: Option<TemporaryPool>,
     /// Names of all pools, if the pool is not among them and no run has deleted it.
+    #[serde(skip)]
     pub other_pools: Option<Vec<String>>,
 }
 
@@ -39,16 +46,19 @@ pub struct SkippedPool {
     pub why: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunningOperation {
     /// Id in the operations endpoint or the activity log.
+    #[serde(rename = "operationId")]
     pub id: String,
+    #[serde(rename = "startedAt")]
     pub since: Timestamp,
     /// None for an operation of the cluster.
     pub pool: Option<String>,
     /// Too recent to abort.
+    #[serde(rename = "isTooRecent")]
     pub left_alone: bool,
-    pub minutes: i64,
+    pub seconds: i64,
 }
 
 impl RunningOperation {
@@ -63,7 +73,7 @@ impl RunningOperation {
                 OperationScope::Pool(pool) => Some(pool),
             },
             left_alone: age < settings.limits.operation_age,
-            minutes: age.as_mins(),
+            seconds: age.as_secs(),
         })
     }
 }
@@ -75,7 +85,7 @@ impl fmt::Display for RunningOperation {
             Some(pool) => write!(f, "pool {pool}")?,
             None => f.write_str("the cluster")?,
         }
-        write!(f, " has been running for {}m", self.minutes)?;
+        write!(f, " has been running for {}m", self.seconds / 60)?;
         if self.left_alone { f.write_str("; too recent to abort") } else { Ok(()) }
     }
 }

@@ -32,7 +32,7 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: Option<&[Next]>, is_wid
         )),
     );
     steps(&mut screen, plan, is_wide);
-    screens::checks(&mut screen, &checks(plan), is_wide);
+    screens::checks(&mut screen, &checks(&plan.checks), is_wide);
     screen.label("Changes", plan.changes.iter().map(Text::new));
     let also = report.operation.iter().map(ToString::to_string);
     let also = also.chain(plan.left_temporary_pool.iter().map(ToString::to_string));
@@ -64,8 +64,8 @@ fn steps(screen: &mut Screen, plan: &Plan, is_wide: bool) {
     };
     let names = plan.steps.iter().map(|step| step.name.name().len()).max().unwrap_or(0);
     let whats = plan.steps.iter().map(|step| step.what.len()).max().unwrap_or(0);
-    let row = |number: String, name: &str, seconds: u32, what: &str, risk: &str| {
-        let risk = if risk == "none" { String::new() } else { format!("risk: {risk}") };
+    let row = |number: String, name: &str, seconds: u32, what: &str, risk: Option<&str>| {
+        let risk = risk.map_or_else(String::new, |risk| format!("risk: {risk}"));
         [
             Text::new(format!("{number:>2}")),
             Text::default().bold(format!("{name:<names$}")),
@@ -86,17 +86,17 @@ fn steps(screen: &mut Screen, plan: &Plan, is_wide: bool) {
             let seconds = rest.iter().map(|step| step.expected_seconds).sum();
             let name = format!("to {}", plan.steps.len());
             let what = "remove the temporary pool, update a cluster tag";
-            table.row(row(step.number.to_string(), &name, seconds, what, "pods restart again"));
+            table.row(row(
+                step.number.to_string(),
+                &name,
+                seconds,
+                what,
+                Some("pods restart again"),
+            ));
             break;
         }
         let name = step.name.name();
-        table.row(row(
-            step.number.to_string(),
-            name,
-            step.expected_seconds,
-            &step.what,
-            &step.risk,
-        ));
+        table.row(row(step.number.to_string(), name, step.expected_seconds, step.what, step.risk));
     }
     screen.table(table);
 }
