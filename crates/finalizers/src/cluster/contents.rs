@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::observation::is_deleting;
@@ -23,15 +24,20 @@ pub struct Contents {
     pub unread: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Content {
+    #[serde(flatten)]
     pub target: Target,
+    #[serde(skip)]
     pub deleting: bool,
     /// Uid of the object that controls it.
+    #[serde(skip)]
     pub controller: Option<String>,
     /// Name and namespace of the Helm release that it is marked with, unless it is to be kept.
+    #[serde(skip)]
     release: Option<(String, String)>,
     /// Uid of the service account whose token it is.
+    #[serde(skip)]
     account: Option<String>,
 }
 

@@ -59,9 +59,13 @@ impl Crd {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LiveObject {
+    #[serde(flatten)]
     pub target: Target,
+    #[serde(skip)]
     pub version: String,
+    #[serde(rename = "isDeleting")]
     pub deleting: bool,
+    #[serde(skip)]
     pub finalizers: Vec<String>,
     #[serde(skip)]
     pub writes: OperatorWrites,

@@ -11,7 +11,6 @@ pub struct Target {
     /// Resource, such as `clusterpackages.package-operator.run`.
     pub resource: String,
     /// None for cluster-scoped objects.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     pub name: String,
     pub uid: String,

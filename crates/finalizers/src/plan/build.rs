@@ -15,23 +15,28 @@ use crate::operator::profile::Profile;
 use crate::operator::settings::Settings;
 use crate::operator::target::Target;
 use crate::removal::step::Step;
-use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
+use mooring_workflow::approval::{ApprovalToken, hash_document};
 use mooring_workflow::{CheckResult, Outcome};
 
-#[derive(Debug, Clone, PartialEq)]
+/// A plan as it is shown and published.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// Value of `--plan-hash`: expiry and hash.
+    #[serde(skip)]
     pub approval: ApprovalToken,
-    pub hash: PlanHash,
     /// Uid of the namespace kube-system; empty if it could not be read.
+    #[serde(skip)]
     pub cluster: String,
     pub profile: Profile,
     pub scale_down: bool,
     /// Skips what cannot be read.
     pub best_effort: bool,
     /// Overridden checks with reasons.
+    #[serde(serialize_with = "crate::documents::overrides")]
     pub overrides: BTreeMap<String, String>,
     pub nothing_to_do: bool,
+    #[serde(serialize_with = "crate::documents::published")]
     pub checks: Vec<CheckResult>,
     /// Steps that have something to do.
     pub steps: Vec<PlannedStep>,
@@ -42,8 +47,10 @@ pub struct Plan {
     pub contents: Vec<Content>,
     /// Objects that are garbage-collected with their owners.
     pub cascade: Vec<Dependent>,
+    /// Obstacles, what stays behind, and what could not be read.
     pub notes: Vec<String>,
     /// What could not be read and blocks nothing.
+    #[serde(skip)]
     pub unread: Vec<String>,
 }
 
@@ -117,9 +124,9 @@ pub fn build(
         cascade: around.cascade(&uids).iter().filter(|one| one.direct).map(identity).collect(),
     };
     let hash = hash_document(&document);
+    let unread = [around.unread.clone(), unread].concat();
     Plan {
-        approval: ApprovalToken { expires, hash: hash.clone() },
-        hash,
+        approval: ApprovalToken { expires, hash },
         cluster: around.cluster.clone(),
         profile: profile.clone(),
         scale_down: settings.scale_down,
@@ -132,8 +139,8 @@ pub fn build(
         steps: steps.collect(),
         cascade: around.cascade(&uids),
         objects,
-        notes,
-        unread: [around.unread.clone(), unread].concat(),
+        notes: [&notes[..], &unread].concat(),
+        unread,
     }
 }
 

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::cluster::evidence::groups;
 use crate::operator::profile::Profile;
 
 /// An object that is garbage-collected with its owner.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Dependent {
     pub resource: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     pub name: String,
     pub uid: String,
     #[serde(skip)]
     pub owners: Vec<String>,
     /// An owner is one of the deleted objects, not only of their dependents.
+    #[serde(rename = "isDirect")]
     pub direct: bool,
 }
 

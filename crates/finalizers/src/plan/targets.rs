@@ -22,12 +22,15 @@ pub struct PlannedStep {
     pub targets: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedObject {
+    #[serde(flatten)]
     pub object: LiveObject,
     /// Finalizers to remove once it is being deleted.
+    #[serde(rename = "removedFinalizers")]
     pub strip: Vec<String>,
     /// Finalizers that are kept, and with them the object.
+    #[serde(rename = "keptFinalizers")]
     pub keep: Vec<String>,
 }
 

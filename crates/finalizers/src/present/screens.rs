@@ -47,7 +47,7 @@ pub fn plan(plan: &Plan, cluster: &str, next: Option<&[Next]>, is_wide: bool) ->
             screen.line(Text::new(format!("      {target}")));
         }
     }
-    screens::checks(&mut screen, &checks(plan), is_wide);
+    screens::checks(&mut screen, &checks(&plan.checks), is_wide);
     let mut also = Vec::new();
     if !plan.contents.is_empty() {
         let counts = counts(plan.contents.iter().map(|one| one.target.resource.as_str()));
@@ -67,7 +67,7 @@ pub fn plan(plan: &Plan, cluster: &str, next: Option<&[Next]>, is_wide: bool) ->
     let more = kept.len().saturating_sub(most);
     let rest = (more > 0).then(|| format!("and {more} more (-o wide)"));
     screen.label("Kept", kept.into_iter().take(most).chain(rest).map(Text::new));
-    screen.label("Notes", plan.notes.iter().chain(&plan.unread).map(Text::new));
+    screen.label("Notes", plan.notes.iter().map(Text::new));
     let until = time_of_day(plan.approval.expires);
     let about = format!("for {cluster} only, until {until} UTC");
     screens::plan_hash(&mut screen, &about, &plan.approval.to_string());

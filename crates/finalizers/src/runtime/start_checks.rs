@@ -58,9 +58,9 @@ fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), Start
     };
     let token_differs = matches!(approval, Approval::Token(token) if *token != plan.approval);
     match approved {
-        Some(approved) if *approved == plan.hash && !token_differs => {}
+        Some(approved) if *approved == plan.approval.hash && !token_differs => {}
         Some(approved) => {
-            let (approved, current) = (approved.clone(), plan.hash.clone());
+            let (approved, current) = (approved.clone(), plan.approval.hash.clone());
             return Err(StartError::PlanChanged { approved, current });
         }
         None => return Err(StartError::NotApproved),

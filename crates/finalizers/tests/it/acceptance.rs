@@ -49,8 +49,9 @@ async fn resource_deleted_during_the_run_is_not_an_error() {
     fault(&harness, "GET", "/apis/v.example.com/*", 404, None);
     fault(&harness, "GET", "/apis/sub.v.example.com/*", 404, None);
     let remover = harness.remover();
-    let ending =
-        remover.apply(&plan, &Approval::Typed(plan.hash.clone()), Box::new(|_, _, _| {})).await;
+    let ending = remover
+        .apply(&plan, &Approval::Typed(plan.approval.hash.clone()), Box::new(|_, _, _| {}))
+        .await;
     harness.model.as_ref().unwrap().with(|model, _| model.clear_faults());
     // The CRDs are deleted, and the server removes their objects.
     assert!(matches!(ending, CommandResult::Stopped(_)), "{ending:?}");

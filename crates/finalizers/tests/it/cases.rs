@@ -58,7 +58,10 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
         !serde_json::to_string(&PublishedPlan::new(&plan, Vec::new())).unwrap().contains("hunter2")
     );
     let again = harness.remover().plan(plan.approval.expires).await.unwrap();
-    assert_eq!(again.hash, plan.hash, "a plan is the same until something changes");
+    assert_eq!(
+        again.approval.hash, plan.approval.hash,
+        "a plan is the same until something changes"
+    );
     let zeros = ApprovalToken { hash: "0".repeat(64).parse().unwrap(), ..plan.approval.clone() };
     let wrong =
         harness.remover().apply(&plan, &Approval::Token(zeros), Box::new(|_, _, _| {})).await;
@@ -370,7 +373,11 @@ pub(crate) async fn running_operator_keeps_its_finalizers(harness: Harness) {
     assert!(found["metadata"]["deletionTimestamp"].is_null());
     harness.call("DELETE", &path, Value::Null).await;
     harness.until(&path, |status, _| status == 404).await;
-    assert_ne!(planned(&remover).await.hash, plan.hash, "a plan that refuses is another one");
+    assert_ne!(
+        planned(&remover).await.approval.hash,
+        plan.approval.hash,
+        "a plan that refuses is another one"
+    );
 }
 
 pub(crate) async fn running_operator_that_recreates_objects_is_scaled_down(mut harness: Harness) {

@@ -184,7 +184,7 @@ async fn resume_forged(points: &[u64]) {
             let plan = planned(&remover).await;
             let approval = match best_effort {
                 _ if plan.nothing_to_do => Approval::None,
-                true => Approval::Pipeline(plan.hash.clone()),
+                true => Approval::Pipeline(plan.approval.hash.clone()),
                 false => approved(&plan),
             };
             let ending = resume(&remover, &plan, &approval).await;
@@ -236,8 +236,11 @@ async fn forged_steps_and_skipped_objects_replace_no_precondition() {
         forge(&harness, |run| run["done"] = done.into()).await;
         let remover = harness.remover();
         let plan = planned(&remover).await;
-        let approval =
-            if best_effort { Approval::Pipeline(plan.hash.clone()) } else { approved(&plan) };
+        let approval = if best_effort {
+            Approval::Pipeline(plan.approval.hash.clone())
+        } else {
+            approved(&plan)
+        };
         let ending = resume(&remover, &plan, &approval).await;
         assert!(
             matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),

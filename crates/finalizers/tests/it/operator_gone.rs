@@ -198,7 +198,7 @@ async fn failed_reads_block_also_with_best_effort() {
         let remover = harness.remover();
         let plan = planned(&remover).await;
         let ending = remover
-            .apply(&plan, &Approval::Pipeline(plan.hash.clone()), Box::new(|_, _, _| {}))
+            .apply(&plan, &Approval::Pipeline(plan.approval.hash.clone()), Box::new(|_, _, _| {}))
             .await;
         let CommandResult::Refused(StartError::Unknown { name, why }) = ending else {
             panic!("{path}: {ending:?}")
@@ -219,8 +219,8 @@ async fn cluster_without_readable_identity_is_never_approved() {
         let plan = planned(&remover).await;
         for approval in [
             approved(&plan),
-            Approval::Typed(plan.hash.clone()),
-            Approval::Pipeline(plan.hash.clone()),
+            Approval::Typed(plan.approval.hash.clone()),
+            Approval::Pipeline(plan.approval.hash.clone()),
         ] {
             let ending = remover.apply(&plan, &approval, Box::new(|_, _, _| {})).await;
             let CommandResult::Refused(StartError::Refused { name, .. }) = ending else {
@@ -261,7 +261,10 @@ async fn managed_groups_need_an_override_that_the_hash_covers() {
         };
         let one = with("moved").plan(expires).await.unwrap();
         let other = with("another reason").plan(expires).await.unwrap();
-        assert!(one.hash != blocked.hash && one.hash != other.hash, "{group}");
+        assert!(
+            one.approval.hash != blocked.approval.hash && one.approval.hash != other.approval.hash,
+            "{group}"
+        );
         let ending = with("moved").apply(&one, &approved(&other), Box::new(|_, _, _| {})).await;
         assert!(
             matches!(ending, CommandResult::Refused(StartError::PlanChanged { .. })),
@@ -299,8 +302,9 @@ async fn operator_that_starts_again_keeps_its_finalizers() {
     let plan = planned(&harness.remover()).await;
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     let remover = harness.remover();
-    let ending =
-        remover.apply(&plan, &Approval::Typed(plan.hash.clone()), Box::new(|_, _, _| {})).await;
+    let ending = remover
+        .apply(&plan, &Approval::Typed(plan.approval.hash.clone()), Box::new(|_, _, _| {}))
+        .await;
     let CommandResult::Stopped(mooring_workflow::RunOutcome::Resumable { message, .. }) = ending
     else {
         panic!("{ending:?}")

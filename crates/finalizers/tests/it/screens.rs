@@ -89,7 +89,6 @@ fn plan() -> Plan {
     let hash = format!("695bb794ed5b{}", "0".repeat(52)).parse().unwrap();
     Plan {
         approval: ApprovalToken { expires, hash },
-        hash: format!("695bb794ed5b{}", "0".repeat(52)).parse().unwrap(),
         cluster: "uid".to_owned(),
         profile: Profile::named("package-operator").unwrap(),
         scale_down: false,

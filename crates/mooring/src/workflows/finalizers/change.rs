@@ -150,7 +150,7 @@ impl FinalizerSession {
         let name = format!("{}/{}", self.cluster(), self.profile);
         let by_flags = match &request.token {
             Some(token) => Some(Approval::Token(token.clone())),
-            None => request.best_effort.then(|| Approval::Pipeline(plan.hash.clone())),
+            None => request.best_effort.then(|| Approval::Pipeline(plan.approval.hash.clone())),
         };
         if let Some(approval) = by_flags {
             if let Some(context) = &self.protected {
@@ -165,7 +165,7 @@ impl FinalizerSession {
             let command = if request.begin == Begin::New { "apply" } else { "resume" };
             confirm(&name, &format!("mooring finalizers {command} --yes --plan-hash HASH"))?;
         }
-        Ok(Approval::Typed(plan.hash.clone()))
+        Ok(Approval::Typed(plan.approval.hash.clone()))
     }
 
     /// Prints the plan, and checks the approval.
@@ -174,7 +174,7 @@ impl FinalizerSession {
         let code = exit::plan(self, plan, &PlanOutput { output }).await?;
         match &request.token {
             Some(token) if *token != plan.approval && !plan.nothing_to_do => {
-                let (approved, current) = (token.hash.clone(), plan.hash.clone());
+                let (approved, current) = (token.hash.clone(), plan.approval.hash.clone());
                 Err(exit::refusal(&StartError::PlanChanged { approved, current }))
             }
             _ => Ok(code),
