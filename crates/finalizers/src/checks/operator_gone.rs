@@ -105,7 +105,7 @@ fn leases(view: &OperatorView, now: Timestamp) -> Piece {
 }
 
 fn objects(view: &OperatorView) -> impl Iterator<Item = &LiveObject> {
-    view.objects.iter().filter_map(|(_, objects)| objects.known()).flatten()
+    view.objects.entries().filter_map(|(_, objects)| objects.known()).flatten()
 }
 
 fn writes(view: &OperatorView, now: Timestamp) -> Piece {

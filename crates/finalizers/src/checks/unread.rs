@@ -7,7 +7,7 @@ use crate::cluster::view::OperatorView;
 pub(crate) fn unread(view: &OperatorView) -> Vec<String> {
     let mut unread: Vec<String> = view
         .bindings
-        .iter()
+        .entries()
         .filter_map(|(name, reading)| missing(("get", &binding(name)), Some(reading)))
         .collect();
     unread.extend(missing(READ_RELEASE, view.release.get()));

@@ -46,7 +46,7 @@ pub(super) fn covered(
     let mut all: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
     let crds = known(view.crds.get()).iter();
     all.extend(crds.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
-    all.extend(view.bindings.iter().filter_map(|(_, one)| one.known()).map(|one| &one.target));
+    all.extend(view.bindings.entries().filter_map(|(_, one)| one.known()).map(|one| &one.target));
     all.extend(known(view.release.get()).iter().map(|one| &one.target));
     if deletes_resources(profile) {
         let made = known(view.made.get()).iter();
@@ -112,7 +112,7 @@ pub(super) fn targets(
             None => notes.push(format!("{}: {NOT_SERVED}", crd.name())),
         }
     }
-    for binding in view.bindings.iter().filter_map(|(_, one)| one.known()) {
+    for binding in view.bindings.entries().filter_map(|(_, one)| one.known()) {
         add(Step::DeleteBindings, format!("{} ({})", binding.target, binding.grants));
     }
     release(view, profile, &mut add, notes);

@@ -62,7 +62,7 @@ impl Remover {
         }
         let has_objects =
             |objects: &Reading<Vec<_>>| objects.known().is_some_and(|all| !all.is_empty());
-        let any = view.objects.iter().any(|(_, objects)| has_objects(objects));
+        let any = view.objects.entries().any(|(_, objects)| has_objects(objects));
         let around = self.cluster.read_dependents(any).await;
         if self.is_signed_out() {
             return Err(SignedOut);

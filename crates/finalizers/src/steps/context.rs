@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::reading::once;
 use mooring_workflow::retry::{Retry, RetryPolicy};
-use mooring_workflow::{NotRead, Note, Reading, Reason};
+use mooring_workflow::{NotRead, Reading, Reason};
 
 use crate::cluster::contents::Contents;
 use crate::cluster::evidence::Lease;
@@ -18,7 +18,7 @@ use crate::operator::profile::Profile;
 use crate::operator::target::Target;
 use crate::plan::terms::Terms;
 use crate::removal::effect::{Effect, why_not};
-use crate::removal::workflow::{Decision, Facts, Run};
+use crate::removal::workflow::{Decision, Run};
 use crate::runtime::OperatorCluster;
 
 /// Attempts of an effect before the object is skipped.
@@ -78,10 +78,6 @@ impl<'a> Context<'a> {
         let poll = self.terms.settings.limits.poll;
         let until = self.cluster.now().checked_add(poll).unwrap_or(Timestamp::MAX);
         Decision::Wait { until, why }
-    }
-
-    pub(crate) fn note(&self, facts: Facts, text: String) -> Decision {
-        Decision::Note(Box::new(Note { facts, backup: None, text }))
     }
 
     /// Returns true if the timeout of the step has expired.

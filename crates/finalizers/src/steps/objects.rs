@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use mooring_workflow::{EffectResult, NotRead, Reading, Refusal};
+use mooring_workflow::{EffectResult, NotRead, Note, Reading, Refusal};
 
 use super::context::{Context, Objects, Work};
 use super::done;
-use crate::cluster::observation::LiveObject;
+use crate::cluster::observation::{LiveObject, OperatorWorkload};
 use crate::cluster::unreadable::unreadable;
 use crate::removal::backup::SavedObject;
 use crate::removal::effect::Effect;
@@ -47,7 +47,7 @@ impl Context<'_> {
     /// Waits for the teardown of a running operator.
     pub(super) async fn wait_for_teardown(&self) -> Result<Decision, NotRead> {
         let controllers = self.controllers().await?.unwrap_or_default();
-        if !controllers.iter().any(|controller| controller.runs()) {
+        if !controllers.iter().any(OperatorWorkload::runs) {
             return Ok(done("no running operator"));
         }
         let objects = self.objects().await?.known;
@@ -89,7 +89,8 @@ impl Context<'_> {
                     let text = format!("{key} was skipped: {why}");
                     let mut facts = self.run.facts.clone();
                     facts.spared.insert(key, why);
-                    return Ok(self.note(facts, text));
+                    let note = Note { facts, backup: None, text };
+                    return Ok(Decision::Note(Box::new(note)));
                 }
                 Removal::Handled => {
                     handled = true;

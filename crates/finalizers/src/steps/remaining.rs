@@ -69,9 +69,8 @@ impl Context<'_> {
 
     /// Returns why the run did not delete the namespace.
     async fn kept_because(&self) -> String {
-        let has_failed = |why: Option<String>| why.is_some();
-        let is_unknown = has_failed(self.view.release.get().and_then(Reading::error))
-            || has_failed(self.view.made.get().and_then(Reading::error));
+        let is_unknown = self.view.release.get().and_then(Reading::error).is_some()
+            || self.view.made.get().and_then(Reading::error).is_some();
         let contents = match once(&self.view.contents, self.cluster.contents()).await {
             _ if is_unknown => None,
             Reading::Known(contents) => foreign(contents, self.terms.named()),

@@ -67,9 +67,9 @@ impl ClusterView {
             denied(azure, FAILING_WRITES, self.events.get()),
             denied(cluster, MISSING_NODES, self.nodes.get()),
         ];
-        let instances = self.instances.iter();
+        let instances = self.instances.entries();
         let instances = instances.map(move |(_, one)| denied(azure, MISSING_NODES, Some(one)));
-        let nics = self.nics.iter();
+        let nics = self.nics.entries();
         let nics = nics.map(move |(_, one)| denied(azure, FAILING_WRITES, Some(one)));
         let last = [
             denied(cluster, CLUSTER_UID, self.uid.get()),
@@ -92,10 +92,10 @@ impl ClusterView {
         forget(&mut self.scale_sets);
         forget(&mut self.events);
         forget(&mut self.latest_operation);
-        if self.instances.iter().any(|(_, one)| matches!(one, Reading::Denied(_))) {
+        if self.instances.entries().any(|(_, one)| matches!(one, Reading::Denied(_))) {
             self.instances = Named::default();
         }
-        if self.nics.iter().any(|(_, one)| matches!(one, Reading::Denied(_))) {
+        if self.nics.entries().any(|(_, one)| matches!(one, Reading::Denied(_))) {
             self.nics = Named::default();
         }
     }

@@ -141,7 +141,8 @@ impl AzureRuntime {
     }
 
     async fn group<T>(&self) -> Result<String, Reading<T>> {
-        if self.node_group.borrow().is_none() && self.read_cluster().await.found()?.is_none() {
+        let is_unknown = self.node_group.borrow().is_none();
+        if is_unknown && self.read_cluster().await.found()?.is_none() {
             return Err(Reading::NotFound);
         }
         let none = || Reading::Failed("the cluster has no node resource group yet".to_owned());

@@ -149,8 +149,8 @@ fn instance_without_a_node_counts_after_ten_minutes() {
 
 #[test]
 fn denied_reads_are_unknown_and_never_healthy() {
-    let denied = || "AuthorizationFailed".to_owned();
     type Case = (fn(&mut ClusterView, String), &'static [&'static str]);
+    let denied = || "AuthorizationFailed".to_owned();
     let cases: [Case; 6] = [
         (|seen, why| seen.events = Reading::Denied(why).into(), &["failing-writes"]),
         (|seen, why| seen.events = Reading::Failed(why).into(), &["failing-writes"]),

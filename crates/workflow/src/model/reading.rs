@@ -118,10 +118,10 @@ impl<T> Named<T> {
     }
 
     pub fn get(&self, name: &str) -> Option<&Reading<T>> {
-        self.iter().find(|(own, _)| *own == name).map(|(_, reading)| reading)
+        self.entries().find(|(own, _)| *own == name).map(|(_, reading)| reading)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Reading<T>)> {
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Reading<T>)> {
         let entries = std::iter::successors(self.0.get(), |entry| entry.2.0.get());
         entries.map(|entry| (entry.0.as_str(), &entry.1))
     }
