@@ -1,7 +1,6 @@
 //! Detects a wedged pool, and plans, applies, kills and resumes its repair.
 
 use mooring_repair::plan::Step;
-use mooring_workflow::Step as _;
 use serde_json::Value;
 
 use crate::environment::DemoEnvironment;
