@@ -85,10 +85,10 @@ fn wedged_pool_is_rebuilt() {
 #[test]
 fn clean_run_repairs_or_stops_as_expected() {
     for (name, make) in CURABLE {
-        assert_eq!(clean(make).0, "Repaired", "{name}");
+        assert_eq!(clean(make).0, "Complete", "{name}");
     }
     let stops = STUCK.map(|(_, make)| clean(make).0);
-    assert_eq!(stops, ["BudgetBlocks", "StepTimeout", "StepTimeout"]);
+    assert_eq!(stops, ["Blocked", "StepTimeout", "StepTimeout"]);
 }
 
 #[test]
