@@ -31,18 +31,14 @@ pub(crate) fn coded(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage,
         (row.about.holds(&text.phrases) || is_alone(text, code)).then_some((code, row))
     });
     let unlisted = || codes.iter().find(|code| code.is_labeled && names_nodes(text));
-    let (at, name, diagnosis) = match listed {
-        Some((code, row)) => (code.at, Some(&code.name), by_row(text, code, row)),
-        None => match unlisted() {
-            Some(code) => {
-                let (refusal, is_shown) = refusal(&text.bytes, code);
-                (code.at, Some(&code.name), by_refusal(Some(&code.name), refusal, is_shown))
-            }
-            None => {
-                let (at, refusal) = status_of_azure(text)?;
-                (at, None, by_refusal(None, refusal, false))
-            }
-        },
+    let (at, name, diagnosis) = if let Some((code, row)) = listed {
+        (code.at, Some(&code.name), by_row(text, code, row))
+    } else if let Some(code) = unlisted() {
+        let (refusal, is_shown) = refusal(&text.bytes, code);
+        (code.at, Some(&code.name), by_refusal(Some(&code.name), refusal, is_shown))
+    } else {
+        let (at, refusal) = status_of_azure(text)?;
+        (at, None, by_refusal(None, refusal, false))
     };
     let message = worded_message(text, at, None);
     let evidence = evidence(text, &message, at);
