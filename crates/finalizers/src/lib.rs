@@ -10,16 +10,18 @@
 //! | [`plan`], [`terms`] | steps and garbage-collected dependents, with a hash; settings and approved plan of a run |
 //! | `removal`: [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
 //! | `steps` | one decision from the run, the reads and the time |
-//! | [`runtime`] | the Kubernetes API, and the commands |
+//! | `runtime` | the Kubernetes API |
+//! | [`commands`] | plan, apply, resume and status |
 //! | `present`: [`status`], [`documents`], [`screens`] | the state of a run as data; JSON documents and screens |
 
 pub mod checks;
 mod cluster;
+pub mod commands;
 mod operator;
 pub mod plan;
 mod present;
 mod removal;
-pub mod runtime;
+mod runtime;
 mod steps;
 
 pub use cluster::{contents, evidence, helm, observation, view};

@@ -1,7 +1,6 @@
 //! Pools of AKS.
 
 use crate::count::Count;
-use crate::node::Node;
 use crate::reads::Reads;
 
 /// An AKS pool as Azure shows it.
@@ -30,9 +29,8 @@ impl AksPool {
         nodes.exact().is_some_and(lacking)
     }
 
-    /// Returns true if these nodes of it, and VMs that are none yet, are all that it should have.
-    pub(crate) fn has_all(&self, nodes: &[&Node], reads: &Reads) -> bool {
-        let existing = nodes.iter().filter(|node| node.exists).count();
+    /// Returns true if so many nodes that exist are all that it should have.
+    pub(crate) fn has_all(&self, existing: usize, reads: &Reads) -> bool {
         self.is_whole(Count::of(existing, reads.nodes.is_read()))
     }
 

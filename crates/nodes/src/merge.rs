@@ -126,9 +126,10 @@ impl Inventory {
         let is_unread = self.reads.aks_pools.has_failed();
         let lacks = |pool: &AksPool| {
             let is_of = |node: &&Node| {
-                node.pool_kind == PoolKind::AksPool && node.pool.as_deref() == Some(&*pool.name)
+                let is_aks = node.pool_kind == PoolKind::AksPool;
+                is_aks && node.exists && node.pool.as_deref() == Some(&*pool.name)
             };
-            !pool.has_all(&self.nodes.iter().filter(is_of).collect::<Vec<_>>(), &self.reads)
+            !pool.has_all(self.nodes.iter().filter(is_of).count(), &self.reads)
         };
         (is_unread && self.nodes.iter().any(|node| node.pool_kind == PoolKind::AksPool))
             || self.aks_pools.iter().any(lacks)

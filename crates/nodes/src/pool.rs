@@ -159,13 +159,17 @@ impl<'a> PoolNodes<'a> {
         Count::of(self.found(&joined), self.reads.nodes.is_read())
     }
 
+    fn existing(&self) -> usize {
+        self.nodes.iter().filter(|node| node.exists).count()
+    }
+
     /// Returns nodes that are joining. Those of an AKS pool are not in the cluster before they have joined, and so are
     /// those that failed to.
     fn joining(&self) -> Count {
         let is_complete = match self.kind {
             PoolKind::NodePool => self.reads.claims.is_known(),
             PoolKind::AksPool => {
-                self.in_azure.is_some_and(|pool| pool.has_all(&self.nodes, self.reads))
+                self.in_azure.is_some_and(|pool| pool.has_all(self.existing(), self.reads))
             }
         };
         Count::of(self.found(&[JoinState::Joining]), is_complete)
@@ -178,7 +182,7 @@ impl<'a> PoolNodes<'a> {
                 self.reads.claims.is_known() && self.reads.record.is_known() && is_decided
             }
             PoolKind::AksPool => {
-                self.in_azure.is_some_and(|pool| pool.has_all(&self.nodes, self.reads))
+                self.in_azure.is_some_and(|pool| pool.has_all(self.existing(), self.reads))
             }
         };
         let found = self.failures().count() + self.unlisted;

@@ -87,7 +87,8 @@ fn node_that_is_not_ready_is_shown_at_any_age() {
     assert_eq!((recent.nodes.len(), recent.failed()), (2, Count::Exact(1)));
     let pools = all_pools(&recent);
     let counts = [pools[0].ready, pools[0].nodes, pools[0].failed];
-    assert_eq!(counts, [1, 2, 1].map(Count::Exact));
+    // Azure was not read: VMs of the pool that did not join may be missing.
+    assert_eq!(counts, [Count::Exact(1), Count::Exact(2), Count::AtLeast(1)]);
     assert_eq!(pools[0].state, PoolState::NotReady);
     assert_eq!(pools[0].last_failure_at, Some(at(month - 1)));
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
-use crate::journal::{Entry, JournalError, Phase, Record, Run};
-use crate::model::effect::{Backup, EffectResult};
+use crate::journal::{Entry, JournalError, Note, Phase, Record, Run};
+use crate::model::effect::EffectResult;
 use crate::present::status::Remaining;
 use crate::workflow::{Finish, Reason, Workflow};
 
@@ -29,16 +29,6 @@ pub enum Decision<W: Workflow> {
     Refresh,
     Finish(Finish, Vec<Remaining>),
     Stop(Stop),
-}
-
-/// New facts of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Note<W: Workflow> {
-    pub facts: W::Facts,
-    /// The copy of an object that must exist first.
-    pub backup: Option<Backup>,
-    /// What operators are told; empty if nothing.
-    pub text: String,
 }
 
 /// A stop. `resume` continues the run unless it has ended, and then nothing that it changed needs another run.

@@ -33,9 +33,9 @@ pub use store::lock;
 pub use store::lock::process;
 
 pub use engine::{
-    Clock, Cluster, Decision, Host, NotRead, Note, RunError, RunOutcome, Stop, WaitLimits, run,
+    Clock, Cluster, Decision, Host, NotRead, RunError, RunOutcome, Stop, WaitLimits, run,
 };
-pub use journal::{Attempt, CompletedStep, Entry, PastRun, Phase, Record, Run, Runs};
+pub use journal::{Attempt, CompletedStep, Entry, Note, PastRun, Phase, Record, Run, Runs};
 pub use model::check::{CheckResult, Outcome};
 pub use model::effect::{Authority, Backup, EffectResult, Refusal};
 pub use model::reading::Reading;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::Approval;
 use crate::journal::{Entry, Run};
-use crate::model::effect::{Authority, Backup, EffectResult, Refusal};
+use crate::model::effect::{Authority, Backup, EffectResult};
 use crate::present::status::{EffectStatus, OverrideStatus, Remaining, Subject};
 
 /// The data of a workflow, and pure functions over it.
@@ -51,10 +51,6 @@ pub trait Workflow: Clone + PartialEq + Debug + Sized + 'static {
     /// Returns true if later decisions depend on its attempts, however long ago they were.
     fn lasts(_: &Self::Effect) -> bool {
         false
-    }
-    /// Classifies a refusal; none if the result is not one.
-    fn refusal(_: &Self::Effect, result: &EffectResult) -> Option<Refusal> {
-        result.refusal()
     }
     /// Returns the copy that must exist before the intent is written.
     fn backup(_: &Self::Effect) -> Option<&Backup> {

@@ -56,10 +56,20 @@ impl Api {
         self.send(RESPONSE_TIMEOUT, Method::GET, path, None).await
     }
 
+    /// Reads an object. One that is not JSON was not read: as an empty one, it would be overwritten.
+    pub async fn json(&self, path: &str) -> Result<Value, ApiError> {
+        let text = self.get(path).await?;
+        serde_json::from_str(&text).map_err(|_| ApiError {
+            status: None,
+            what: "the response is not valid JSON".to_owned(),
+            is_untrusted: false,
+        })
+    }
+
     /// Reads an object; none if it does not exist.
     pub(crate) async fn object(&self, path: &str) -> Result<Option<Value>, ApiError> {
-        match self.get(path).await {
-            Ok(text) => Ok(Some(serde_json::from_str(&text).unwrap_or_default())),
+        match self.json(path).await {
+            Ok(object) => Ok(Some(object)),
             Err(error) if error.status == Some(404) => Ok(None),
             Err(error) => Err(error),
         }
@@ -227,6 +237,15 @@ mod tests {
         assert_eq!(api(403, body).get_list("/x").await, Err(expected.clone()));
         assert_eq!(api(403, body).get_metadata_list("/x").await, Err(expected.clone()));
         assert_eq!(api(403, body).get_binary_list("/x").await, Err(expected));
+    }
+
+    #[tokio::test]
+    async fn object_that_is_not_json_is_not_an_empty_one() {
+        for text in ["", "{\"data\": {\"failures.js"] {
+            let error = api(200, text).object("/x").await.unwrap_err();
+            assert_eq!((error.status, &*error.what), (None, "the response is not valid JSON"));
+        }
+        assert_eq!(api(200, "{}").object("/x").await, Ok(Some(serde_json::json!({}))));
     }
 
     #[tokio::test]

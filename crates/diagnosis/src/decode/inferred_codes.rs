@@ -2,8 +2,8 @@
 
 use mooring_codes::{Date, ExitCode, Os, by_name, image_date};
 
+use crate::decode::decoded::{BootstrapOutcome, DecodedMessage, FoundBy, Situation};
 use crate::decode::interpret::interpret;
-use crate::decode::{BootstrapOutcome, DecodedMessage, FoundBy, Situation};
 use crate::read::message::{Located, Opener};
 use crate::read::reading::TextReading;
 

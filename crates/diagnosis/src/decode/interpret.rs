@@ -2,7 +2,9 @@
 
 use mooring_codes::Os;
 
-use crate::decode::{BootstrapOutcome, Decoded, DecodedMessage, FoundBy, ListPosition, Situation};
+use crate::decode::decoded::{
+    BootstrapOutcome, Decoded, DecodedMessage, FoundBy, ListPosition, Situation,
+};
 use crate::read::extension::is_bootstrap;
 use crate::read::message::{ExtensionMessage, Handler, Located, Opener, Silence};
 use crate::read::reading::TextReading;

@@ -3,7 +3,7 @@
 //! Azure repeats messages: the ARM error within the AKS error, the handler's text within itself, a summary before its
 //! details. Messages about the same extension and instance with the same code are one.
 
-use crate::decode::{BootstrapOutcome, DecodedMessage, ListPosition};
+use crate::decode::decoded::{BootstrapOutcome, DecodedMessage, ListPosition};
 use crate::read::message::Opener;
 
 pub(crate) fn merge(messages: Vec<DecodedMessage>) -> Vec<DecodedMessage> {
@@ -102,7 +102,7 @@ mod tests {
     use mooring_contract::CseStatus;
 
     use super::*;
-    use crate::decode::{Decoded, FoundBy, Situation};
+    use crate::decode::decoded::{Decoded, FoundBy, Situation};
     use crate::diagnose::failures::diagnose_each;
     use crate::hints::Hints;
     use crate::read::message::Handler;

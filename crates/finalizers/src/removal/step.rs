@@ -42,7 +42,7 @@ impl Step {
 
     /// Returns the position, from 1.
     pub fn number(self) -> usize {
-        mooring_workflow::workflow::number::<super::workflow::FinalizerRemoval>(self)
+        Self::ALL.iter().position(|one| *one == self).map_or(0, |at| at + 1)
     }
 
     pub(crate) fn about(self) -> StepInfo {

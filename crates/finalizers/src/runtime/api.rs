@@ -22,16 +22,16 @@ use mooring_k8s::Client;
 use mooring_workflow::responses::{change, list, read};
 use mooring_workflow::{Clock, EffectResult, Reading};
 
-pub(super) const WEBHOOKS: [&str; 2] =
+pub(crate) const WEBHOOKS: [&str; 2] =
     ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
 
 #[derive(Clone)]
 pub(crate) struct OperatorCluster {
     pub(crate) api: Client,
-    pub(super) profile: Profile,
+    pub(crate) profile: Profile,
     /// Namespace and name of the journal's Lease, which does not belong to the operator although it has its name.
-    pub(super) lock: [String; 2],
-    pub(super) clock: Clock,
+    pub(crate) lock: [String; 2],
+    pub(crate) clock: Clock,
 }
 
 impl OperatorCluster {
@@ -86,7 +86,7 @@ impl OperatorCluster {
     }
 
     /// Makes all reads of a plan.
-    pub(super) async fn read_all(&self) -> OperatorView {
+    pub(crate) async fn read_all(&self) -> OperatorView {
         let view = OperatorView::default();
         let profile = &self.profile;
         if !profile.groups.is_empty() {
@@ -268,7 +268,7 @@ fn place(resource: &ManifestObject, plural: &str, namespaced: bool, release: &st
     Target::new(&qualified, &root, namespaced.then_some(namespace), &resource.name, "")
 }
 
-pub(super) fn root_of(api_version: &str) -> String {
+pub(crate) fn root_of(api_version: &str) -> String {
     if api_version.contains('/') {
         format!("/apis/{api_version}")
     } else {
@@ -276,7 +276,7 @@ pub(super) fn root_of(api_version: &str) -> String {
     }
 }
 
-pub(super) fn plural(resource: &str) -> &str {
+pub(crate) fn plural(resource: &str) -> &str {
     resource.split('.').next().unwrap_or(resource)
 }
 
@@ -289,7 +289,7 @@ fn served<T>(reading: Reading<Vec<T>>) -> Reading<Vec<T>> {
 }
 
 /// Returns the valid entries of a list. An empty list of metadata has `null` items, at least in Kubernetes 1.20.
-pub(super) fn items<T>(body: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
+pub(crate) fn items<T>(body: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
     match &body["items"] {
         Value::Array(items) => Some(items.iter().filter_map(read).collect()),
         Value::Null if body["kind"].as_str()?.ends_with("List") => Some(Vec::new()),

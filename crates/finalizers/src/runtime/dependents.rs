@@ -13,7 +13,7 @@ const IGNORED: [&str; 3] = ["events", "leases", "endpointslices"];
 
 impl OperatorCluster {
     /// `objects` is true if dependents matter.
-    pub(super) async fn read_dependents(&self, objects: bool) -> Dependents {
+    pub(crate) async fn read_dependents(&self, objects: bool) -> Dependents {
         // Empty if it cannot be read, which blocks.
         let cluster = self.uid().await.unwrap_or_default();
         let mut around = Dependents { cluster, ..Dependents::default() };
@@ -32,7 +32,7 @@ impl OperatorCluster {
     }
 
     /// Reads the uid of the namespace kube-system, if permitted.
-    pub(super) async fn uid(&self) -> Option<String> {
+    pub(crate) async fn uid(&self) -> Option<String> {
         let answer = self.api.get("/api/v1/namespaces/kube-system").await.ok()?;
         let uid = answer.body.pointer("/metadata/uid").filter(|_| answer.is_success())?;
         uid.as_str().map(str::to_owned)
@@ -96,7 +96,7 @@ impl OperatorCluster {
     }
 
     /// Returns the preferred version of every group.
-    pub(super) async fn group_versions(&self) -> Result<Vec<String>, String> {
+    pub(crate) async fn group_versions(&self) -> Result<Vec<String>, String> {
         let answer = self.api.get("/apis").await.ok().filter(Response::is_success);
         let answer = answer.ok_or("the API groups could not be read")?;
         let groups = answer.body["groups"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -108,14 +108,14 @@ impl OperatorCluster {
 }
 
 /// A resource that can be listed.
-pub(super) struct Kind {
-    pub(super) plural: String,
-    pub(super) namespaced: bool,
+pub(crate) struct Kind {
+    pub(crate) plural: String,
+    pub(crate) namespaced: bool,
 }
 
 impl Kind {
     /// Returns `deployments.apps`.
-    pub(super) fn qualified(&self, api_version: &str) -> String {
+    pub(crate) fn qualified(&self, api_version: &str) -> String {
         match api_version.split_once('/') {
             Some((group, _)) => format!("{}.{group}", self.plural),
             None => self.plural.clone(),
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-pub(super) async fn listable(api: &Client, root: &str) -> Result<Vec<Kind>, String> {
+pub(crate) async fn listable(api: &Client, root: &str) -> Result<Vec<Kind>, String> {
     let answer = api.get(root).await.map_err(|lost| lost.0)?;
     if !answer.is_success() {
         return Err(answer.refusal().0);

@@ -74,7 +74,7 @@ fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), Start
 
 /// Ensures that the unfinished run has this profile and cluster. The journal is only compared with the command line, never
 /// used in its place.
-pub(super) fn compare(state: &Run, plan: &Plan) -> Result<(), StartError> {
+pub(crate) fn compare(state: &Run, plan: &Plan) -> Result<(), StartError> {
     compare_profile(state, &plan.profile)?;
     // The check `cluster-identity` blocks if it could not be read.
     if !plan.cluster.is_empty() && state.session.cluster != plan.cluster {
@@ -83,7 +83,7 @@ pub(super) fn compare(state: &Run, plan: &Plan) -> Result<(), StartError> {
     Ok(())
 }
 
-pub(super) fn compare_profile(state: &Run, wanted: &Profile) -> Result<(), StartError> {
+pub(crate) fn compare_profile(state: &Run, wanted: &Profile) -> Result<(), StartError> {
     if *state.session.profile == *wanted {
         return Ok(());
     }
@@ -95,7 +95,7 @@ pub(super) fn compare_profile(state: &Run, wanted: &Profile) -> Result<(), Start
 }
 
 /// Returns a new run, if it may start.
-pub(super) fn begin(
+pub(crate) fn begin(
     runs: &Runs,
     plan: &Plan,
     approval: &Approval,
@@ -111,7 +111,7 @@ pub(super) fn begin(
 }
 
 /// Continues an unfinished run, if it may.
-pub(super) fn resume(
+pub(crate) fn resume(
     mut run: Run,
     plan: &Plan,
     approval: &Approval,

@@ -1,7 +1,7 @@
 //! Acceptance tests of the former tool, and more, on the model under virtual time.
 
 use jiff::SignedDuration;
-use mooring_finalizers::runtime::{CommandResult, StartError};
+use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::Finish;

@@ -2,9 +2,9 @@
 
 use mooring_finalizers::backup::SavedObject;
 use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::documents::PublishedPlan;
 use mooring_finalizers::effect::Effect;
-use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
 use mooring_finalizers::step::Step;
 use mooring_workflow::Finish;

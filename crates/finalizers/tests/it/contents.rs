@@ -1,8 +1,8 @@
 //! Only what the approved plan names by uid is deleted: the contents of the namespace, objects that were made again, and an
 //! operator that was installed again.
 
+use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::contents::Content;
-use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::{Decision, Run};
 use mooring_workflow::Outcome;

@@ -4,9 +4,9 @@
 use mooring_workflow::Finish;
 use std::collections::BTreeSet;
 
+use mooring_finalizers::commands::{CommandResult, Remover, StartError};
 use mooring_finalizers::effect::Effect;
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::target::Target;
 use mooring_workflow::RunOutcome;

@@ -1,6 +1,6 @@
 //! A kill before or after any write, including the journal, ends like a clean run.
 
-use mooring_finalizers::runtime::CommandResult;
+use mooring_finalizers::commands::CommandResult;
 use mooring_workflow::Finish;
 use mooring_workflow::RunOutcome;
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::profile::Profile;
-use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::settings::Settings;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::{CheckResult, Outcome};

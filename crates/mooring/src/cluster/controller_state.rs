@@ -17,9 +17,8 @@ pub(crate) async fn read_controller(
     namespace: Option<&str>,
     now: Timestamp,
 ) -> ControllerState {
-    let (deployment, unread) = match api.get(DEPLOYMENTS).await {
-        Ok(text) => {
-            let list: Value = serde_json::from_str(&text).unwrap_or_default();
+    let (deployment, unread) = match api.json(DEPLOYMENTS).await {
+        Ok(list) => {
             let mut items = list["items"].as_array().cloned().unwrap_or_default().into_iter();
             let is_named =
                 |item: &Value| namespace.is_none_or(|name| item["metadata"]["namespace"] == name);
@@ -34,7 +33,7 @@ pub(crate) async fn read_controller(
     let found = deployment["metadata"]["namespace"].as_str();
     let namespace = namespace.or(found).unwrap_or(NAMESPACE).to_owned();
     let lease = api
-        .get(&format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/mooring"))
+        .json(&format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/mooring"))
         .await;
     let version = deployment["metadata"]["labels"]["app.kubernetes.io/version"].as_str();
     let mut state = ControllerState {
@@ -44,7 +43,7 @@ pub(crate) async fn read_controller(
         ..ControllerState::unknown(namespace)
     };
     match lease {
-        Ok(text) => state.add_lease(&serde_json::from_str(&text).unwrap_or_default(), now),
+        Ok(lease) => state.add_lease(&lease, now),
         Err(error) if error.status == Some(404) => match elsewhere {
             None => state.state = "not-running",
             Some(error) => state.error = Some(error.what),
@@ -57,8 +56,7 @@ pub(crate) async fn read_controller(
 /// Returns a namespace that has a controller: its Deployment, or the Lease of one that runs elsewhere.
 pub(crate) async fn find_namespace(api: &Api) -> Option<String> {
     for path in [DEPLOYMENTS, LEASES] {
-        let list =
-            api.get(path).await.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let list = api.json(path).await.ok();
         let found =
             list.as_ref().and_then(|list| list["items"][0]["metadata"]["namespace"].as_str());
         if let Some(found) = found {
@@ -108,6 +106,8 @@ mod tests {
         let elsewhere = read(blind(), None).await;
         assert_eq!((elsewhere.state, elsewhere.error.is_some()), ("unknown", true));
         assert_eq!(read(blind(), Some("b")).await.state, "not-running");
+        let cut = read(server().with(LEASE, 200, "{"), Some("b")).await;
+        assert_eq!((cut.state, cut.error.is_some()), ("unknown", true));
         let other = read(server(), Some("c")).await;
         assert_eq!((other.namespace.as_str(), other.version), ("c", None));
         assert_eq!(read(Server::default(), None).await.namespace, NAMESPACE);

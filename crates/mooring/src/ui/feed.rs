@@ -124,8 +124,7 @@ impl Feed {
 
     /// Reads an object.
     async fn get(&self, path: &str) -> Reading<Value> {
-        let text = reading(self.api.get(path).await.map(Some));
-        text.map(|text| serde_json::from_str(text).unwrap_or_default())
+        reading(self.api.json(path).await.map(Some))
     }
 
     async fn read_record(&self, known: &mut Known) {

@@ -91,7 +91,8 @@ impl Operator {
 
     async fn detect_into(&mut self, view: &mut ClusterView) -> DetectionReport {
         loop {
-            read(&self.live, view, &self.settings).await;
+            // Its reads are joined, so its future is large.
+            Box::pin(read(&self.live, view, &self.settings)).await;
             if let Some(Reading::Known(uid)) = view.uid.get() {
                 self.uid = Some(uid.clone());
             }
@@ -128,7 +129,7 @@ impl Operator {
             once(&view.pods, self.live.pods()).await;
             once(&view.pdbs, self.live.pdbs()).await;
         }
-        let capacity = self.read_capacity(&view).await;
+        let capacity = Box::pin(self.read_capacity(&view)).await;
         let expires = expires.unwrap_or_else(|| ApprovalToken::expiry(self.process.now()));
         let checks = &report.detection.checks;
         let plan = plan::build(&view, &self.settings, &capacity, checks, expires);

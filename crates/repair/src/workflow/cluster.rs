@@ -246,7 +246,7 @@ impl<'a, S: Services> Context<'a, S> {
             immediate: 0,
         };
         let result = attempt.and_then(|attempt| attempt.result.as_ref());
-        let refusal = result.and_then(|result| effect.refusal(result));
+        let refusal = result.and_then(Effect::refusal);
         match policy.decide(attempt, refusal, requested_again, self.now) {
             Retry::Now => Decision::Apply(Box::new(effect)),
             Retry::At(until) => Decision::Wait { until, why: format!("before retrying: {key}") },

@@ -134,7 +134,7 @@ impl Effect {
     }
 
     /// A resource lock stays until an operator removes it.
-    pub(crate) fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
+    pub(crate) fn refusal(result: &EffectResult) -> Option<Refusal> {
         match result {
             EffectResult::Refused { code, .. } if code == SCOPE_LOCKED => Some(Refusal::Final),
             other => other.refusal(),
@@ -176,15 +176,14 @@ mod tests {
 
     #[test]
     fn resource_lock_is_a_final_rejection() {
-        let effect = Effect::DeletePool { pool: "p".into(), if_match: None };
         let of = |status, code: &str| {
             let (code, message) = (code.to_owned(), String::new());
-            effect.refusal(&EffectResult::Refused { status, code, message, retry_after: None })
+            Effect::refusal(&EffectResult::Refused { status, code, message, retry_after: None })
         };
         assert_eq!(of(409, ""), Some(Refusal::ReadAgain));
         assert_eq!(of(409, "ScopeLocked"), Some(Refusal::Final));
         assert_eq!(of(403, "LinkedAuthorizationFailed"), Some(Refusal::Final));
-        assert_eq!(effect.refusal(&EffectResult::Done), None);
+        assert_eq!(Effect::refusal(&EffectResult::Done), None);
     }
 
     #[test]

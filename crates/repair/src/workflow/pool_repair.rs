@@ -7,7 +7,7 @@ use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::plural::counted;
 use mooring_workflow::status::{EffectStatus, OverrideStatus, Remaining, Subject};
-use mooring_workflow::{Authority, EffectResult, Finish, Refusal, StepInfo, Workflow};
+use mooring_workflow::{Authority, EffectResult, Finish, StepInfo, Workflow};
 use serde::{Deserialize, Serialize};
 
 use super::effects::Effect;
@@ -107,10 +107,6 @@ impl Workflow for PoolRepair {
 
     fn lasts(effect: &Effect) -> bool {
         effect.lasts()
-    }
-
-    fn refusal(effect: &Effect, result: &EffectResult) -> Option<Refusal> {
-        effect.refusal(result)
     }
 
     fn describe(effect: &Effect, result: Option<&EffectResult>) -> EffectStatus {

@@ -39,11 +39,7 @@ fn settings() -> Settings {
 
 /// The recorded wedge, with the pool Failed.
 fn recorded() -> ClusterView {
-    let mut seen = ClusterView::default();
-    seen.cluster = (Reading::Known(
-        ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap(),
-    ))
-    .into();
+    let cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     let mut pools = Pool::read_list(&fixture!("05_agentpools_list")).unwrap();
     for pool in &mut pools {
         if pool.name == "system" {
@@ -52,20 +48,24 @@ fn recorded() -> ClusterView {
             Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Succeeded".into();
         }
     }
-    seen.pools = (Reading::Known(pools)).into();
-    seen.scale_sets =
-        (Reading::Known(ScaleSet::read_list(&fixture!("18_vmss_list")).unwrap())).into();
+    let scale_sets = ScaleSet::read_list(&fixture!("18_vmss_list")).unwrap();
     let mut events =
         ActivityEvent::read_list(&fixture!("15_activity_log_vmss_failed_page1")).unwrap();
     events.extend(
         ActivityEvent::read_list(&fixture!("15b_activity_log_vmss_failed_page2_negatives"))
             .unwrap(),
     );
-    seen.events = (Reading::Known(events)).into();
-    seen.nodes = (Reading::Known(Node::read_list(&fixture!("26_kube_nodes_list")).unwrap())).into();
-    seen.instances = Named::of("aks-system-20157742-vmss", Reading::Known(vec![]));
-    seen.nics = Named::of("aks-system-20157742-vmss", Reading::Known(vec![]));
-    seen
+    let nodes = Node::read_list(&fixture!("26_kube_nodes_list")).unwrap();
+    ClusterView {
+        cluster: Reading::Known(cluster).into(),
+        pools: Reading::Known(pools).into(),
+        scale_sets: Reading::Known(scale_sets).into(),
+        events: Reading::Known(events).into(),
+        nodes: Reading::Known(nodes).into(),
+        instances: Named::of("aks-system-20157742-vmss", Reading::Known(vec![])),
+        nics: Named::of("aks-system-20157742-vmss", Reading::Known(vec![])),
+        ..ClusterView::default()
+    }
 }
 
 fn check(seen: &ClusterView, settings: &Settings, name: &str) -> CheckResult {
@@ -599,9 +599,8 @@ fn override_allows_a_failed_check_with_its_reason() {
 
 #[test]
 fn missing_cluster_is_never_healthy() {
-    let mut seen = ClusterView::default();
-    seen.cluster =
-        (response(404, &fixture!("02_managed_cluster_get_404"), ManagedCluster::read)).into();
+    let cluster = response(404, &fixture!("02_managed_cluster_get_404"), ManagedCluster::read);
+    let seen = ClusterView { cluster: cluster.into(), ..ClusterView::default() };
     let report = detect(&seen, &settings(), now());
     assert!(report.greenfield);
     assert_eq!(report.detection.verdict.exit_code(), 3);

@@ -87,7 +87,7 @@ fn spans(timeline: &Timeline, begin: Timestamp, end: Timestamp) -> Vec<Value> {
         };
         let sources: Vec<&str> = span.sources.iter().map(|source| source.as_str()).collect();
         let mut attributes =
-            vec![text("mooring.kind", span.kind), text("mooring.sources", &sources.join(","))];
+            vec![text("mooring.kind", span.kind), text("mooring.sources", sources.join(","))];
         if let Some(comparison) = span.comparison {
             attributes.push(text("mooring.pace", comparison.pace));
         }

@@ -6,8 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::engine::Note;
-use crate::model::effect::EffectResult;
+use crate::model::effect::{Backup, EffectResult};
 use crate::present::status::Remaining;
 use crate::workflow::{Finish, Reason, Workflow, number};
 
@@ -34,6 +33,16 @@ pub struct Record<W: Workflow> {
     /// Time by the writer's clock.
     pub at: Timestamp,
     pub entry: Entry<W>,
+}
+
+/// New facts of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Note<W: Workflow> {
+    pub facts: W::Facts,
+    /// The copy of an object that must exist first.
+    pub backup: Option<Backup>,
+    /// What operators are told; empty if nothing.
+    pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]

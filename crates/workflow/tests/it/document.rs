@@ -30,7 +30,7 @@ fn operation(token: &str) -> EffectResult {
 fn entries() -> Vec<SampleEntry> {
     vec![
         done(SampleStep::Prepare),
-        Entry::Note(noted(&[], "n")),
+        Entry::Note(Box::new(noted(&[], "n"))),
         intent("a"),
         outcome("a", operation("t")),
         stopped("m"),

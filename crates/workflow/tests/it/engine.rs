@@ -88,7 +88,7 @@ fn apply(object: &str) -> SampleDecision {
 }
 
 fn note() -> SampleDecision {
-    Decision::Note(noted(&[], "n"))
+    Decision::Note(Box::new(noted(&[], "n")))
 }
 
 /// Returns these decisions in turn.

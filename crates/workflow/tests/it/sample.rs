@@ -184,9 +184,9 @@ impl Cluster<Sample> for Decisions {
 }
 
 /// Facts with one more.
-pub(crate) fn noted(facts: &[String], text: &str) -> Box<Note<Sample>> {
+pub(crate) fn noted(facts: &[String], text: &str) -> Note<Sample> {
     let facts = [facts, &[text.to_owned()]].concat();
-    Box::new(Note { facts, backup: None, text: text.to_owned() })
+    Note { facts, backup: None, text: text.to_owned() }
 }
 
 /// The time at a second of a test.

@@ -73,9 +73,10 @@ fn unknown(name: &str, facts: &ClusterFacts) -> CommandFailure {
     let sources = [SourceName::Cluster, SourceName::Record, SourceName::Azure];
     let is_unread = |source: &SourceName| facts.source_state(*source) == SourceState::Failed;
     // What was not read may have it.
-    let (read, places) = match sources.iter().any(is_unread) {
-        true => (" that was read", ""),
-        false => ("", ", now or in the failure record"),
+    let (read, places) = if sources.iter().any(is_unread) {
+        (" that was read", "")
+    } else {
+        ("", ", now or in the failure record")
     };
     let (cluster, name) = (facts.cluster_name(), identifier(name));
     let karpenter = if facts.has_karpenter { "" } else { "; Karpenter is not installed" };

@@ -92,7 +92,7 @@ pub(crate) async fn read_connected(
         let asked = Instant::now();
         let (record, counts) =
             (record::path(&controller.namespace), counts::path(&controller.namespace));
-        let (record, counts) = tokio::join!(api.get(&record), api.get(&counts));
+        let (record, counts) = tokio::join!(api.json(&record), api.json(&counts));
         (controller, record, counts, asked.elapsed())
     };
     let system = api.get("/api/v1/namespaces/kube-system");

@@ -13,19 +13,16 @@ use serde_json::Value;
 
 /// The record is as current as the leader that writes it.
 pub(super) fn parse_record(
-    read: Result<String, ApiError>,
+    read: Result<Value, ApiError>,
     took: Duration,
     controller: &ControllerState,
     warnings: &mut Vec<String>,
 ) -> (Reading<Arc<RecordDocument>>, Source) {
     let record = match reading(read.map(Some)) {
-        Reading::Known(text) => {
-            let object: Value = serde_json::from_str(&text).unwrap_or_default();
-            match RecordDocument::from_config_map(&object) {
-                Ok(document) => Reading::Known(Arc::new(document)),
-                Err(error) => Reading::Failed(error.to_string()),
-            }
-        }
+        Reading::Known(object) => match RecordDocument::from_config_map(&object) {
+            Ok(document) => Reading::Known(Arc::new(document)),
+            Err(error) => Reading::Failed(error.to_string()),
+        },
         unread => unread.map(|_| Arc::default()),
     };
     let (state, error) = match &record {
@@ -44,11 +41,10 @@ pub(super) fn parse_record(
 
 /// Returns none without counts: failures that the record does not keep are then not known.
 pub(super) fn parse_counts(
-    read: Result<String, ApiError>,
+    read: Result<Value, ApiError>,
 ) -> Result<Option<counts::CountsDocument>, String> {
     match read {
-        Ok(text) => {
-            let object = serde_json::from_str(&text).unwrap_or_default();
+        Ok(object) => {
             let document = counts::CountsDocument::from_config_map(&object);
             document.map(Some).map_err(|error| error.to_string())
         }

@@ -99,13 +99,14 @@ fn record_is_as_current_as_its_leader() {
         (record.is_known(), source.state, warnings.join(" "))
     };
     let none = String::new;
-    let text = || Ok(failures(""));
+    let json = |text: String| Ok(serde_json::from_str(&text).unwrap());
+    let text = || json(failures(""));
     assert_eq!(read("running", text()), (true, SourceState::Read, none()));
     assert_eq!(read("late", text()), (true, SourceState::Stale, none()));
     assert_eq!(read("running", Err(absent())), (false, SourceState::Absent, none()));
     let warning = "the failure record was not read: not allowed".to_owned();
     assert_eq!(read("running", Err(denied())), (false, SourceState::Failed, warning));
-    let (is_read, state, warning) = read("running", Ok(config_map("[")));
+    let (is_read, state, warning) = read("running", json(config_map("[")));
     assert_eq!((is_read, state), (false, SourceState::Failed));
     assert!(warning.starts_with("the failure record was not read: "), "{warning}");
 }
@@ -128,6 +129,9 @@ async fn source_that_may_not_be_read_has_failed() {
     let (sources, warnings) = read(nodes().with(&maps("mooring-counts"), 403, DENIED)).await;
     assert_eq!(sources, [is_read, failed("not allowed")]);
     assert_eq!(warnings, ["the counts were not read: not allowed"]);
+    // As an empty object, it would be a record without failures.
+    let (sources, _) = read(nodes().with(&maps("mooring-failures"), 200, "{\"data\"")).await;
+    assert_eq!(sources[1], failed("the response is not valid JSON"));
     let (sources, warnings) = read(nodes().with(CACHED_CLAIMS, 403, DENIED)).await;
     let claims = "NodeClaims were not read: not allowed";
     assert_eq!(sources, [failed(claims), (SourceState::Absent, None)]);
@@ -138,5 +142,5 @@ async fn source_that_may_not_be_read_has_failed() {
 fn counts_are_absent_or_unreadable() {
     assert_eq!(parse_counts(Err(absent())), Ok(None));
     assert_eq!(parse_counts(Err(denied())), Err("not allowed".to_owned()));
-    assert!(parse_counts(Ok(r#"{"data": {"counts.json": "["}}"#.to_owned())).is_err());
+    assert!(parse_counts(Ok(serde_json::json!({"data": {"counts.json": "["}}))).is_err());
 }

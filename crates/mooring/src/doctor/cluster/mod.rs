@@ -268,7 +268,7 @@ async fn stopped(cluster: &ConnectedCluster) -> (CheckState, String, String) {
     };
     let pods = || list["items"].as_array().into_iter().flatten();
     let containers =
-        || pods().flat_map(|pod| pod["status"]["containerStatuses"].as_array()).flatten();
+        || pods().filter_map(|pod| pod["status"]["containerStatuses"].as_array()).flatten();
     let is_waiting = |container: &Value, reasons: &[&str]| {
         let reason = container["state"]["waiting"]["reason"].as_str();
         reason.is_some_and(|reason| reasons.contains(&reason))

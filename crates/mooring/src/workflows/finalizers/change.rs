@@ -1,8 +1,8 @@
 //! `mooring finalizers apply` and `mooring finalizers resume`.
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
 use mooring_finalizers::status::RemovalVerdict;
 use mooring_workflow::CheckResult;

@@ -1,8 +1,8 @@
 //! Results and exit codes of runs.
 
 use mooring_finalizers::checks::{NAMESPACE_CONTENTS, OPERATOR_GONE};
+use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::status::RemovalVerdict;
 use mooring_workflow::Outcome;
 

@@ -1,9 +1,9 @@
 //! Screens and documents on stdout.
 
 use jiff::Timestamp;
+use mooring_finalizers::commands::JournalStatus;
 use mooring_finalizers::documents::PublishedPlan;
 use mooring_finalizers::plan::{self, Plan, PlannedObject};
-use mooring_finalizers::runtime::JournalStatus;
 use mooring_finalizers::screens;
 use mooring_finalizers::status::RemovalVerdict;
 use mooring_terminal::{Mark, Screen, Text};

@@ -254,11 +254,13 @@ fn live_evidence_survives_an_abort_and_a_clock_jump() {
     let abort = cloud.now;
     for minutes in [0, 7, 45] {
         cloud.now = abort + SignedDuration::from_mins(minutes);
-        let mut seen = ClusterView::default();
-        seen.events = (Reading::Known(Vec::new())).into();
         let null = json!({"name": "n", "properties": {"ipConfigurations": null}});
         let nics = Reading::Known(vec![Nic::read(&null).unwrap()]);
-        seen.nics = Named::of("aks-system-0", nics);
+        let seen = ClusterView {
+            events: Reading::Known(Vec::new()).into(),
+            nics: Named::of("aks-system-0", nics),
+            ..ClusterView::default()
+        };
         let action = action_of(&state, seen, &cloud);
         assert!(matches!(&action, Decision::Done(_)), "{minutes}: {action:?}");
     }
@@ -271,8 +273,8 @@ fn missing_addresses_are_overridden_with_a_recorded_reason() {
     let mut state = cloud.state.clone().unwrap();
     let empty = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": []}})).unwrap();
     let set = cloud.pools["system"].set.clone();
-    let mut seen = ClusterView::default();
-    seen.nics = Named::of(&set, Reading::Known(vec![empty]));
+    let nics = Named::of(&set, Reading::Known(vec![empty]));
+    let seen = ClusterView { nics, ..ClusterView::default() };
     assert!(matches!(action_of(&state, seen.clone(), &cloud), Decision::Wait { .. }));
     state.session.overrides.insert("ip-addresses".into(), "ticket 7".into());
     assert!(!matches!(action_of(&state, seen, &cloud), Decision::Wait { .. }));

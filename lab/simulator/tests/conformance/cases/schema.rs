@@ -55,7 +55,7 @@ async fn refused_before_rules(
     c: &Cluster,
     change: impl FnOnce(&mut Value),
 ) -> (String, String, String) {
-    refused_with(c, change, |status| causes_before_rules(status)).await
+    refused_with(c, change, causes_before_rules).await
 }
 
 async fn refused_with(

@@ -13,12 +13,13 @@ use mooring_workflow::store::RunStore;
 use mooring_workflow::{Clock, Reading};
 use tokio::sync::watch;
 
-use super::api::OperatorCluster;
-use super::start_checks::{self, StartError, begin};
 use crate::operator::settings::Settings;
 use crate::plan::terms::Terms;
 use crate::plan::{self, Plan};
 use crate::removal::workflow::{FinalizerRemoval, Run};
+use crate::runtime::OperatorCluster;
+pub use crate::runtime::start_checks::StartError;
+use crate::runtime::start_checks::{self, begin};
 use crate::steps::Removal;
 
 /// Time to wait for a process that renews its lock.
