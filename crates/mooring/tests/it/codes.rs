@@ -163,14 +163,20 @@ mod slow {
         assert_valid(&causes);
         let causes = causes["causes"].as_array().unwrap();
         assert!(causes.len() > 20, "{}", causes.len());
+        let every = document(&["codes", "search", "", "-o", "json"]);
+        let names: Vec<_> =
+            every["causes"].as_array().unwrap().iter().map(|one| &one["cause"]).collect();
         for cause in causes {
             let name = cause["cause"].as_str().unwrap();
             let shown = document(&["explain", name, "-o", "json"]);
             assert_valid(&shown);
-            assert_eq!(
-                (&shown["diagnoses"][0]["cause"], &shown["causes"][0]),
-                (&cause["cause"], cause)
-            );
+            let explained = &shown["diagnoses"][0]["cause"];
+            // What a rule knows of an error code is more than its row in the catalog.
+            if shown["causes"].is_null() {
+                assert!(names.contains(&explained) && explained != name, "{name}: {explained}");
+            } else {
+                assert_eq!((explained, &shown["causes"][0]), (&cause["cause"], cause));
+            }
         }
         assert_eq!(all["codes"].as_array().unwrap().len(), 306);
     }
