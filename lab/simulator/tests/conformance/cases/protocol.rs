@@ -17,13 +17,14 @@ cases!("protocol":
     resources_are_discovered,
     a_custom_resource_is_discovered,
     version_is_served,
-    an_openapi_document_is_there,
     an_unknown_path_is_not_found,
     an_unknown_resource_is_not_found,
     disallowed_method_is_rejected;
     on_both:
     a_new_claim_has_no_status,
-    a_status_can_be_read_alone,
+    a_status_can_be_read_alone;
+    since 25:
+    an_openapi_document_is_there,
 );
 
 async fn a_new_claim_has_no_status(c: Cluster) {
