@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::engine::{Clock, Cluster, RunError, RunOutcome, run};
+use crate::journal::Workflow;
 use crate::journal::{JournalError, MAX_START_BYTES, Run, Runs, encode};
 use crate::live::{LiveHost, Watcher};
 use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, acquire};
-use crate::workflow::Workflow;
 
 /// The result of a command: `B` describes a run that may not start.
 #[derive(Debug)]

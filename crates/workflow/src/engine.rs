@@ -5,10 +5,10 @@ use std::rc::Rc;
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
+use crate::journal::Workflow;
 use crate::journal::{Entry, JournalError, Note, Phase, Record, Run};
 use crate::model::effect::EffectResult;
-use crate::present::status::Remaining;
-use crate::workflow::{Finish, Reason, Workflow};
+use crate::model::report::{Finish, Reason, Remaining};
 
 pub type Clock = Rc<dyn Fn() -> Timestamp>;
 

@@ -2,10 +2,9 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`workflow`] | what a workflow is: the data of its runs, its steps and effects |
-//! | `model`: [`effect`], [`check`], [`reading`] | results of changes, conditions, results of reads |
+//! | `model`: [`effect`], [`check`], [`reading`] | results of changes, conditions, results of reads; `report`: what is said of a run |
 //! | [`approval`], [`canonical`] | the hash and the approval of a plan |
-//! | [`journal`] | the document of a run, and the changes that it takes |
+//! | [`journal`] | what a workflow is, the document of a run, and the changes that it takes |
 //! | [`engine`], [`retry`] | the loop between decisions and effects; retries of effects |
 //! | [`store`], [`lock`] | the place of a journal, and its lock |
 //! | [`live`], [`command`] | the process of a run, and the common parts of commands |
@@ -24,7 +23,6 @@ mod present;
 pub mod responses;
 pub mod retry;
 pub mod store;
-pub mod workflow;
 
 pub use approval::canonical;
 pub use model::{check, effect, reading};
@@ -35,8 +33,10 @@ pub use store::lock::process;
 pub use engine::{
     Clock, Cluster, Decision, Host, NotRead, RunError, RunOutcome, Stop, WaitLimits, run,
 };
-pub use journal::{Attempt, CompletedStep, Entry, Note, PastRun, Phase, Record, Run, Runs};
+pub use journal::{
+    Attempt, CompletedStep, Entry, Note, PastRun, Phase, Record, Run, Runs, Workflow, number,
+};
 pub use model::check::{CheckResult, Outcome};
 pub use model::effect::{Authority, Backup, EffectResult, Refusal};
 pub use model::reading::Reading;
-pub use workflow::{Finish, Reason, StepInfo, Workflow};
+pub use model::report::{Finish, Reason, StepInfo};

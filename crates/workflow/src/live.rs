@@ -8,11 +8,11 @@ use mooring_k8s::Gate;
 use tokio::sync::watch;
 
 use crate::engine::{AppendError, Clock, Decision, Host};
+use crate::journal::Workflow;
 use crate::journal::{Entry, PastRun, Record, Run};
 use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{TERM, TIMES};
-use crate::workflow::Workflow;
 
 /// Receives each decision.
 pub type Watcher<'a, W> = Box<dyn FnMut(&Run<W>, &Decision<W>, Timestamp) + 'a>;

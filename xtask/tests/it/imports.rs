@@ -12,8 +12,7 @@ use crate::root;
 type Module = Vec<String>;
 
 /// Messages of the node config contain each other, as in the contract.
-const ALLOWED: [&str; 3] =
-    ["crates/contract/src/node_config/", "crates/diagnosis/src/text/", "crates/workflow/src/"];
+const ALLOWED: [&str; 1] = ["crates/contract/src/node_config/"];
 
 struct Source {
     /// Path of the file, relative to the workspace.

@@ -16,8 +16,9 @@ use crate::diagnose::wording_case::{from_wording, worded_message};
 use crate::diagnose::wordings::matches;
 use crate::diagnosis::Diagnosis;
 use crate::hints::Hints;
+use crate::text::ScannedText;
+use crate::text::scan::Clue;
 use crate::text::scan::TextMark;
-use crate::text::{Clue, ScannedText};
 
 const MAX_BYTES: usize = 512;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::diagnose::rules::Groups;
-use crate::text::Clue;
+use crate::text::scan::Clue;
 use crate::text::scan::{Hit, TextMark};
 
 /// Limit of the occurrences of a clue that are tried for a match in the same line.
@@ -73,7 +73,7 @@ impl<'a> FoundClues<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::CLUES;
+    use crate::text::scan::CLUES;
     use crate::text::scan::scan;
 
     /// Two clues, neither of which is part of another phrase.

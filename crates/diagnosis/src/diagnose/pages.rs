@@ -12,7 +12,7 @@ use crate::diagnose::rules::{CAUSES, MAX_CODES, Rule, WORDINGS};
 use crate::diagnosis::reason;
 use crate::hints::Hints;
 use crate::text::phrases::PHRASES;
-use crate::text::{CLUES, Clue};
+use crate::text::scan::{CLUES, Clue};
 
 /// Signs on a page.
 const MAX_SIGNS: usize = 4;

@@ -5,7 +5,7 @@ use mooring_codes::{Date, Os, Owner, Transient};
 use crate::cause::wording::{Tier, Wording};
 use crate::cause::{Cause, Component, Confidence, Stage, TextSubject};
 use crate::decode::{BootstrapOutcome, Decoded, Situation};
-use crate::text::Clue;
+use crate::text::scan::Clue;
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     let all = RULES.iter();

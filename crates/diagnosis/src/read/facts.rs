@@ -18,8 +18,8 @@ use crate::read::message::{Handler, Located, Opener};
 use crate::read::reading::TextReading;
 use crate::read::sentences;
 use crate::read::status::{exit_status, foreign_status};
-use crate::text::Clue;
 use crate::text::lexer::{follows, phrase, quoted_number, value};
+use crate::text::scan::Clue;
 use crate::text::scan::{Anchor, Hit, TextMark};
 
 pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit], given: Hints) -> TextReading<'a> {

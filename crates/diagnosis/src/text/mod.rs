@@ -37,6 +37,3 @@ impl ScannedText {
         Self { bytes, hits, phrases }
     }
 }
-
-// Log phrases that indicate a cause (`data/clues.toml`), matched in any case.
-include!(concat!(env!("OUT_DIR"), "/clues.rs"));

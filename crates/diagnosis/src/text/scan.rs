@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 
 use crate::text::grams::{Compare, Grams};
 use crate::text::phrases::{PHRASES, Phrases};
-use crate::text::{CLUES, Clue};
+
+// Log phrases that indicate a cause (`data/clues.toml`), matched in any case.
+include!(concat!(env!("OUT_DIR"), "/clues.rs"));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {

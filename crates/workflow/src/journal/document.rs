@@ -4,8 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::run::Workflow;
 use super::run::{JournalError, Phase, Run};
-use crate::workflow::{Finish, Workflow};
+use crate::model::report::Finish;
 
 /// Maximum size of a document at the start of its run, which leaves room for its progress.
 pub const MAX_START_BYTES: usize = MAX_BYTES / 2;

@@ -7,4 +7,6 @@ pub(crate) mod document;
 mod run;
 
 pub use document::{MAX_START_BYTES, PastRun, Runs, decode, encode};
-pub use run::{Attempt, CompletedStep, Entry, JournalError, Note, Phase, Record, Run};
+pub use run::{
+    Attempt, CompletedStep, Entry, JournalError, Note, Phase, Record, Run, Workflow, number,
+};

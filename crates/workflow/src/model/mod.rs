@@ -3,3 +3,4 @@
 pub mod check;
 pub mod effect;
 pub mod reading;
+pub(crate) mod report;

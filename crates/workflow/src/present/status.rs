@@ -1,28 +1,12 @@
 //! The state of a run, from its document and its lock: `status` shows the same on any host.
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::published::Evidence;
-use crate::journal::{Phase, Run};
+use crate::journal::{Phase, Run, Workflow, number};
+pub use crate::model::report::{EffectStatus, OverrideStatus, Remaining, Subject};
 use crate::store::lock::Lock;
-use crate::workflow::{Workflow, number};
-
-/// Target of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Subject {
-    Pool(String),
-    Profile(String),
-}
-
-impl Subject {
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Pool(name) | Self::Profile(name) => name,
-        }
-    }
-}
 
 /// State of an unfinished run. Each workflow has its own names for finished ones.
 pub const RUNNING: &str = "running";
@@ -86,37 +70,6 @@ pub struct PointOfNoReturn {
     pub number: usize,
     pub name: &'static str,
     pub is_passed: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EffectStatus {
-    /// Time of the attempt; none until it is known.
-    pub at: Option<Timestamp>,
-    pub what: String,
-    /// Removed finalizers.
-    pub removed: Vec<String>,
-    pub error: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OverrideStatus {
-    pub check: String,
-    pub comment: String,
-}
-
-/// Something lost, kept or left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remaining {
-    pub what: String,
-    pub explanation: Option<String>,
-    pub finalizers: Vec<String>,
-}
-
-impl From<String> for Remaining {
-    fn from(what: String) -> Self {
-        Self { what, explanation: None, finalizers: Vec::new() }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -10,10 +10,10 @@ use super::lock::{JournalLock, Lock, LockOwner, lease_holder};
 use super::place::explain_write;
 use crate::approval::canonical;
 use crate::engine::Clock;
+use crate::journal::Workflow;
 use crate::journal::document::MAX_BYTES;
 use crate::journal::{PastRun, Run, Runs, decode, encode};
 use crate::model::effect::Backup;
-use crate::workflow::Workflow;
 
 /// The label of a copy with the run that made it.
 const RUN_LABEL: &str = "mooring/run";

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
+use mooring_workflow::number;
 use mooring_workflow::screens::clock;
-use mooring_workflow::workflow::number;
 use mooring_workflow::{Decision, Phase, Run, Workflow};
 
 use super::arguments::ReadLimit;

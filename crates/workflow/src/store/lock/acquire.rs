@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use super::{JournalLock, Lock, LockAttempt, LockOwner, TIMES};
 use crate::engine::Clock;
 use crate::journal::Runs;
+use crate::journal::Workflow;
 use crate::store::RunStore;
 use crate::store::error::{PAUSES, StoreError};
-use crate::workflow::Workflow;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
