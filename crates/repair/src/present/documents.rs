@@ -16,11 +16,11 @@ pub struct Detected<'a> {
     verdict: WedgeVerdict,
     pools: &'a [DetectionReport],
     skipped: &'a [SkippedPool],
-    next: Vec<Next>,
+    next: &'a [Next],
 }
 
 impl<'a> Detected<'a> {
-    pub fn new(pools: &'a [DetectionReport], skipped: &'a [SkippedPool], next: Vec<Next>) -> Self {
+    pub fn new(pools: &'a [DetectionReport], skipped: &'a [SkippedPool], next: &'a [Next]) -> Self {
         let verdict = WedgeVerdict::worst(pools.iter().map(|report| report.detection.verdict));
         Self { verdict, pools, skipped, next }
     }
@@ -31,7 +31,7 @@ impl<'a> Detected<'a> {
 pub struct PublishedPlan<'a> {
     #[serde(flatten)]
     pub plan: &'a Plan,
-    pub next: Vec<Next>,
+    pub next: &'a [Next],
 }
 
 #[derive(Serialize)]

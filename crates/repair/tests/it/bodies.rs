@@ -446,7 +446,7 @@ fn all_formats_of_a_plan_have_the_same_steps() {
     let plan = plan_of(&with(|pool| {
         pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});
     }));
-    let published = PublishedPlan { plan: &plan, next: Vec::new() };
+    let published = PublishedPlan { plan: &plan, next: &[] };
     let json = serde_json::to_string(&published).unwrap();
     for text in [shown(&plan), plan::markdown(&plan), plan::mermaid(&plan), json] {
         for step in plan::Step::ALL {

@@ -342,7 +342,7 @@ fn documents_are_named_by_the_rules() {
     assert_eq!(detected["pools"][0]["signs"][1]["evidence"][0]["line"], WRITES);
     assert_eq!(detected["pools"][1]["operation"], Value::Null);
     assert_eq!(detected["pools"][1]["verdict"], "healthy");
-    let plan = PublishedPlan { plan: &blocked_plan(), next: Vec::new() };
+    let plan = PublishedPlan { plan: &blocked_plan(), next: &[] };
     let plan = serde_json::to_value(plan).unwrap();
     let states: Vec<&str> = plan["checks"]
         .as_array()

@@ -16,7 +16,7 @@ use crate::output::failure::CommandFailure;
 use crate::output::{AnswerFormat, PlanFormat};
 use crate::process::env_var;
 use crate::workflows::runs::{
-    ProgressOutput, ReadLimit, Signals, confirm, confirm_protected, dry_run, print_once,
+    ReadLimit, Signals, announce_dry_run, confirm, confirm_protected, is_dry_run,
     unfinished_result, write, write_screen,
 };
 
@@ -30,8 +30,8 @@ pub(super) enum Begin {
 }
 
 pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, CommandFailure> {
-    let dry_run = dry_run::from_environment()? || arguments.dry_run;
-    dry_run::announce(dry_run);
+    let dry_run = is_dry_run()? || arguments.dry_run;
+    announce_dry_run(dry_run);
     let token = arguments.approval.plan_hash.clone();
     if token.is_some() {
         ensure_named(&arguments.target, env_var)?;
@@ -94,20 +94,14 @@ impl FinalizerSession {
             return Ok(0);
         }
         let approval = self.approve(&plan, request)?;
-        let mut progress = ProgressOutput::new();
-        let watcher = Box::new(|run: &_, decision: &_, now| {
-            progress.show_decision(run, decision, now, "end");
-        });
-        let mut say = print_once();
-        let run = async {
+        let run = signals.drive("end", async |watcher, say| {
             if unfinished {
-                self.remover.resume(&plan, &approval, watcher, &mut say).await
+                self.remover.resume(&plan, &approval, watcher, say).await
             } else {
                 self.remover.apply(&plan, &approval, watcher).await
             }
-        };
-        let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
-        progress.end();
+        });
+        let ending = run.await;
         exit::end(self, &plan.approval.to_string(), ending, &request.output).await
     }
 

@@ -8,14 +8,14 @@ use super::session::with_session;
 use super::target::Change;
 use super::{exit, settings, status};
 use crate::output::failure::CommandFailure;
-use crate::workflows::runs::dry_run;
+use crate::workflows::runs::is_dry_run;
 
 pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
     run(&arguments.command).map_or_else(|failure| failure.report(), ExitCode::from)
 }
 
 fn run(command: &FinalizersCommand) -> Result<u8, CommandFailure> {
-    dry_run::from_environment()?;
+    is_dry_run()?;
     match command {
         FinalizersCommand::Plan { target, policy, limit, output } => {
             let limit = Some(*limit);

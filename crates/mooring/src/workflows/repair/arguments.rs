@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 use mooring_repair::settings::{BudgetPolicy, SignPolicy, VersionPolicy};
 use mooring_workflow::approval::ApprovalToken;
 
-use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
 use crate::arguments::{CLUSTER_HEADING, ClusterName, parse_duration};
+use crate::output::{AnswerFormat, PlanFormat};
 use crate::process::env_var;
 use crate::workflows::runs::{
     ApprovalArguments, DryRunLimit, JournalArgument, ReadLimit, repeated_flags,
@@ -91,6 +91,29 @@ finished or not possible):
   5  interrupted; can be resumed
   6  throttled by Azure";
 
+pub(crate) const DETECTION: &str = "mooring.repair.detection/v1";
+pub(crate) const PLAN: &str = "mooring.repair.plan/v1";
+pub(crate) const RUN: &str = "mooring.repair.run/v1";
+
+const DETECT_FORMATS: [&str; 4] = [
+    "Human-readable verdict and signs",
+    "Every pool, with the names of the checks",
+    "JSON, schema mooring.repair.detection/v1",
+    "Pools that are wedged or suspected, one per line",
+];
+const RUN_FORMATS: [&str; 4] = [
+    "Human-readable table",
+    "Table with every column, and every step",
+    "JSON, schema mooring.repair.run/v1",
+    "Pools of the runs, one per line",
+];
+const PLAN_FORMATS: [&str; 4] = [
+    "Human-readable steps and checks",
+    "Every step, check, body, and the whole hash",
+    "JSON, schema mooring.repair.plan/v1",
+    "Pool of the plan",
+];
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum RepairCommand {
     /// Check whether pools are wedged, with evidence (read-only)
@@ -104,8 +127,12 @@ pub(crate) enum RepairCommand {
         detection: DetectionArguments,
         #[command(flatten)]
         limit: ReadLimit,
-        #[command(flatten)]
-        output: DetectOutput,
+        /// Output format
+        #[arg(short, long, value_parser = AnswerFormat::described(DETECT_FORMATS), default_value = "table")]
+        output: AnswerFormat,
+        /// Exit with 0 regardless of the verdict
+        #[arg(long)]
+        exit_zero: bool,
     },
     /// Show the steps, bodies, durations, risks and checks of `apply` (read-only)
     ///
@@ -119,8 +146,9 @@ pub(crate) enum RepairCommand {
         policies: PolicyArguments,
         #[command(flatten)]
         limit: ReadLimit,
-        #[command(flatten)]
-        output: PlanOutput,
+        /// Output format
+        #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
+        output: PlanFormat,
     },
     /// Rebuild the pool
     ///
@@ -139,8 +167,9 @@ pub(crate) enum RepairCommand {
         dry_run: bool,
         #[command(flatten)]
         limit: DryRunLimit,
-        #[command(flatten)]
-        output: ApplyOutput,
+        /// Output format; `mermaid` with --dry-run only
+        #[arg(short, long, value_parser = PlanFormat::described(PLAN_FORMATS), default_value = "table")]
+        output: PlanFormat,
     },
     /// Continue an interrupted run, on any host
     ///
@@ -164,8 +193,9 @@ pub(crate) enum RepairCommand {
         dry_run: bool,
         #[command(flatten)]
         limit: DryRunLimit,
-        #[command(flatten)]
-        output: RunOutput,
+        /// Output format
+        #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
+        output: AnswerFormat,
     },
 }
 
@@ -188,8 +218,9 @@ pub(crate) struct ResumeArguments {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) limit: DryRunLimit,
-    #[command(flatten)]
-    pub(crate) output: RunOutput,
+    /// Output format
+    #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
 }
 
 #[derive(Debug, Args)]
@@ -209,11 +240,12 @@ pub(crate) struct StatusArguments {
     pub(crate) exit_zero: bool,
     #[command(flatten)]
     pub(crate) limit: ReadLimit,
-    #[command(flatten)]
-    pub(crate) output: StatusOutput,
+    /// Output format
+    #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
+    pub(crate) output: AnswerFormat,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct TargetArguments {
     #[command(flatten)]
     pub(crate) name: ClusterName,

@@ -1,17 +1,16 @@
 //! `mooring repair`: wiring. Decisions are in `mooring-repair`.
 
+mod apply;
 mod arguments;
 mod command;
-mod commands;
-mod confirm;
 mod context;
-mod exit;
-mod formats;
-mod leftover;
-mod progress;
+mod failures;
+mod pipeline;
+mod resume;
 mod session;
 mod settings;
 mod show;
+mod status;
 
 pub(crate) use arguments::RepairArguments;
 pub(crate) use command::repair;

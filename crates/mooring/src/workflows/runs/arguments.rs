@@ -72,6 +72,12 @@ pub(crate) struct JournalArgument {
     journal: String,
 }
 
+impl Default for JournalArgument {
+    fn default() -> Self {
+        Self { journal: "configmap".to_owned() }
+    }
+}
+
 impl JournalArgument {
     /// Returns the flag of a further command; empty for the default.
     pub(crate) fn repeated(&self) -> String {

@@ -1,8 +1,8 @@
-//! Confirmation of destructive commands by typing a name.
+//! What makes a command change something: `DRY_RUN`, `--dry-run`, and a name typed on a terminal.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use super::messages::write;
+use super::write;
 use crate::output::failure::CommandFailure;
 
 /// Prompts for `name` on a terminal; `unattended` is the command for scripts, named in the hint.
@@ -43,4 +43,63 @@ fn prompt(name: &str, hint: &str) -> Result<(), CommandFailure> {
         return Ok(());
     }
     Err(blocked(if line.is_empty() { "no name typed" } else { "name does not match" }))
+}
+
+const VARIABLE: &str = "DRY_RUN";
+
+/// Parses the value of `DRY_RUN`. Any other value is an error: a typo must not start a real run.
+fn parse_dry_run(value: Option<&str>) -> Result<bool, CommandFailure> {
+    let value = value.unwrap_or_default();
+    match value.trim().to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" | "y" | "t" => Ok(true),
+        "" | "false" | "0" | "no" | "off" | "n" | "f" => Ok(false),
+        _ => Err(CommandFailure::usage(format!(
+            "invalid value '{}' for {VARIABLE}\nhint: use true, 1, yes, on, y or t for a dry run; false, 0, no, off, n, f or empty for none",
+            mooring_redact::identifier(value)
+        ))),
+    }
+}
+
+/// Returns true if the environment requests a dry run.
+pub(crate) fn is_dry_run() -> Result<bool, CommandFailure> {
+    // Text that is not UTF-8 is an invalid value, not an unset variable.
+    let value = std::env::var_os(VARIABLE);
+    parse_dry_run(value.as_ref().map(|value| value.to_string_lossy()).as_deref())
+}
+
+/// Tells that nothing will be changed.
+pub(crate) fn announce_dry_run(dry_run: bool) {
+    if dry_run {
+        write("Dry run: nothing will be changed\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn true_values_request_a_dry_run() {
+        for value in ["true", "1", "yes", "on", "y", "t", "TRUE", "On", "Y", " Yes ", "T\n"] {
+            assert_eq!(parse_dry_run(Some(value)).ok(), Some(true), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn false_values_and_empty_are_a_real_run() {
+        assert_eq!(parse_dry_run(None).ok(), Some(false));
+        for value in ["", "  ", "false", "0", "no", "off", "n", "f", "FALSE", "Off", "N"] {
+            assert_eq!(parse_dry_run(Some(value)).ok(), Some(false), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_usage_errors_that_quote_them() {
+        for value in ["2", "enabled", "ja", "tru", "yes please", "-1", "true;false"] {
+            let failure = parse_dry_run(Some(value)).unwrap_err();
+            assert!(format!("{failure:?}").contains("exit_code: 2"), "{value}");
+            assert!(failure.text().contains(value), "{}", failure.text());
+        }
+        assert!(parse_dry_run(Some("\u{fffd}")).is_err(), "text that is not UTF-8");
+    }
 }

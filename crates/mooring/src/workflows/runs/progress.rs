@@ -8,7 +8,7 @@ use mooring_workflow::screens::clock;
 use mooring_workflow::{Decision, Phase, Run, Workflow};
 
 use super::arguments::ReadLimit;
-use super::messages::{write, write_raw};
+use super::{write, write_raw};
 use crate::cluster::wait_for;
 use crate::output;
 
@@ -147,16 +147,6 @@ pub(crate) const WAITING: &str = "waiting for Azure and Kubernetes";
 /// Awaits reads that are usually quick, and reports while they are not, for example while Azure throttles.
 pub(crate) async fn with_progress<T>(limit: Option<ReadLimit>, work: impl Future<Output = T>) -> T {
     wait_for(WAITING, &ReadLimit::end(limit), work).await
-}
-
-/// Returns a function that prints the first text it receives.
-pub(crate) fn print_once() -> impl FnMut(&str) {
-    let mut printed = false;
-    move |text| {
-        if !std::mem::replace(&mut printed, true) {
-            write(&format!("{text}\n"));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `--watch`: a terminal is redrawn in place, a pipe gets changed rows, `-o json` one document per line.
+//! `--watch` of `status`: a terminal is redrawn in place, a pipe gets changed rows, `-o json` one document per line.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal as _, Read as _, Write as _};
@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_terminal::{Screen, Style, width};
-use mooring_workflow::screens::{duration, time_of_day};
+use mooring_workflow::screens::{duration, run_row, time_of_day};
+use mooring_workflow::status::RunStatus;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::messages::write;
+use super::write;
 use crate::output::failure::CommandFailure;
 use crate::output::{self, AnswerFormat};
 
@@ -40,9 +41,7 @@ pub(crate) struct Watched {
     pub(crate) interval: Duration,
 }
 
-impl Watched {
-    pub(crate) const JOURNAL: Self = Self { name: "the journal", interval: Duration::from_secs(2) };
-}
+const JOURNAL: Watched = Watched { name: "the journal", interval: Duration::from_secs(2) };
 
 /// Returns true for JSON; fails for a format that `--watch` does not have.
 pub(crate) fn ensure_watchable(format: AnswerFormat) -> Result<bool, CommandFailure> {
@@ -256,6 +255,48 @@ fn keys() -> mpsc::Receiver<()> {
         });
     }
     receiver
+}
+
+/// Returns true if a run stopped, or objects remain.
+pub(crate) fn is_wrong(runs: &[RunStatus]) -> bool {
+    runs.iter().any(|run| run.is_stopped() || run.state == "partially-removed")
+}
+
+/// One reading of journals.
+pub(crate) struct RunsReading {
+    pub(crate) runs: Vec<RunStatus>,
+    pub(crate) screen: Screen,
+    /// The document as one line.
+    pub(crate) line: String,
+}
+
+/// Follows runs until the user ends it. Returns the exit code.
+pub(crate) async fn watch_runs(
+    format: AnswerFormat,
+    exit_zero: bool,
+    mut read: impl AsyncFnMut() -> Result<RunsReading, CommandFailure>,
+) -> Result<u8, CommandFailure> {
+    let is_json = ensure_watchable(format)?;
+    let is_wide = format == AnswerFormat::Wide;
+    let frame = async || {
+        let reading = read().await.map_err(|failure| failure.text())?;
+        let RunsReading { runs, screen, line } = reading;
+        let rows = runs.iter().map(|run| row(run, is_wide)).collect();
+        Ok((Frame { screen, line, rows }, is_wrong(&runs)))
+    };
+    watch(frame, JOURNAL, is_json, exit_zero).await
+}
+
+fn row(run: &RunStatus, is_wide: bool) -> WatchRow {
+    let step = run.step.as_ref().map(|step| step.number);
+    let (effects, stopped) = (run.effects.len(), &run.stopped);
+    let screen = |has_heads| run_row(run, Timestamp::now(), is_wide, has_heads);
+    WatchRow {
+        key: run.subject.name().to_owned(),
+        state: format!("{} {} {step:?} {effects} {stopped:?}", run.run_id, run.state),
+        plain: screen(false),
+        with_heads: Some(screen(true)),
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
-//! Unfinished runs and leftover pools.
+//! Why a command ends without a run: a missing cluster or pool, an unfinished run, a plan that may not start.
 
+use mooring_repair::plan::PlanError;
 use mooring_repair::report::DetectionReport;
+use mooring_repair::resume::ResumeError;
 use mooring_repair::runtime::{ApiUnavailable, CommandResult, JournalStatus, Operator};
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Run;
+use mooring_terminal::suggest;
 
 use crate::output::failure::CommandFailure;
 use crate::workflows::runs::unfinished_result;
-use mooring_terminal::suggest;
 
 /// Finds an unfinished run before checks: a pool that was deleted and not recreated looks like a missing pool.
 pub(crate) async fn find_unfinished_run(
@@ -106,4 +108,77 @@ pub(crate) fn unfinished(
     let Some(run) = journal.unfinished() else { return Ok(None) };
     operator.own(run).map_err(CommandFailure::io)?;
     Ok(Some(run.clone()))
+}
+
+pub(crate) fn no_plan(error: &PlanError) -> CommandFailure {
+    match error {
+        PlanError::Unread(..) => CommandFailure::io(error.to_string()),
+        PlanError::Throttled(..) => CommandFailure::io(error.to_string()).with_code(6),
+        PlanError::NoPool(_)
+        | PlanError::NotRebuildable(_)
+        | PlanError::NoSubnet(..)
+        | PlanError::Pool(_) => CommandFailure::blocked(error.to_string()),
+    }
+}
+
+/// Returns the failure of a run that cannot start. `flags` select the same run.
+pub(crate) fn refusal(error: &StartError, flags: &str) -> CommandFailure {
+    let hint = match error {
+        StartError::Unfinished(_) => format!("`mooring repair status{flags}` shows its progress"),
+        StartError::PlanChanged { .. } | StartError::Expired(_) => {
+            "`mooring repair plan` creates a new plan to approve".to_owned()
+        }
+        StartError::NotResumed(ResumeError::NotRepeated(_)) => format!(
+            "repeat them, or run `mooring repair resume{flags}` without --yes and type the name"
+        ),
+        StartError::NotResumed(ResumeError::Contradicted(_)) => format!(
+            "the journal was changed or replaced; see `mooring repair status{flags}` and docs/RUNBOOK.md"
+        ),
+        StartError::NotResumed(_) => format!(
+            "pass `--plan-hash` with the hash that the run was started with, or run `mooring repair resume{flags}` without --yes and type the name"
+        ),
+        StartError::TooOften(_) => {
+            "find the root cause; `--override recreations=REASON` starts the run anyway".to_owned()
+        }
+        StartError::Blocked(_) => {
+            "`mooring repair plan` shows all checks; `--override CHECK=REASON` starts the run anyway, except for pool-name".to_owned()
+        }
+        StartError::Refused(_) => {
+            "`mooring repair detect` shows why; `--override CHECK=REASON` starts the run anyway"
+                .to_owned()
+        }
+    };
+    CommandFailure::blocked(format!("{error}\nhint: {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_names_the_command_that_helps() {
+        let flags = " --journal configmap/ops --pool user";
+        let hint = |error: &StartError| {
+            let failure = refusal(error, flags);
+            assert_eq!(failure.code(), "blocked");
+            failure.text().split_once("\nhint: ").unwrap().1.to_owned()
+        };
+        let unfinished = hint(&StartError::Unfinished("r".to_owned()));
+        assert_eq!(unfinished, format!("`mooring repair status{flags}` shows its progress"));
+        let not_resumed = |why| hint(&StartError::NotResumed(why));
+        let repeated = not_resumed(ResumeError::NotRepeated(vec!["--poll".to_owned()]));
+        let expected = format!("repeat them, or run `mooring repair resume{flags}` without");
+        assert!(repeated.starts_with(&expected), "{repeated}");
+        let other = not_resumed(ResumeError::OtherPlan);
+        assert!(other.starts_with("pass `--plan-hash` with the hash that the run"), "{other}");
+    }
+
+    #[test]
+    fn throttled_plan_is_exit_6() {
+        let code = |error: &PlanError| format!("{:?}", no_plan(error));
+        let why = || "HTTP 429".to_owned();
+        assert!(code(&PlanError::Throttled("pools", why())).contains("exit_code: 6"));
+        assert!(code(&PlanError::Unread("pools", why())).contains("exit_code: 3"));
+        assert!(code(&PlanError::NoPool("system".to_owned())).contains("exit_code: 4"));
+    }
 }

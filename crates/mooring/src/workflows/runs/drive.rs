@@ -1,14 +1,78 @@
-//! Exit code and message of a command that ran.
+//! A run until it stops, with its signals, progress and exit code.
 
 use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_workflow::command::CommandResult;
+use mooring_workflow::live::Watcher;
 use mooring_workflow::lock::Lock;
 use mooring_workflow::store::NAMESPACE;
-use mooring_workflow::{Finish, RunOutcome};
+use mooring_workflow::{Finish, RunOutcome, Workflow};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 
-use super::messages::write;
+use super::progress::ProgressOutput;
+use super::write;
 use crate::output::failure::CommandFailure;
+
+/// Ctrl-C, SIGTERM and SIGHUP.
+pub(crate) struct Signals {
+    stop: watch::Sender<bool>,
+}
+
+impl Signals {
+    pub(crate) fn channel() -> (Self, watch::Receiver<bool>) {
+        let (stop, stopped) = watch::channel(false);
+        (Self { stop }, stopped)
+    }
+
+    /// Drives a run and shows its progress; `no_step` describes a run that is at no step. The first signal requests a stop at
+    /// the next safe point. The second drops the run at once, which is as safe as a kill because of the journal.
+    pub(crate) async fn drive<W: Workflow, B>(
+        &self,
+        no_step: &str,
+        run: impl AsyncFnOnce(Watcher<'_, W>, &mut dyn FnMut(&str)) -> CommandResult<B>,
+    ) -> CommandResult<B> {
+        let mut progress = ProgressOutput::new();
+        let watcher: Watcher<'_, W> =
+            Box::new(|run, decision, now| progress.show_decision(run, decision, now, no_step));
+        let mut is_said = false;
+        let mut say = |text: &str| {
+            if !std::mem::replace(&mut is_said, true) {
+                write(&format!("{text}\n"));
+            }
+        };
+        // The future is large.
+        let run = Box::pin(run(watcher, &mut say));
+        let ending = match [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
+            .map(signal)
+        {
+            [Ok(interrupts), Ok(terms), Ok(hangups)] => tokio::select! {
+                ending = run => ending,
+                () = self.watch([interrupts, terms, hangups]) => {
+                    CommandResult::Resumable("stopped at once by a second signal".to_owned())
+                }
+            },
+            _ => run.await,
+        };
+        progress.end();
+        ending
+    }
+
+    async fn watch(&self, [mut interrupts, mut terms, mut hangups]: [Signal; 3]) {
+        for is_second in [false, true] {
+            tokio::select! {
+                _ = interrupts.recv() => {}
+                _ = terms.recv() => {}
+                _ = hangups.recv() => {}
+            }
+            if is_second {
+                return;
+            }
+            write("\nStopping at the next safe point. Press Ctrl-C again to stop now.\n");
+            let _ = self.stop.send(true);
+        }
+    }
+}
 
 /// Returns the exit code of a command. `status` is the command that shows a run, `next` the hint for a run that can be
 /// resumed.
