@@ -335,7 +335,7 @@ fn assert_named(value: &Value, place: &str) {
 #[test]
 fn documents_are_named_by_the_rules() {
     let reports = [wedged(), healthy("user")];
-    let detected = Detected::new(&reports, &[], Vec::new());
+    let detected = Detected::new(&reports, &[], &[]);
     let detected = serde_json::to_value(detected).unwrap();
     assert_eq!(detected["verdict"], "confirmed");
     assert_eq!(detected["pools"][0]["signs"][0]["state"], "yes");
