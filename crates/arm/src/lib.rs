@@ -15,7 +15,7 @@
 //! - Every call ends by its deadline, and every error has the correlation ID.
 //! - The token is sent only to the cloud's origin: every target is an [`ArmPath`], whether it comes from a call, a
 //!   link in a response or a stored [`Operation`], and its URL is compared with the origin before the token is attached.
-//! - Resources that are written back keep their original text ([`Raw`]).
+//! - Resources that are written back keep all members: they are read as [`serde_json::Value`].
 //! - Nothing depends on the order of a hash map or on the system clock: with a deterministic [`World`], the same
 //!   seed gives the same requests.
 
@@ -28,7 +28,6 @@ pub mod identity;
 mod metrics;
 mod operation;
 mod path;
-mod raw;
 mod request;
 mod request_class;
 mod text;
@@ -45,7 +44,6 @@ pub use metrics::{ArmMetrics, BucketLevel};
 pub use operation::{Operation, OperationOutcome, OperationProgress, Started};
 pub use path::resource_id::{ResourceId, ResourceIdError};
 pub use path::{ArmPath, ArmPathError};
-pub use raw::{Raw, RawError, RawList, RawObject};
 pub use request::Call;
 pub use request_class::Class;
 pub use world::{Real, Sent, TransportError, World};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use http::Method;
 use mooring_redact::Secret;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
@@ -13,7 +14,6 @@ use crate::client::Client;
 use crate::error::{Error, WriteStatus};
 use crate::operation::{Started, WriteKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Raw, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -89,7 +89,7 @@ pub struct Kubeconfig {
 }
 
 impl Client {
-    pub async fn cluster(&self, cluster: &ResourceId) -> Result<Raw<Cluster>, Error> {
+    pub async fn cluster<T: DeserializeOwned>(&self, cluster: &ResourceId) -> Result<T, Error> {
         self.read(Call::get(cluster.as_str(), self.versions.aks)?).await
     }
 
@@ -103,11 +103,8 @@ impl Client {
         Call::new(Method::POST, Class::Once, &format!("{id}/abort"), self.versions.aks)
     }
 
-    pub async fn latest_operation(
-        &self,
-        cluster_or_pool: &ResourceId,
-    ) -> Result<Raw<RawObject>, Error> {
-        let path = format!("{cluster_or_pool}/operations/latest");
+    pub async fn latest_operation(&self, cluster: &ResourceId) -> Result<Value, Error> {
+        let path = format!("{cluster}/operations/latest");
         self.read(Call::get(&path, self.versions.aks_operations)?).await
     }
 
@@ -225,11 +222,11 @@ pub struct ProvisioningError {
 }
 
 impl Client {
-    pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Raw<RawObject>>, Error> {
+    pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Value>, Error> {
         self.list(Call::get(&format!("{cluster}/agentPools"), self.versions.aks)?).await
     }
 
-    pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<RawObject>, Error> {
+    pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Value, Error> {
         self.read(Call::get(pool.as_str(), self.versions.aks)?).await
     }
 
@@ -238,7 +235,7 @@ impl Client {
     pub async fn create_agent_pool(
         &self,
         pool: &ResourceId,
-        body: &RawObject,
+        body: &Value,
     ) -> Result<Started, Error> {
         let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)?
             .json(body)?
@@ -253,7 +250,7 @@ impl Client {
     pub async fn put_agent_pool(
         &self,
         pool: &ResourceId,
-        body: &RawObject,
+        body: &Value,
         if_match: Option<&str>,
     ) -> Result<Started, Error> {
         let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)?
@@ -283,11 +280,11 @@ impl Client {
     }
 
     /// Returns all machines of a pool with one list, instead of one read per machine.
-    pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Raw<Machine>>, Error> {
+    pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Machine>, Error> {
         self.list(Call::get(&format!("{pool}/machines"), self.versions.machines)?).await
     }
 
-    pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<Machine>, Error> {
+    pub async fn machine(&self, machine: &ResourceId) -> Result<Machine, Error> {
         self.read(Call::get(machine.as_str(), self.versions.machines)?).await
     }
 }

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::lists::or_default;
 use crate::client::Client;
 use crate::error::Error;
-use crate::operation::{Started, WriteKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Raw, RawObject};
 use crate::request::Call;
-use crate::request_class::Class;
 
 /// A virtual machine, or an instance of a scale set.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -139,14 +137,6 @@ pub struct VmStatus {
     pub time: String,
 }
 
-impl Client {
-    /// Returns a VM with its instance view: state, extensions and their messages in one read.
-    pub async fn vm(&self, vm: &ResourceId) -> Result<Raw<Vm>, Error> {
-        let call = Call::get(vm.as_str(), self.versions.compute)?;
-        self.read(call.query("$expand", "instanceView")).await
-    }
-}
-
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ScaleSet {
@@ -158,11 +148,17 @@ pub struct ScaleSet {
 }
 
 impl Client {
-    pub async fn scale_sets(
+    /// Returns a VM or an instance of a scale set with its view: state, extensions and their messages in one read.
+    pub async fn vm<T: DeserializeOwned>(&self, vm: &ResourceId) -> Result<T, Error> {
+        let call = Call::get(vm.as_str(), self.versions.compute)?;
+        self.read(call.query("$expand", "instanceView")).await
+    }
+
+    pub async fn scale_sets<T: DeserializeOwned>(
         &self,
         subscription: &str,
         resource_group: &str,
-    ) -> Result<Vec<Raw<ScaleSet>>, Error> {
+    ) -> Result<Vec<T>, Error> {
         // Parsed as an ID, so that a name cannot add segments to the path.
         let kind = "virtualMachineScaleSets/x";
         let sample = ResourceId::of(subscription, resource_group, "Microsoft.Compute", kind)?;
@@ -170,48 +166,17 @@ impl Client {
         self.list(Call::get(path, self.versions.compute)?).await
     }
 
-    pub async fn scale_set(&self, id: &ResourceId) -> Result<Raw<ScaleSet>, Error> {
-        self.read(Call::get(id.as_str(), self.versions.compute)?).await
-    }
-
-    /// Patches a scale set. A full PUT would require permissions on the image.
-    pub async fn patch_scale_set(
-        &self,
-        id: &ResourceId,
-        changes: &RawObject,
-    ) -> Result<Started, Error> {
-        let call =
-            Call::new(http::Method::PATCH, Class::Idempotent, id.as_str(), self.versions.compute)?
-                .json(changes)?;
-        self.begin(&call, WriteKind::Write).await
-    }
-
     /// Returns the instances of a scale set with instance views.
-    pub async fn scale_set_vms(&self, scale_set: &ResourceId) -> Result<Vec<Raw<Vm>>, Error> {
+    pub async fn scale_set_vms<T: DeserializeOwned>(
+        &self,
+        scale_set: &ResourceId,
+    ) -> Result<Vec<T>, Error> {
         let path = format!("{scale_set}/virtualMachines");
         self.list(Call::get(&path, self.versions.compute)?.query("$expand", "instanceView")).await
     }
 
-    pub async fn scale_set_vm(&self, instance: &ResourceId) -> Result<Raw<Vm>, Error> {
-        let call = Call::get(instance.as_str(), self.versions.compute)?;
-        self.read(call.query("$expand", "instanceView")).await
-    }
-
-    pub async fn scale_set_vm_view(
-        &self,
-        instance: &ResourceId,
-    ) -> Result<Raw<InstanceView>, Error> {
-        self.read(Call::get(&format!("{instance}/instanceView"), self.versions.compute)?).await
-    }
-}
-
-impl Client {
     /// Returns usage and limits of a region by name (`cores`, and one per VM family).
-    pub async fn vm_usages(
-        &self,
-        subscription: &str,
-        location: &str,
-    ) -> Result<Vec<Raw<Value>>, Error> {
+    pub async fn vm_usages(&self, subscription: &str, location: &str) -> Result<Vec<Value>, Error> {
         // Parsed as an ID, so that the name cannot add segments to the path.
         let path = format!(
             "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}"
@@ -221,11 +186,7 @@ impl Client {
     }
 
     /// Returns the VM sizes of a region with capabilities and restrictions.
-    pub async fn vm_sizes(
-        &self,
-        subscription: &str,
-        location: &str,
-    ) -> Result<Vec<Raw<Value>>, Error> {
+    pub async fn vm_sizes(&self, subscription: &str, location: &str) -> Result<Vec<Value>, Error> {
         let scope = ResourceId::parse(&format!("/subscriptions/{subscription}"))?;
         let path = format!("{scope}/providers/Microsoft.Compute/skus");
         let filter = format!("location eq '{}'", location.replace('\'', "''"));

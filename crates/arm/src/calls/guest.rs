@@ -4,16 +4,14 @@ use bytes::Bytes;
 use futures::future::{Either, select};
 use http::Method;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::compute::VmStatus;
-use super::lists::or_default;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::operation::{Started, WriteKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Raw, RawError, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -31,15 +29,10 @@ pub struct ScriptOutput {
 }
 
 impl ScriptOutput {
-    pub fn read(result: &RawObject) -> Result<Self, RawError> {
-        #[derive(Deserialize)]
-        struct Output {
-            #[serde(default, deserialize_with = "or_default")]
-            value: Vec<VmStatus>,
-        }
-        let output: Output = serde_json::from_str(&result.text()?)?;
+    /// Reads the result of a script; none if it is no list of streams.
+    pub fn read(result: &Value) -> Option<Self> {
         let mut streams = Self::default();
-        for status in output.value {
+        for status in Vec::<VmStatus>::deserialize(result.get("value")?).ok()? {
             let message = status.message;
             match status.code.as_str() {
                 code if code.to_ascii_lowercase().contains("stdout") => streams.stdout = message,
@@ -53,7 +46,7 @@ impl ScriptOutput {
                 }
             }
         }
-        Ok(streams)
+        Some(streams)
     }
 }
 
@@ -90,7 +83,7 @@ struct Addresses {
 
 impl Client {
     /// Returns the extensions of a VM with their instance views.
-    pub async fn extensions(&self, vm: &ResourceId) -> Result<Raw<RawObject>, Error> {
+    pub async fn extensions(&self, vm: &ResourceId) -> Result<Value, Error> {
         let call = Call::get(&format!("{vm}/extensions"), self.versions.compute)?;
         self.read(call.query("$expand", "instanceView")).await
     }
@@ -133,30 +126,25 @@ fn serves_logs(endpoint: &Url, url: &Url) -> bool {
 }
 
 #[cfg(test)]
-mod run_command_tests {
+mod tests {
     use super::*;
 
     #[test]
     fn both_streams_are_read_in_both_formats() {
-        let read = |text: &str| ScriptOutput::read(&RawObject::parse(text).unwrap()).unwrap();
+        let read = |text: &str| ScriptOutput::read(&serde_json::from_str(text).unwrap());
         let linux = read(
             r#"{"value":[{"code":"ProvisioningState/succeeded","message":"Enable succeeded: \n[stdout]\n{\"ExitCode\":\"0\"}\n\n[stderr]\noops"}]}"#,
         );
         assert_eq!(
             linux,
-            ScriptOutput { stdout: "{\"ExitCode\":\"0\"}\n".into(), stderr: "oops".into() }
+            Some(ScriptOutput { stdout: "{\"ExitCode\":\"0\"}\n".into(), stderr: "oops".into() })
         );
         let windows = read(
             r#"{"value":[{"code":"ComponentStatus/StdOut/succeeded","message":"a"},{"code":"ComponentStatus/StdErr/succeeded","message":"b"}]}"#,
         );
-        assert_eq!(windows, ScriptOutput { stdout: "a".into(), stderr: "b".into() });
-        assert_eq!(read("{}"), ScriptOutput::default());
+        assert_eq!(windows, Some(ScriptOutput { stdout: "a".into(), stderr: "b".into() }));
+        assert_eq!(read("{}"), None);
     }
-}
-
-#[cfg(test)]
-mod boot_diagnostics_tests {
-    use super::*;
 
     #[test]
     fn log_is_read_from_storage_accounts_only() {

@@ -5,12 +5,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Raw, RawObject};
 use crate::request::Call;
 use crate::request_class::Class;
 
@@ -21,14 +20,14 @@ const MAX_PAGES: usize = 100;
 #[serde(bound = "T: DeserializeOwned")]
 struct Page<T> {
     #[serde(default, deserialize_with = "or_default")]
-    value: Vec<Raw<T>>,
+    value: Vec<T>,
     #[serde(default, rename = "nextLink")]
     next_link: Option<String>,
 }
 
 impl Client {
     /// Returns all pages of a list, within the deadline of one call.
-    pub(crate) async fn list<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<Raw<T>>, Error> {
+    pub(crate) async fn list<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
         let deadline = self.deadline();
         let path = call.path().to_owned();
         let mut items = Vec::new();
@@ -71,7 +70,7 @@ const MAX_ROWS: u32 = 1000;
 #[serde(bound = "T: DeserializeOwned")]
 struct Rows<T> {
     #[serde(default, deserialize_with = "or_default")]
-    data: Vec<Raw<T>>,
+    data: Vec<T>,
     #[serde(default, rename = "$skipToken")]
     skip_token: Option<String>,
 }
@@ -82,7 +81,7 @@ impl Client {
         &self,
         subscriptions: &[&str],
         query: &str,
-    ) -> Result<Vec<Raw<T>>, Error> {
+    ) -> Result<Vec<T>, Error> {
         let deadline = self.deadline();
         let mut rows = Vec::new();
         let mut skip_token: Option<String> = None;
@@ -142,7 +141,7 @@ impl Client {
         &self,
         subscription: &str,
         query: &ActivityQuery,
-    ) -> Result<Vec<Raw<RawObject>>, Error> {
+    ) -> Result<Vec<Value>, Error> {
         // Parsed as an ID, so that the name cannot add segments to the path.
         let scope = ResourceId::parse(&format!("/subscriptions/{subscription}"))?;
         let path = format!("{scope}/providers/Microsoft.Insights/eventtypes/management/values");

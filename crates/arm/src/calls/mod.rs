@@ -1,7 +1,7 @@
 //! The calls that Mooring makes, and the fields that it reads in responses.
 //!
 //! Types are views of the members that are used; unknown members are ignored. Resources that are written back are
-//! returned as [`Raw`](crate::Raw), with their text.
+//! returned as [`Value`](serde_json::Value), which keeps all members.
 
 mod aks;
 mod compute;

@@ -1,12 +1,12 @@
 //! Resource groups, networks and authorization.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::lists::or_default;
 use crate::client::Client;
 use crate::error::Error;
 use crate::path::resource_id::ResourceId;
-use crate::raw::{Raw, RawList, RawObject};
 use crate::request::Call;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -25,8 +25,7 @@ impl Client {
         // Parsed as an ID, so that a name cannot add segments to the path.
         let sample = ResourceId::of(subscription, resource_group, "Microsoft.Compute", "disks/x")?;
         let (path, _) = sample.as_str().split_once("/providers/").unwrap_or((sample.as_str(), ""));
-        let group: Raw<ResourceGroup> =
-            self.read(Call::get(path, self.versions.resources)?).await?;
+        let group: ResourceGroup = self.read(Call::get(path, self.versions.resources)?).await?;
         Ok(group.managed_by.as_ref().and_then(|id| ResourceId::parse(id).ok()))
     }
 }
@@ -49,20 +48,19 @@ pub struct SubnetProperties {
     /// Set if the subnet has one range.
     pub address_prefix: Option<String>,
     /// Set if the subnet has several ranges.
-    pub address_prefixes: RawList<String>,
+    #[serde(deserialize_with = "or_default")]
+    pub address_prefixes: Vec<String>,
     /// Addresses in use.
-    pub ip_configurations: RawList<Reference>,
+    #[serde(deserialize_with = "or_default")]
+    pub ip_configurations: Vec<Reference>,
 }
 
 impl Client {
-    pub async fn subnet(&self, subnet: &ResourceId) -> Result<Raw<Subnet>, Error> {
+    pub async fn subnet(&self, subnet: &ResourceId) -> Result<Subnet, Error> {
         self.read(Call::get(subnet.as_str(), self.versions.network)?).await
     }
 
-    pub async fn scale_set_nics(
-        &self,
-        scale_set: &ResourceId,
-    ) -> Result<Vec<Raw<RawObject>>, Error> {
+    pub async fn scale_set_nics(&self, scale_set: &ResourceId) -> Result<Vec<Value>, Error> {
         let path = format!("{scale_set}/networkInterfaces");
         self.list(Call::get(&path, self.versions.scale_set_network)?).await
     }
@@ -153,21 +151,18 @@ pub struct Principal {
 
 impl Client {
     /// Returns the caller's permissions at a scope, including inherited ones.
-    pub async fn permissions(&self, scope: &ResourceId) -> Result<Vec<Raw<Permission>>, Error> {
+    pub async fn permissions(&self, scope: &ResourceId) -> Result<Vec<Permission>, Error> {
         let path = format!("{scope}/providers/Microsoft.Authorization/permissions");
         self.list(Call::get(&path, self.versions.authorization)?).await
     }
 
-    pub async fn deny_assignments(
-        &self,
-        scope: &ResourceId,
-    ) -> Result<Vec<Raw<DenyAssignment>>, Error> {
+    pub async fn deny_assignments(&self, scope: &ResourceId) -> Result<Vec<DenyAssignment>, Error> {
         let path = format!("{scope}/providers/Microsoft.Authorization/denyAssignments");
         self.list(Call::get(&path, self.versions.authorization)?).await
     }
 
     /// Returns the locks at, above and below a scope.
-    pub async fn locks(&self, scope: &ResourceId) -> Result<Vec<Raw<Lock>>, Error> {
+    pub async fn locks(&self, scope: &ResourceId) -> Result<Vec<Lock>, Error> {
         let path = format!("{scope}/providers/Microsoft.Authorization/locks");
         self.list(Call::get(&path, self.versions.locks)?).await
     }

@@ -8,7 +8,6 @@ use http::Method;
 use super::azure_error::AzureError;
 use crate::identity::IdentityError;
 use crate::path::resource_id::ResourceIdError;
-use crate::raw::RawError;
 use crate::world::TransportError;
 
 #[derive(Debug)]
@@ -109,12 +108,6 @@ impl Error {
 
 impl From<ResourceIdError> for Error {
     fn from(error: ResourceIdError) -> Self {
-        Self::invalid(Method::GET, "", error.to_string())
-    }
-}
-
-impl From<RawError> for Error {
-    fn from(error: RawError) -> Self {
         Self::invalid(Method::GET, "", error.to_string())
     }
 }

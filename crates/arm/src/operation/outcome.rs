@@ -1,8 +1,9 @@
 //! Results of a write: immediate, of a poll, and final.
 
 use super::running_write::Operation;
+use serde_json::Value;
+
 use crate::error::AzureError;
-use crate::raw::RawObject;
 
 /// Immediate result of a write.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub enum OperationProgress {
 #[derive(Debug)]
 pub enum OperationOutcome {
     /// Contains the resource after a PUT or PATCH, or an action's result, if any.
-    Succeeded(Option<RawObject>),
+    Succeeded(Option<Value>),
     Failed(AzureError),
     Canceled(AzureError),
     /// Canceled by a later operation.
@@ -38,8 +39,7 @@ pub enum OperationOutcome {
 impl OperationOutcome {
     /// Returns a success with the resource or result of a body.
     pub(super) fn of_body(body: &[u8]) -> Self {
-        let text = std::str::from_utf8(body).unwrap_or_default();
-        Self::Succeeded(RawObject::parse(text).ok())
+        Self::Succeeded(serde_json::from_slice(body).ok().filter(Value::is_object))
     }
 
     pub fn is_success(&self) -> bool {

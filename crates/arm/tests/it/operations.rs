@@ -6,9 +6,9 @@ use crate::common::{Reply, TestWorld, answer, cluster, pool};
 use jiff::Timestamp;
 use mooring_arm::calls::{DeletePool, Script, ScriptOutput};
 use mooring_arm::{
-    Client, ErrorKind, Operation, OperationOutcome, OperationProgress, RawObject, ResourceId,
-    Started, World,
+    Client, ErrorKind, Operation, OperationOutcome, OperationProgress, ResourceId, Started, World,
 };
+use serde_json::{Value, json};
 
 const STATUS: (&str, &str) = (
     "Azure-AsyncOperation",
@@ -21,8 +21,8 @@ fn status(word: &str) -> Reply {
     answer(200, &[], &format!(r#"{{"status":"{word}"}}"#))
 }
 
-fn body() -> RawObject {
-    RawObject::parse(r#"{"properties":{"count":1}}"#).unwrap()
+fn body() -> Value {
+    json!({"properties":{"count":1}})
 }
 
 async fn put(client: &Client) -> Operation {
@@ -80,7 +80,7 @@ async fn write_is_polled_as_azure_requests_and_read_at_its_end() {
     ));
     let outcome = follow(&client, &mut operation).await;
     assert!(
-        matches!(outcome, OperationOutcome::Succeeded(Some(document)) if document.text().unwrap() == DONE)
+        matches!(outcome, OperationOutcome::Succeeded(Some(document)) if document.to_string() == DONE)
     );
     assert_eq!(world.times(), [0, 10, 15, 45, 45], "10 and 5 as requested, 30 by default");
     assert!(world.seen(1).target.ends_with("operations/1?t=signed"));

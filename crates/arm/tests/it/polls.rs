@@ -3,7 +3,8 @@
 use crate::common::{Reply, TestWorld, answer, cluster, pool};
 use jiff::Timestamp;
 use mooring_arm::calls::{DeletePool, Script};
-use mooring_arm::{Client, Error, Operation, OperationOutcome, RawObject, ResourceId, Started};
+use mooring_arm::{Client, Error, Operation, OperationOutcome, ResourceId, Started};
+use serde_json::json;
 
 const LOCATION: (&str, &str) =
     ("Location", "https://management.azure.com/subscriptions/s/operationresults/1");
@@ -24,7 +25,7 @@ enum Call {
 }
 
 async fn start(client: &Client, call: Call) -> Operation {
-    let body = RawObject::parse("{}").unwrap();
+    let body = json!({});
     let vm = ResourceId::of("s", "rg", "Microsoft.Compute", "virtualMachines/vm1").unwrap();
     let started = match call {
         Call::Put => client.put_agent_pool(&pool(), &body, None).await,
@@ -50,7 +51,7 @@ async fn end(call: Call, replies: Vec<Reply>) -> Result<OperationOutcome, Error>
 
 fn text(outcome: OperationOutcome) -> Option<String> {
     match outcome {
-        OperationOutcome::Succeeded(document) => document.map(|document| document.text().unwrap()),
+        OperationOutcome::Succeeded(document) => document.map(|document| document.to_string()),
         other => panic!("{other:?}"),
     }
 }

@@ -3,9 +3,9 @@
 use crate::common::{CANARY, Reply, STORAGE, TestWorld, answer, cluster};
 use base64::Engine;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
+use mooring_arm::ResourceId;
 use mooring_arm::calls::{Cluster, PowerState};
-use mooring_arm::{RawObject, ResourceId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn kind_of_an_error_depends_on_status_and_code() {
@@ -26,7 +26,7 @@ async fn kind_of_an_error_depends_on_status_and_code() {
     ] {
         let body = format!(r#"{{"error":{{"code":"{code}","message":"m"}}}}"#);
         let world = TestWorld::new((0..5).map(|_| answer(status, &[], &body)));
-        let error = world.client().cluster(&cluster()).await.unwrap_err();
+        let error = world.client().cluster::<Cluster>(&cluster()).await.unwrap_err();
         assert_eq!((error.reason(), error.call.attempts), (reason, attempts), "{status} {code}");
         assert_eq!(error.refusal().map(|refusal| refusal.status), Some(status));
     }
@@ -49,7 +49,7 @@ async fn calls_can_share_a_correlation_id() {
     let world = TestWorld::new((0..3).map(|_| answer(200, &[], "{}")));
     let (client, id) = (world.client(), cluster());
     for client in [&client.correlated("c-1"), &client.correlated("c-1"), &client] {
-        client.cluster(&id).await.unwrap();
+        client.cluster::<Cluster>(&id).await.unwrap();
     }
     let sent = [0, 1, 2].map(|at| world.seen(at));
     assert_eq!(sent.each_ref().map(|sent| sent.correlation_id == "c-1"), [true, true, false]);
@@ -78,9 +78,8 @@ async fn query_returns_the_rows_of_all_pages() {
         answer(200, &[], r#"{"data":null,"$skipToken":"t2"}"#),
         answer(200, &[], r#"{"data":[{"id":"b"}],"$skipToken":""}"#),
     ]);
-    let rows = world.client().graph::<RawObject>(&["s"], "resources").await.unwrap();
-    let rows: Vec<&str> = rows.iter().map(mooring_arm::Raw::text).collect();
-    assert_eq!(rows, [r#"{"id":"a"}"#, r#"{"id":"b"}"#]);
+    let rows = world.client().graph::<Value>(&["s"], "resources").await.unwrap();
+    assert_eq!(rows, [json!({"id": "a"}), json!({"id": "b"})]);
     for (at, token) in [Value::Null, "t1".into(), "t2".into()].into_iter().enumerate() {
         let body: Value = serde_json::from_str(&world.seen(at).body).unwrap();
         assert_eq!((&body["query"], &body["subscriptions"][0]), (&"resources".into(), &"s".into()));
@@ -88,7 +87,7 @@ async fn query_returns_the_rows_of_all_pages() {
     }
 
     let endless = (0..100).map(|_| answer(200, &[], r#"{"data":[],"$skipToken":"t"}"#));
-    let error = TestWorld::new(endless).client().graph::<RawObject>(&["s"], "q").await.unwrap_err();
+    let error = TestWorld::new(endless).client().graph::<Value>(&["s"], "q").await.unwrap_err();
     let expected = "invalid response from Azure: more than 100 pages (POST /providers/Microsoft.ResourceGraph/resources)";
     assert_eq!(error.to_string(), expected);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::StatusCode;
-use mooring_arm::calls::DeletePool;
+use mooring_arm::calls::{Cluster, DeletePool};
 use mooring_arm::{
     Budget, BudgetLimits, Client, Cloud, CloudSettings, ErrorKind, Operation, Real, ResourceId,
     Started, World, WriteStatus, identity,
@@ -151,8 +151,8 @@ fn cluster(name: &str) -> ResourceId {
 async fn cluster_is_read_with_a_token_from_the_sign_in_endpoint() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
-    assert_eq!(client.cluster(&cluster("demo")).await.unwrap().name, "demo");
-    client.cluster(&cluster("demo")).await.unwrap();
+    assert_eq!(client.cluster::<Cluster>(&cluster("demo")).await.unwrap().name, "demo");
+    client.cluster::<Cluster>(&cluster("demo")).await.unwrap();
     let asked = setup.azure.0.lock().unwrap().clone();
     assert_eq!(
         asked.iter().filter(|line| line.ends_with("/oauth2/v2.0/token")).count(),
@@ -166,7 +166,7 @@ async fn cluster_is_read_with_a_token_from_the_sign_in_endpoint() {
 async fn error_of_a_wrong_secret_does_not_contain_it() {
     let setup = set_up().await;
     let wrong = "canary-wrong-9b";
-    let error = client(&setup.cloud, wrong).cluster(&cluster("demo")).await.unwrap_err();
+    let error = client(&setup.cloud, wrong).cluster::<Cluster>(&cluster("demo")).await.unwrap_err();
     let text = format!("{error} {error:?}");
     assert!(matches!(error.kind, ErrorKind::Identity(_)), "{text}");
     assert!(text.contains("client secret") && text.contains("AADSTS7000215"), "{text}");
@@ -187,7 +187,7 @@ async fn response_is_limited_to_32_mib() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
     let large = |bytes: usize| cluster(&format!("large-{bytes}"));
-    assert_eq!(client.cluster(&large(32 << 20)).await.unwrap().name, "large");
+    assert_eq!(client.cluster::<Cluster>(&large(32 << 20)).await.unwrap().name, "large");
     // Not retried, since it may have been applied.
     let error = client.abort_cluster(&large((32 << 20) + 1)).await.unwrap_err();
     assert!(error.to_string().contains("response larger than 32 MiB"), "{error}");
@@ -232,7 +232,7 @@ async fn requests_stay_on_the_configured_origin() {
     }
     let cluster = cluster(&format!("links-{}-{}", elsewhere.ip(), elsewhere.port()));
     let pool = cluster.child("agentPools", "p").unwrap();
-    let body = mooring_arm::RawObject::parse("{}").unwrap();
+    let body = json!({});
     let foreign = |error: mooring_arm::Error| {
         assert!(matches!(&error.kind, ErrorKind::ForeignLink(_)), "{error}");
     };
@@ -281,10 +281,10 @@ mod slow {
     async fn truncated_read_is_retried_and_redirects_are_not_followed() {
         let setup = set_up().await;
         let client = client(&setup.cloud, SECRET);
-        let error = client.cluster(&cluster("cut")).await.unwrap_err();
+        let error = client.cluster::<Cluster>(&cluster("cut")).await.unwrap_err();
         assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
         assert_eq!(error.call.attempts, 5);
-        let error = client.cluster(&cluster("moved")).await.unwrap_err();
+        let error = client.cluster::<Cluster>(&cluster("moved")).await.unwrap_err();
         assert!(
             matches!(&error.kind, ErrorKind::Server(refusal) if refusal.status == 307),
             "{error}"

@@ -5,17 +5,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::common::{CANARY, Reply, TestWorld, answer, cluster, pool};
-use mooring_arm::calls::{DeletePool, KubeconfigFormat};
+use mooring_arm::calls::{Cluster, DeletePool, KubeconfigFormat, Vm};
 use mooring_arm::{
     BucketLimit, Budget, BudgetLimits, Client, Cloud, CloudSettings, ErrorKind, OperationOutcome,
-    Priority, RawObject, ResourceId, Started, WriteStatus,
+    Priority, ResourceId, Started, WriteStatus,
 };
+use serde_json::{Value, json};
 
 const OK: &str = r#"{"name":"demo","properties":{"provisioningState":"Succeeded"}}"#;
 const CONFLICT: &str = r#"{"code":"OperationNotAllowed","details":null,"message":"Another operation is in progress","subcode":""}"#;
 
-fn body() -> RawObject {
-    RawObject::parse(r#"{"properties":{"count":1}}"#).unwrap()
+fn body() -> Value {
+    json!({"properties":{"count":1}})
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +108,7 @@ async fn retry_waits_for_retry_after() {
         answer(503, &[("Retry-After", date)], ""),
         answer(200, &[], OK),
     ]);
-    world.client().cluster(&cluster()).await.unwrap();
+    world.client().cluster::<Cluster>(&cluster()).await.unwrap();
     assert_eq!(world.times(), [0, 20, 40]);
 }
 
@@ -116,7 +117,7 @@ async fn throttling_beyond_the_deadline_fails_immediately() {
     let body = r#"{"error":{"code":"SubscriptionRequestsThrottled","message":"Number of requests exceeded"}}"#;
     let world = TestWorld::new([answer(429, &[("Retry-After", "600")], body)]);
     let client = world.client();
-    let error = client.cluster(&cluster()).await.unwrap_err();
+    let error = client.cluster::<Cluster>(&cluster()).await.unwrap_err();
     assert!(
         matches!(&error.kind, ErrorKind::Throttled { retry_after: Some(after), .. } if after.as_secs() == 600)
     );
@@ -124,7 +125,8 @@ async fn throttling_beyond_the_deadline_fails_immediately() {
     assert_eq!(client.metrics().throttled, 1);
     // The bucket is closed for longer: the next call ends at once without having been sent.
     let start = tokio::time::Instant::now();
-    let error = client.within(Duration::from_secs(10)).cluster(&cluster()).await.unwrap_err();
+    let error =
+        client.within(Duration::from_secs(10)).cluster::<Cluster>(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Deadline("the request budget")), "{error}");
     assert!(error.is_throttled() && start.elapsed().is_zero(), "{:?}", start.elapsed());
     assert_eq!(
@@ -136,18 +138,22 @@ async fn throttling_beyond_the_deadline_fails_immediately() {
 #[tokio::test(start_paused = true)]
 async fn calls_end_at_the_deadline_and_attempts_are_bounded() {
     let world = TestWorld::new([Reply::Silence]);
-    let error =
-        world.client().within(Duration::from_secs(10)).cluster(&cluster()).await.unwrap_err();
+    let error = world
+        .client()
+        .within(Duration::from_secs(10))
+        .cluster::<Cluster>(&cluster())
+        .await
+        .unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Deadline("a response")), "{error}");
     assert_eq!(error.write_status, WriteStatus::NotApplied, "a read changes nothing");
 
     let world = TestWorld::new((0..20).map(|_| answer(500, &[], "")));
-    let error = world.client().cluster(&cluster()).await.unwrap_err();
+    let error = world.client().cluster::<Cluster>(&cluster()).await.unwrap_err();
     assert_eq!((error.call.attempts, world.sent()), (5, 5));
 
     // One request without a response does not use up the time of the others.
     let world = TestWorld::new([Reply::Silence, answer(200, &[], OK)]);
-    world.client().cluster(&cluster()).await.unwrap();
+    world.client().cluster::<Cluster>(&cluster()).await.unwrap();
     assert!(world.times()[1] >= 75);
 }
 
@@ -177,7 +183,7 @@ async fn calls_that_wait_for_the_budget_are_counted() {
     let calls: Vec<_> = (0..3)
         .map(|_| {
             let client = client.clone();
-            tokio::spawn(async move { client.cluster(&cluster()).await.map(drop) })
+            tokio::spawn(async move { client.cluster::<Cluster>(&cluster()).await.map(drop) })
         })
         .collect();
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -194,7 +200,7 @@ async fn pauses_between_attempts_grow() {
     let world = TestWorld::new((0..200).map(|_| answer(500, &[], "")));
     let mut longest = [0; 4];
     for call in 0..40 {
-        world.client().cluster(&cluster()).await.unwrap_err();
+        world.client().cluster::<Cluster>(&cluster()).await.unwrap_err();
         let times = &world.times()[5 * call..];
         for (longest, pair) in longest.iter_mut().zip(times.windows(2)) {
             *longest = (*longest).max(pair[1] - pair[0]);
@@ -206,7 +212,8 @@ async fn pauses_between_attempts_grow() {
 #[tokio::test(start_paused = true)]
 async fn truncated_read_is_retried() {
     let world = TestWorld::new([answer(200, &[], &OK[..20]), answer(200, &[], OK)]);
-    assert_eq!(world.client().cluster(&cluster()).await.unwrap().text(), OK);
+    world.client().cluster::<Cluster>(&cluster()).await.unwrap();
+    assert_eq!(world.sent(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,7 +221,9 @@ async fn dropped_call_sends_nothing() {
     let world = TestWorld::new([answer(503, &[("Retry-After", "5")], "")]);
     let client = world.client();
     let id = cluster();
-    assert!(tokio::time::timeout(Duration::from_secs(1), client.cluster(&id)).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(1), client.cluster::<Cluster>(&id)).await.is_err()
+    );
     tokio::time::sleep(Duration::from_hours(1)).await;
     assert_eq!((world.sent(), client.metrics().waiting), (1, 0));
 }
@@ -222,7 +231,7 @@ async fn dropped_call_sends_nothing() {
 #[tokio::test(start_paused = true)]
 async fn rejected_token_is_renewed_once() {
     let world = TestWorld::new([answer(401, &[], ""), answer(200, &[], OK)]);
-    world.client().cluster(&cluster()).await.unwrap();
+    world.client().cluster::<Cluster>(&cluster()).await.unwrap();
     assert_eq!(world.tokens_asked.load(Ordering::Relaxed), 2);
     let world = TestWorld::new([answer(401, &[], ""), answer(401, &[], "")]);
     let error = world.client().abort_cluster(&cluster()).await.unwrap_err();
@@ -235,10 +244,10 @@ async fn many_callers_fetch_one_token_and_renew_it_early() {
     let world = TestWorld::new((0..21).map(|_| answer(200, &[], OK)));
     let client = world.client();
     let id = cluster();
-    futures::future::join_all((0..20).map(|_| client.cluster(&id))).await;
+    futures::future::join_all((0..20).map(|_| client.cluster::<Cluster>(&id))).await;
     assert_eq!(world.tokens_asked.load(Ordering::Relaxed), 1);
     tokio::time::sleep(Duration::from_secs(3600 - 299)).await;
-    client.cluster(&id).await.unwrap();
+    client.cluster::<Cluster>(&id).await.unwrap();
     assert_eq!(world.tokens_asked.load(Ordering::Relaxed), 2);
 }
 
@@ -247,10 +256,10 @@ async fn token_that_cannot_be_renewed_is_used_until_it_expires() {
     let world = TestWorld::new([answer(200, &[], OK), answer(200, &[], OK)]);
     world.tokens.lock().unwrap().extend([100, 0, 0]);
     let client = world.client();
-    client.cluster(&cluster()).await.unwrap();
-    client.cluster(&cluster()).await.unwrap();
+    client.cluster::<Cluster>(&cluster()).await.unwrap();
+    client.cluster::<Cluster>(&cluster()).await.unwrap();
     tokio::time::sleep(Duration::from_secs(200)).await;
-    let error = client.cluster(&cluster()).await.unwrap_err();
+    let error = client.cluster::<Cluster>(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Identity(_)));
     assert_eq!(world.sent(), 2);
 }
@@ -268,7 +277,7 @@ async fn list_rejects_foreign_links_and_loops() {
     let pools = world.client().agent_pools(&cluster()).await.unwrap();
     assert_eq!(
         pools.iter().map(|pool| pool.get("name")).collect::<Vec<_>>(),
-        [Some("\"a\""), Some("\"b\"")]
+        [Some(&json!("a")), Some(&json!("b"))]
     );
     assert_eq!(world.seen(1).target, "/next?skip=1");
 
@@ -304,10 +313,10 @@ async fn throttling_pauses_the_limit_that_was_exceeded() {
         let (cluster, other) = (cluster(), ResourceId::cluster("s", "rg", "other").unwrap());
         let later = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
-            let (other, _) = tokio::join!(client.cluster(&other), client.vm(&vm));
+            let (other, _) = tokio::join!(client.cluster::<Cluster>(&other), client.vm::<Vm>(&vm));
             other
         };
-        let (first, other) = tokio::join!(client.cluster(&cluster), later);
+        let (first, other) = tokio::join!(client.cluster::<Cluster>(&cluster), later);
         assert!(first.is_ok() && other.is_ok());
         let seen = world.seen.lock().unwrap().clone();
         let at = |part: &str| seen.iter().rfind(|seen| seen.target.contains(part)).unwrap().at;
@@ -321,22 +330,12 @@ async fn reported_remaining_requests_slow_the_client_down() {
     let header = ("x-ms-ratelimit-remaining-subscription-reads", "0");
     let world = TestWorld::new([answer(200, &[header], OK), answer(200, &[], OK)]);
     let client = world.client().at(Priority::Trigger);
-    client.cluster(&cluster()).await.unwrap();
-    client.cluster(&cluster()).await.unwrap();
+    client.cluster::<Cluster>(&cluster()).await.unwrap();
+    client.cluster::<Cluster>(&cluster()).await.unwrap();
     let metrics = client.metrics();
     // At 25/s. A lower priority waits until its reserve is filled as well.
     assert_eq!((metrics.waits, metrics.waited), (1, Duration::from_millis(40)));
     assert_eq!(metrics.requests[&("read", "200".to_owned())], 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn read_document_is_written_back_byte_for_byte() {
-    let text = r#"{"name":"system","properties":{"spotMaxPrice":-1.10,"big":12345678901234567890123,"unknown":{"x":[null,1e5]}}}"#;
-    let world = TestWorld::new([answer(200, &[], text), answer(200, &[], OK)]);
-    let client = world.client();
-    let pool_read = client.agent_pool(&pool()).await.unwrap();
-    client.put_agent_pool(&pool(), &pool_read.document().unwrap(), None).await.unwrap();
-    assert_eq!(world.seen(1).body, text);
 }
 
 #[tokio::test(start_paused = true)]
@@ -350,7 +349,7 @@ async fn printed_values_contain_no_token() {
         answer(200, &[], r#"{"kubeconfigs":[{"name":"clusterUser","value":"aHVudGVyMg=="}]}"#),
     ]);
     let client = world.client();
-    let error = client.cluster(&cluster()).await.unwrap_err();
+    let error = client.cluster::<Cluster>(&cluster()).await.unwrap_err();
     let credentials = client.user_credentials(&cluster(), None).await.unwrap();
     assert_eq!(credentials[0].yaml.expose(), "hunter2");
     let token = client.token(&client.cloud().aks_scope()).await.unwrap();
@@ -380,7 +379,7 @@ async fn same_world_gives_the_same_requests() {
         }));
         let client = world.client();
         let id = cluster();
-        futures::future::join_all((0..40).map(|_| client.cluster(&id))).await;
+        futures::future::join_all((0..40).map(|_| client.cluster::<Cluster>(&id))).await;
         runs.push(world.seen.lock().unwrap().clone());
     }
     assert!(runs[0].len() > 40 && runs[0] == runs[1]);

@@ -1,7 +1,7 @@
 //! Runs scripts on a node with an Azure Run Command, to read its files.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_arm::calls::{InstanceView, Script, ScriptOutput, VmStatus};
+use mooring_arm::calls::{InstanceView, Script, ScriptOutput, Vm, VmStatus};
 use mooring_arm::{Client, Error, ErrorKind, OperationOutcome, ResourceId, Started};
 use mooring_diagnosis::{Diagnosis, Hints, Origin, diagnose};
 use mooring_nodes::text::safe_tail;
@@ -109,7 +109,8 @@ impl NodeShell<'_> {
                 "retry; its logs are in /var/log/azure/run-command/ on the node",
             ));
         };
-        let printed = ScriptOutput::read(document).map_err(Error::from)?;
+        let unreadable = || failed(node, "its result is not readable", "retry");
+        let printed = ScriptOutput::read(document).ok_or_else(unreadable)?;
         match error_of(&printed) {
             None => Ok(printed.stdout),
             Some(error) => Err(failed(
@@ -122,13 +123,8 @@ impl NodeShell<'_> {
 
     /// Rejects a VM whose agent does not report: a command would hang until Azure ends it.
     pub async fn check_agent(&self) -> Result<(), QueryError> {
-        let in_scale_set = self.vm.kind().contains("virtualmachinescalesets/");
-        let view = if in_scale_set {
-            self.arm.scale_set_vm(self.vm).await?.properties.instance_view.clone()
-        } else {
-            self.arm.vm(self.vm).await?.properties.instance_view.clone()
-        };
-        match agent_problem(view.as_ref()) {
+        let vm: Vm = self.arm.vm(self.vm).await?;
+        match agent_problem(vm.properties.instance_view.as_ref()) {
             None => Ok(()),
             Some(why) => Err(failed(
                 self.node,

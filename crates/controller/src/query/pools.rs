@@ -1,7 +1,7 @@
 //! AKS node pools: scale sets, whose instances have the extension `vmssCSE`.
 
 use mooring_arm::ResourceId;
-use mooring_arm::calls::Vm;
+use mooring_arm::calls::{ScaleSet, Vm};
 use mooring_nodes::NodeReport;
 use mooring_nodes::claim::Claim;
 use mooring_nodes::claim::scope::Scope;
@@ -20,14 +20,14 @@ impl NodeQuery {
     ) -> Result<Vec<NodeReport>, QueryError> {
         let mut reports = Vec::new();
         let Scope { subscription, node_resource_group, .. } = &self.scope;
-        for set in self.arm.scale_sets(subscription, node_resource_group).await? {
+        for set in self.arm.scale_sets::<ScaleSet>(subscription, node_resource_group).await? {
             let own = set.tags.get(POOL).is_some_and(|name| name == pool);
             // A node's name begins with the name of its scale set.
             let holds =
                 instance.is_none() && !set.name.is_empty() && pool.starts_with(set.name.as_str());
             let Some(id) = set.id.clone().filter(|_| own || holds) else { continue };
             let pool_name = set.tags.get(POOL).map(String::as_str);
-            for one in self.arm.scale_set_vms(&id).await? {
+            for one in self.arm.scale_set_vms::<Vm>(&id).await? {
                 let host = host(&one);
                 let number = one.instance_id.as_deref();
                 let wanted = match instance {
@@ -50,7 +50,7 @@ impl NodeQuery {
         pool: Option<&str>,
         joined: Option<bool>,
     ) -> Result<NodeReport, QueryError> {
-        let one = self.arm.scale_set_vm(id).await?;
+        let one = self.arm.vm(id).await?;
         self.of_instance(&one, pool, joined).await
     }
 

@@ -71,7 +71,7 @@ pub async fn read_list(arm: &Client, sweep: &Sweep) -> Option<SweepResult> {
         Sweep::Extensions { subscription, group } => {
             let rows = client.graph::<SweepRow>(&[&**subscription], &sweep_query(group)).await;
             rows.map(|rows| {
-                let rows = rows.iter().filter_map(|row| row.state()).collect();
+                let rows = rows.iter().filter_map(SweepRow::state).collect();
                 SweepResult::Extensions { group: group.clone(), rows }
             })
         }
@@ -79,7 +79,7 @@ pub async fn read_list(arm: &Client, sweep: &Sweep) -> Option<SweepResult> {
             let id = ResourceId::parse(pool).ok()?;
             let machines = client.machines(&id).await;
             machines.map(|machines| {
-                let machines = machines.iter().map(|machine| MachineStatus::of(machine)).collect();
+                let machines = machines.iter().map(MachineStatus::of).collect();
                 SweepResult::Machines { pool: pool.clone(), machines }
             })
         }

@@ -214,9 +214,8 @@ impl ConnectedCluster {
             Err(error) => Some(Err(CommandFailure::azure(error))),
         };
         let cluster = cluster.ok().flatten();
-        let pools = pools.map(|pools| {
-            pools.map(|pools| pools.iter().filter_map(|pool| aks_pool(pool.text())).collect())
-        });
+        let pools =
+            pools.map(|pools| pools.map(|pools| pools.iter().filter_map(aks_pool).collect()));
         let query = self.node_query(arm, arguments, request.run_command, cluster.as_ref()).await?;
         let reads = futures::stream::iter(&request.claims).map(|(uid, name)| {
             let query = &query;
@@ -337,8 +336,7 @@ struct AzureRead {
 }
 
 /// Parses a pool. A stopped pool has no nodes, even if its count is not zero.
-fn aks_pool(text: &str) -> Option<AksPool> {
-    let pool: Value = serde_json::from_str(text).ok()?;
+fn aks_pool(pool: &Value) -> Option<AksPool> {
     let properties = &pool["properties"];
     let wanted = match properties["powerState"]["code"].as_str() {
         Some("Stopped") => Some(0),
@@ -421,15 +419,15 @@ mod tests {
     #[test]
     fn stopped_pool_wants_no_nodes() {
         let wanted = |power: &str| {
-            let properties = format!(
-                r#"{{"count": 3, "provisioningState": "Failed", "powerState": {{"code": "{power}"}}}}"#
-            );
-            aks_pool(&format!(r#"{{"name": "system", "properties": {properties}}}"#)).unwrap()
+            let properties = serde_json::json!({
+                "count": 3, "provisioningState": "Failed", "powerState": {"code": power},
+            });
+            aks_pool(&serde_json::json!({"name": "system", "properties": properties})).unwrap()
         };
         let (name, state) = ("system".to_owned(), Some("Failed".to_owned()));
         assert_eq!(wanted("Running"), AksPool { name, wanted: Some(3), state });
         assert_eq!(wanted("Stopped").wanted, Some(0));
-        assert_eq!(aks_pool("{}"), None);
+        assert_eq!(aks_pool(&Value::Null), None);
     }
 
     #[tokio::test]

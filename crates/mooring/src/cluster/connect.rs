@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use mooring_arm::calls::Cluster;
 use mooring_arm::identity::{Credential, IdentitySettings};
 use mooring_arm::{Budget, BudgetLimits, Client, Cloud, CloudSettings, Real, ResourceId};
 use mooring_controller::run::ApiError;
@@ -226,8 +227,9 @@ pub(crate) async fn read_scope(
     let node_resource_group = match (nodes, &cluster) {
         (Some(nodes), _) => nodes,
         (None, Some(id)) => {
-            let cluster = arm.cluster(id).await.map_err(|error| CommandFailure::azure(&error))?;
-            cluster.properties.node_resource_group.clone().ok_or_else(unknown)?
+            let cluster: Cluster =
+                arm.cluster(id).await.map_err(|error| CommandFailure::azure(&error))?;
+            cluster.properties.node_resource_group.ok_or_else(unknown)?
         }
         (None, None) => return Err(unknown()),
     };

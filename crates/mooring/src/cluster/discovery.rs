@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mooring_arm::calls::Cluster;
 use mooring_arm::{Client, Error, ResourceId};
 use mooring_controller::run::Api;
 use mooring_nodes::Scope;
@@ -58,7 +59,7 @@ pub(crate) async fn find_cluster(
         return Ok(Some(FoundCluster { id, hosts }));
     }
     let Some(id) = arm.managed_by(&scope.subscription, group).await? else { return Ok(None) };
-    let properties = arm.cluster(&id).await?.properties.clone();
+    let Cluster { properties, .. } = arm.cluster(&id).await?;
     let hosts = [properties.fqdn, properties.private_fqdn].into_iter().flatten().collect();
     Ok(Some(FoundCluster { id, hosts }))
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use mooring_arm::calls::Permission;
-use mooring_arm::{BudgetLimits, Client, Error, Raw, ResourceId};
+use mooring_arm::{BudgetLimits, Client, Error, ResourceId};
 use tokio::time::Instant;
 
 use super::check::{CheckState, DoctorCheck, Part};
@@ -184,7 +184,7 @@ fn which(read: &ConnectedCluster, found: Result<Option<&FoundCluster>, &Error>) 
 
 fn permission(
     need: &Need,
-    granted: &Result<Vec<Raw<Permission>>, Error>,
+    granted: &Result<Vec<Permission>, Error>,
     scope: &ResourceId,
     assignee: Option<&str>,
 ) -> DoctorCheck {

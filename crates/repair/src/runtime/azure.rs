@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{ActivityQuery, DeletePool};
 use mooring_arm::{
-    Client, OperationOutcome, OperationProgress, Priority, RawObject, ResourceId, ResourceIdError,
+    Client, OperationOutcome, OperationProgress, Priority, ResourceId, ResourceIdError,
 };
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ impl AzureRuntime {
 
     /// Fails if settings or credentials are wrong. Other errors show in the reads.
     pub(crate) async fn ensure_access(&self) -> Result<(), String> {
-        match self.client.within(READ_TIMEOUT).cluster(&self.cluster).await {
+        match self.client.within(READ_TIMEOUT).cluster::<Value>(&self.cluster).await {
             Err(error) if is_misconfigured(&error) => Err(error.to_string()),
             _ => Ok(()),
         }
@@ -251,16 +251,15 @@ impl AzureRuntime {
         body: &Value,
         only: Option<&Precondition>,
     ) -> EffectResult {
-        let (id, body) = match (self.pool(pool), RawObject::of(body)) {
-            (Ok(id), Ok(body)) => (id, body),
-            (Err(error), _) => return invalid(&error.to_string()),
-            (_, Err(error)) => return invalid(&error.to_string()),
+        let id = match self.pool(pool) {
+            Ok(id) => id,
+            Err(error) => return invalid(&error.to_string()),
         };
         let client = self.client.within(WRITE);
         began(match only {
-            Some(Precondition::IfAbsent) => client.create_agent_pool(&id, &body).await,
-            Some(Precondition::IfMatch(tag)) => client.put_agent_pool(&id, &body, Some(tag)).await,
-            None => client.put_agent_pool(&id, &body, None).await,
+            Some(Precondition::IfAbsent) => client.create_agent_pool(&id, body).await,
+            Some(Precondition::IfMatch(tag)) => client.put_agent_pool(&id, body, Some(tag)).await,
+            None => client.put_agent_pool(&id, body, None).await,
         })
     }
 

@@ -38,7 +38,6 @@ pub(crate) async fn read_capacity(
     let mut family = None;
     match client.vm_sizes(subscription, location).await {
         Ok(sizes) => {
-            let sizes: Vec<Value> = sizes.iter().filter_map(parse).collect();
             let found = sizes.iter().find(|entry| {
                 entry["resourceType"] == "virtualMachines"
                     && entry["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(size))
@@ -59,7 +58,6 @@ pub(crate) async fn read_capacity(
     }
     capacity.quota_left = match client.vm_usages(subscription, location).await {
         Ok(usages) => {
-            let usages: Vec<Value> = usages.iter().filter_map(parse).collect();
             let left = available_vcpus(&usages, family.as_deref());
             Reading::of(left, "no quota was returned")
         }
@@ -68,19 +66,15 @@ pub(crate) async fn read_capacity(
     capacity
 }
 
-fn parse<T>(raw: &mooring_arm::Raw<T>) -> Option<Value> {
-    serde_json::from_str(raw.text()).ok()
-}
-
 /// Returns the free IPv4 addresses of a subnet. Azure reserves five of every range.
 fn free_addresses(subnet: &SubnetProperties) -> Option<i64> {
-    let ranges = subnet.address_prefix.iter().chain(subnet.address_prefixes.items());
+    let ranges = subnet.address_prefix.iter().chain(&subnet.address_prefixes);
     let sizes = ranges.filter(|range| !range.contains(':')).map(|range| {
         let bits: u32 = range.rsplit_once('/')?.1.parse().ok()?;
         Some((1_i64 << 32_u32.checked_sub(bits)?) - 5)
     });
     let all = sizes.collect::<Option<Vec<i64>>>().filter(|sizes| !sizes.is_empty())?;
-    let used = i64::try_from(subnet.ip_configurations.items().len()).ok()?;
+    let used = i64::try_from(subnet.ip_configurations.len()).ok()?;
     Some(all.iter().sum::<i64>() - used)
 }
 

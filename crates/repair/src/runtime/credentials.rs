@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use kube::config::Kubeconfig;
 use mooring_arm::ResourceId;
-use mooring_arm::calls::KubeconfigFormat;
+use mooring_arm::calls::{Cluster, KubeconfigFormat};
 use mooring_k8s::{Client, TokenSource, kubeconfig as kubeconfigs};
 
 use super::api_access::{missing_credentials, network_restriction, refusal_hint};
@@ -73,7 +73,7 @@ pub(crate) async fn connect(
         }
         CredentialSource::Azure => {
             // Failed reads show when the credentials are requested.
-            let read = arm.cluster(cluster).await.ok();
+            let read: Option<Cluster> = arm.cluster(cluster).await.ok();
             let properties = read.as_ref().map(|read| &read.properties);
             if let Some(why) = properties.and_then(missing_credentials) {
                 return Err(ApiUnavailable::Failed(format!(

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mooring_arm::{Client, Error, Raw, ResourceId};
-use serde::de::DeserializeOwned;
+use mooring_arm::{Client, Error, ResourceId};
 
 use super::responses::missing;
 use crate::checks::{AccessNeed, AccessRules, Actor, place, places_of_locks};
@@ -33,9 +32,6 @@ pub(crate) async fn read_access_rules(client: &Client, needs: &[AccessNeed]) -> 
     rights
 }
 
-fn listed<T: DeserializeOwned + Clone>(result: Result<Vec<Raw<T>>, Error>) -> Reading<Vec<T>> {
-    match result {
-        Ok(list) => Reading::Known(list.iter().map(|raw| T::clone(raw)).collect()),
-        Err(error) => missing(&error),
-    }
+fn listed<T>(result: Result<Vec<T>, Error>) -> Reading<Vec<T>> {
+    result.map_or_else(|error| missing(&error), Reading::Known)
 }

@@ -1,7 +1,7 @@
 //! Maps responses of Azure Resource Manager to readings and results.
 
 use jiff::SignedDuration;
-use mooring_arm::{Error, ErrorKind, OperationOutcome, Raw, Started, WriteStatus};
+use mooring_arm::{Error, ErrorKind, OperationOutcome, Started, WriteStatus};
 use serde_json::Value;
 
 use mooring_workflow::{EffectResult, Reading};
@@ -54,31 +54,26 @@ pub(super) fn is_unavailable(error: &Error) -> bool {
     error.is_not_found() || error.refusal().is_some_and(is_retired)
 }
 
-pub(super) fn read<V, T>(
-    result: Result<Raw<V>, Error>,
+pub(super) fn read<T>(
+    result: Result<Value, Error>,
     parse: impl FnOnce(&Value) -> Option<T>,
 ) -> Reading<T> {
     match result {
-        Ok(raw) => {
-            let value: Option<Value> = serde_json::from_str(raw.text()).ok();
-            Reading::of(value.and_then(|value| parse(&value)), "invalid response")
-        }
+        Ok(value) => Reading::of(parse(&value), "invalid response"),
         Err(error) => missing(&error),
     }
 }
 
 /// Returns all entries of a list. An entry that cannot be parsed makes the list unknown: without it, something that exists
 /// would seem not to.
-pub(super) fn listed<V, T>(
-    result: Result<Vec<Raw<V>>, Error>,
+pub(super) fn listed<T>(
+    result: Result<Vec<Value>, Error>,
     parse: impl Fn(&Value) -> Option<T>,
 ) -> Reading<Vec<T>> {
-    let list = match result {
-        Ok(list) => list,
-        Err(error) => return missing(&error),
-    };
-    let parse = |raw: &Raw<V>| parse(&serde_json::from_str(raw.text()).ok()?);
-    Reading::of(list.iter().map(parse).collect(), "invalid entry in the list")
+    match result {
+        Ok(list) => Reading::of(list.iter().map(parse).collect(), "invalid entry in the list"),
+        Err(error) => missing(&error),
+    }
 }
 
 pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
@@ -201,7 +196,7 @@ mod tests {
     #[test]
     fn list_with_an_invalid_entry_is_unknown() {
         let list = |texts: &[&str]| -> Reading<Vec<String>> {
-            let entry = |text: &&str| Raw::<Value>::parse(text).unwrap();
+            let entry = |text: &&str| serde_json::from_str(text).unwrap();
             listed(Ok(texts.iter().map(entry).collect()), |raw| {
                 raw["name"].as_str().map(str::to_owned)
             })

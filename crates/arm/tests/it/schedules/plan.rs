@@ -50,7 +50,6 @@ pub(crate) enum Action {
     AbortCluster,
     AbortPool(&'static str),
     Tags,
-    PatchScaleSet,
     RunScript(&'static str),
 }
 
@@ -104,7 +103,7 @@ fn seconds(random: &mut Random, min: u64, max: u64) -> Duration {
 fn step(random: &mut Random) -> Step {
     let pool = *pick(random, &["system", "user", "extra"]);
     let vm = *pick(random, &["aks-default-good1", "aks-default-bad1", "aks-default-none"]);
-    let what = match random.below(24) {
+    let what = match random.below(23) {
         0 => Action::Cluster,
         1 => Action::Pools,
         2 => Action::Pool(pool),
@@ -121,7 +120,6 @@ fn step(random: &mut Random) -> Step {
         18 => Action::AbortCluster,
         19 => Action::AbortPool(pool),
         20 | 21 => Action::Tags,
-        22 => Action::PatchScaleSet,
         _ => Action::RunScript(vm),
     };
     let follow = match random.below(4) {

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use jiff::Timestamp;
-use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
+use mooring_arm::calls::{ActivityQuery, DeletePool, Script, Vm};
 use mooring_arm::{
     Budget, BudgetLimits, Client, Cloud, CloudSettings, Error, ErrorKind, Operation,
-    OperationOutcome, RawObject, ResourceId, Started, WriteStatus,
+    OperationOutcome, ResourceId, Started, WriteStatus,
 };
 use mooring_simulator::azure::{Azure, AzureOptions};
 use mooring_simulator::faults::Fault;
 use mooring_simulator::random::Random;
 use mooring_simulator::scenario::Scenario;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::schedules::plan::{Action, Follow, Plan, Step};
 use crate::schedules::world::{Record, TestWorld};
@@ -153,7 +153,9 @@ impl Actor<'_> {
             ResourceId::of(SUBSCRIPTION, NODE_GROUP, "Microsoft.Compute", &kind).unwrap()
         };
         let started = match &step.what {
-            Action::Cluster => return client.cluster(&cluster).await.map(|_| StepOutcome::Read),
+            Action::Cluster => {
+                return client.cluster::<Value>(&cluster).await.map(|_| StepOutcome::Read);
+            }
             Action::Pools => return client.agent_pools(&cluster).await.map(|_| StepOutcome::Read),
             Action::Pool(name) => {
                 return client.agent_pool(&pool(name)).await.map(|_| StepOutcome::Read);
@@ -163,19 +165,21 @@ impl Actor<'_> {
             }
             Action::ScaleSets => {
                 return client
-                    .scale_sets(SUBSCRIPTION, NODE_GROUP)
+                    .scale_sets::<Value>(SUBSCRIPTION, NODE_GROUP)
                     .await
                     .map(|_| StepOutcome::Read);
             }
             Action::Instances => {
                 let set = self.scale_set();
-                return client.scale_set_vms(&set).await.map(|_| StepOutcome::Read);
+                return client.scale_set_vms::<Value>(&set).await.map(|_| StepOutcome::Read);
             }
             Action::Nics => {
                 let set = self.scale_set();
                 return client.scale_set_nics(&set).await.map(|_| StepOutcome::Read);
             }
-            Action::Vm(name) => return client.vm(&machine(name)).await.map(|_| StepOutcome::Read),
+            Action::Vm(name) => {
+                return client.vm::<Vm>(&machine(name)).await.map(|_| StepOutcome::Read);
+            }
             Action::ActivityLog => {
                 let now: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
                 let from = now.checked_sub(Duration::from_hours(3)).unwrap();
@@ -197,20 +201,16 @@ impl Actor<'_> {
             Action::PutPool { name, conditional } => {
                 let (body, etag) = match client.agent_pool(&pool(name)).await {
                     Ok(read) => {
-                        let mut body = read.document().unwrap();
-                        let mut properties = body.object("properties").unwrap().unwrap();
-                        properties.set("nodeLabels", &json!({"write": mark})).unwrap();
-                        body.set("properties", &properties).unwrap();
-                        let etag = properties
-                            .get("eTag")
-                            .map(|etag| serde_json::from_str::<String>(etag).unwrap());
+                        let mut body = read;
+                        body["properties"]["nodeLabels"] = json!({"write": mark});
+                        let etag = body["properties"]["eTag"].as_str().map(str::to_owned);
                         (body, etag)
                     }
                     Err(error) if error.is_not_found() => {
                         let new = json!({"properties": {
                             "count": 1, "vmSize": "Standard_D4s_v5", "mode": "User", "nodeLabels": {"write": mark},
                         }});
-                        (RawObject::of(&new).unwrap(), None)
+                        (new, None)
                     }
                     Err(error) => return Err(error),
                 };
@@ -222,10 +222,6 @@ impl Actor<'_> {
             }
             Action::AbortCluster => client.abort_cluster(&cluster).await?,
             Action::AbortPool(name) => client.abort_agent_pool(&pool(name)).await?,
-            Action::PatchScaleSet => {
-                let changes = RawObject::of(&json!({"tags": {mark: "x"}})).unwrap();
-                client.patch_scale_set(&self.scale_set(), &changes).await?
-            }
             Action::RunScript(name) => {
                 let script = Script { lines: &["true"] };
                 client.run_script(&machine(name), &script).await?

@@ -63,8 +63,8 @@ pub(super) async fn add_vm(
         Ok(FileContent::Text(String::from_utf8_lossy(&log).replace("\r\n", "\n")))
     };
     let extensions = async {
-        let raw = azure.arm.extensions(id).await.map_err(|error| azure.reason(&error))?;
-        parse(raw.text()).map(FileContent::Json)
+        let found = azure.arm.extensions(id).await.map_err(|error| azure.reason(&error))?;
+        Ok(FileContent::Json(found))
     };
     let both = azure.read(Box::pin(async { tokio::join!(extensions, serial) })).await;
     let (extensions, serial) = both.unwrap_or_else(|why| (Err(why.clone()), Err(why)));
@@ -75,26 +75,14 @@ pub(super) async fn add_vm(
 }
 
 async fn read_vm(azure: &Azure, id: &ResourceId, subject: &BundledNode) -> Result<Value, String> {
-    let in_scale_set = id.kind().to_ascii_lowercase().contains("virtualmachinescalesets");
-    let text = async {
-        if in_scale_set {
-            azure.arm.scale_set_vm(id).await.map(|raw| raw.text().to_owned())
-        } else {
-            azure.arm.vm(id).await.map(|raw| raw.text().to_owned())
-        }
-    };
-    match azure.read(text).await? {
-        Ok(text) => parse(&text),
+    match azure.read(azure.arm.vm(id)).await? {
+        Ok(vm) => Ok(vm),
         Err(error) if error.is_not_found() && subject.exists() => {
             Err(azure.fail("the VM was not found in Azure, although the node exists".to_owned()))
         }
         Err(error) if error.is_not_found() => Err("the VM was deleted".to_owned()),
         Err(error) => Err(azure.reason(&error)),
     }
-}
-
-fn parse(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|_| "the response is not valid JSON".to_owned())
 }
 
 /// Returns the message of the extension that runs the bootstrap.
@@ -135,9 +123,7 @@ async fn read_pool(sources: &Sources<'_>, pool: &str) -> Result<Value, String> {
     })?;
     let id = ResourceId::parse(cluster).and_then(|id| id.child("agentPools", pool));
     let id = id.map_err(|error| error.to_string())?;
-    let raw = azure.read(azure.arm.agent_pool(&id)).await?;
-    let raw = raw.map_err(|error| azure.reason(&error))?;
-    parse(raw.text())
+    azure.read(azure.arm.agent_pool(&id)).await?.map_err(|error| azure.reason(&error))
 }
 
 /// Adds the activity log of the node resource group around the failure, or of the last two hours.
@@ -169,9 +155,10 @@ async fn read_activities(
     let query = ActivityQuery::of_group(&azure.scope.node_resource_group, from, to);
     let events = azure.read(azure.arm.activity_log(&azure.scope.subscription, &query)).await?;
     // Every subscription has one.
-    let events = events.map_err(|error| azure.fail(reason_of_azure(&error)))?;
-    let newest = events.iter().take(MAX_ACTIVITIES).filter_map(|raw| parse(raw.text()).ok());
-    Ok((newest.collect(), events.len()))
+    let mut events = events.map_err(|error| azure.fail(reason_of_azure(&error)))?;
+    let all = events.len();
+    events.truncate(MAX_ACTIVITIES);
+    Ok((events, all))
 }
 
 /// Returns two hours around a failure, or the last two hours.

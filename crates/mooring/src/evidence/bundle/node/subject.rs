@@ -1,8 +1,10 @@
 //! The nodes that a name refers to.
 
 use mooring_arm::ResourceId;
+use mooring_arm::calls::{ScaleSet, Vm};
 use mooring_nodes::record::FailureRecord;
 use mooring_nodes::{Node, PoolKind};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::files::{file_name, is_name};
@@ -174,7 +176,7 @@ impl BundledNode {
             return Self::instance(azure, sources, pool, instance).await;
         }
         let id = azure.vm_id(name).filter(|_| is_name(name))?;
-        azure.arm.vm(&id).await.map_err(|error| azure.reason(&error)).ok()?;
+        azure.arm.vm::<IgnoredAny>(&id).await.map_err(|error| azure.reason(&error)).ok()?;
         Some(Self::of_vm(sources, name.to_owned(), None, Some(id)))
     }
 
@@ -185,11 +187,12 @@ impl BundledNode {
         instance: &str,
     ) -> Option<Self> {
         let scope = &azure.scope;
-        let sets = azure.arm.scale_sets(&scope.subscription, &scope.node_resource_group).await;
+        let sets =
+            azure.arm.scale_sets::<ScaleSet>(&scope.subscription, &scope.node_resource_group).await;
         let sets = sets.map_err(|error| azure.reason(&error)).ok()?.into_iter();
         for set in sets.filter(|set| set.tags.get(POOL_TAG).is_some_and(|name| name == pool)) {
             let Some(id) = &set.id else { continue };
-            let vms = azure.arm.scale_set_vms(id).await;
+            let vms = azure.arm.scale_set_vms::<Vm>(id).await;
             for vm in vms.map_err(|error| azure.reason(&error)).ok()? {
                 let profile = vm.properties.os_profile.as_ref();
                 let host = profile.and_then(|profile| profile.computer_name.clone());
