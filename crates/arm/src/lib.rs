@@ -31,8 +31,6 @@ mod path;
 mod request;
 mod request_class;
 mod text;
-mod token_cache;
-mod versions;
 mod world;
 
 pub use budget::{BucketLimit, Budget, BudgetLimits, Priority};

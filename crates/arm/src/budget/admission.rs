@@ -1,16 +1,16 @@
 //! The shared budget, in which requests wait until they may be sent.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::select;
+use http::HeaderMap;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use super::bucket::BudgetLimits;
-use super::bucket::Priority;
-use super::requests::Requests;
-use super::routes::BucketName;
+use crate::budget::BucketName;
+use crate::budget::bucket::{Bucket, BudgetLimits, Priority};
 use crate::metrics::BucketLevel;
 use crate::world::World;
 
@@ -126,5 +126,167 @@ impl Drop for Ticket<'_> {
         if is_canceled {
             self.budget.0.canceled.notify_waiters();
         }
+    }
+}
+
+/// Maximum number of VMs with a bucket: about 200 bytes each, so 2 MiB at most.
+pub(super) const MAX_VMS: usize = 10_000;
+
+#[derive(Default)]
+pub(super) struct Requests {
+    pub(super) limits: BudgetLimits,
+    pub(super) buckets: BTreeMap<BucketName, Bucket>,
+    pub(super) queue: BTreeMap<(Priority, u64), Vec<BucketName>>,
+    pub(super) tickets: u64,
+    pub(super) unwatched_vms: u64,
+}
+
+impl Requests {
+    /// Takes from all buckets of the request at this place, or returns how long to wait.
+    pub(super) fn admit(&mut self, place: (Priority, u64), now: Timestamp) -> Result<(), Duration> {
+        let Some(own) = self.queue.get(&place).cloned() else { return Ok(()) };
+        let own: Vec<BucketName> =
+            own.into_iter().filter(|name| self.ensure_bucket(name, now)).collect();
+        let mut wait = Duration::ZERO;
+        for name in &own {
+            let ahead = self.queue.range(..place).filter(|(_, names)| names.contains(name)).count();
+            let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+            if let Some(bucket) = self.buckets.get_mut(name) {
+                let reserve = bucket.burst() * place.0.reserve() / 100;
+                wait = wait.max(bucket.wait(now, 1, reserve.saturating_add(ahead)));
+            }
+        }
+        if wait > Duration::ZERO {
+            return Err(wait);
+        }
+        for name in &own {
+            if let Some(bucket) = self.buckets.get_mut(name) {
+                // There is enough: it was checked above, under the same lock.
+                let _ = bucket.take(now, 1, 0);
+            }
+        }
+        self.queue.remove(&place);
+        Ok(())
+    }
+
+    /// Returns true if Azure asked for a pause that lasts until the deadline.
+    pub(super) fn is_closed(&self, names: &[BucketName], deadline: Timestamp) -> bool {
+        let mut buckets = names.iter().filter_map(|name| self.buckets.get(name));
+        buckets.any(|bucket| bucket.is_closed_until(deadline))
+    }
+
+    /// Creates the bucket if it does not exist. Returns false if there are too many VMs.
+    pub(super) fn ensure_bucket(&mut self, name: &BucketName, now: Timestamp) -> bool {
+        if self.buckets.contains_key(name) {
+            return true;
+        }
+        if matches!(name, BucketName::Vm(_)) && self.buckets.len() >= MAX_VMS {
+            self.buckets
+                .retain(|name, bucket| !matches!(name, BucketName::Vm(_)) || !bucket.is_idle(now));
+            if self.buckets.len() >= MAX_VMS {
+                self.unwatched_vms += 1;
+                return false;
+            }
+        }
+        self.buckets.insert(name.clone(), Bucket::full(name.limit(&self.limits), now));
+        true
+    }
+}
+
+/// Maximum pause after a 429, regardless of `Retry-After`.
+const MAX_PAUSE: Duration = Duration::from_mins(5);
+
+impl Budget {
+    /// Lowers the buckets to the remaining requests in the headers.
+    pub(crate) fn learn(&self, now: Timestamp, names: &[BucketName], headers: &HeaderMap) {
+        let mut state = self.lock();
+        for (name, left) in remaining(headers) {
+            if names.contains(&name)
+                && let Some(bucket) = state.buckets.get_mut(&name)
+            {
+                bucket.at_most(now, left);
+            }
+        }
+    }
+
+    /// Closes a bucket after a 429: the resource manager's if `gate` is set, otherwise the one of the service.
+    pub(crate) fn throttled(
+        &self,
+        now: Timestamp,
+        names: &[BucketName],
+        gate: bool,
+        pause: Option<Duration>,
+    ) {
+        let name = if gate { names.first() } else { names.last() };
+        if let Some(name) = name
+            && let Some(bucket) = self.lock().buckets.get_mut(name)
+        {
+            bucket.close(now, pause.unwrap_or(Duration::from_secs(1)).min(MAX_PAUSE));
+        }
+    }
+}
+
+fn remaining(headers: &HeaderMap) -> Vec<(BucketName, u32)> {
+    let number =
+        |header: &str| -> Option<u32> { headers.get(header)?.to_str().ok()?.trim().parse().ok() };
+    let single = [
+        ("x-ms-ratelimit-remaining-subscription-reads", BucketName::Reads),
+        ("x-ms-ratelimit-remaining-subscription-writes", BucketName::Writes),
+        ("x-ms-ratelimit-remaining-subscription-deletes", BucketName::Writes),
+        ("x-ms-user-quota-remaining", BucketName::Graph),
+    ];
+    let mut remaining: Vec<(BucketName, u32)> =
+        single.into_iter().filter_map(|(header, name)| Some((name, number(header)?))).collect();
+    // `Microsoft.Compute/HighCostGetSubscriptionMaximum;895,Microsoft.Compute/…;…`
+    for value in headers.get_all("x-ms-ratelimit-remaining-resource") {
+        for part in value.to_str().unwrap_or_default().split(',') {
+            let Some((policy, left)) = part.trim().rsplit_once(';') else { continue };
+            let policy = policy.to_ascii_lowercase();
+            let name = match policy.rsplit('/').next().unwrap_or_default() {
+                policy if policy.starts_with("highcostget") => BucketName::ComputeLists,
+                policy if policy.starts_with("lowcostget") && policy.contains("subscription") => {
+                    BucketName::ComputeReads
+                }
+                policy if policy.starts_with("getoperation") => BucketName::ComputeOperations,
+                _ => continue,
+            };
+            if let Ok(left) = left.trim().parse() {
+                remaining.push((name, left));
+            }
+        }
+    }
+    remaining
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remaining_requests_are_read_from_headers() {
+        let mut headers = HeaderMap::new();
+        let mut put =
+            |name: &'static str, value: &str| headers.append(name, value.parse().unwrap());
+        put("x-ms-ratelimit-remaining-subscription-reads", "249");
+        put("x-ms-ratelimit-remaining-subscription-writes", "many");
+        put(
+            "x-ms-ratelimit-remaining-resource",
+            "Microsoft.Compute/HighCostGetVMScaleSet3Min;177,Microsoft.Compute/LowCostGetSubscriptionMaximum;23998",
+        );
+        put(
+            "x-ms-ratelimit-remaining-resource",
+            "Microsoft.Compute/GetOperation3Min;5, nonsense, Microsoft.Compute/PutVM3Min;2, Microsoft.Compute/LowCostGetResource3Min;11",
+        );
+        put("x-ms-user-quota-remaining", "14");
+        assert_eq!(
+            remaining(&headers),
+            [
+                (BucketName::Reads, 249),
+                (BucketName::Graph, 14),
+                (BucketName::ComputeLists, 177),
+                (BucketName::ComputeReads, 23_998),
+                (BucketName::ComputeOperations, 5)
+            ]
+        );
     }
 }

@@ -8,8 +8,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::admission::MAX_WAITING;
-use super::requests::MAX_VMS;
+use super::admission::{MAX_VMS, MAX_WAITING};
 use super::*;
 use crate::client::Client;
 use crate::cloud::{Cloud, CloudSettings};
@@ -251,4 +250,145 @@ async fn metrics_of_a_client_contain_the_state_of_its_budget() {
     let metrics = Client::new(cloud, clock, budget).metrics();
     assert_eq!((metrics.waiting, metrics.watched_vms, metrics.unwatched_vms), (0, 1, 7));
     assert_eq!(metrics.buckets, [BucketLevel { bucket: "reads", left: 9, burst: 10 }]);
+}
+
+#[test]
+fn requests_for_one_vm_share_its_bucket() {
+    let vm = "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/VM1";
+    for path in [vm.to_owned(), format!("{vm}?x=y"), format!("{vm}/extensions/e")] {
+        let names = buckets(Class::Read, &Method::GET, &path);
+        assert_eq!(names.last(), Some(&BucketName::Vm(vm.to_ascii_lowercase())), "{path}");
+    }
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "one table")]
+fn calls_are_counted_in_the_buckets_of_azure() {
+    let rg = "/subscriptions/S/resourceGroups/RG/providers";
+    let (get, put, post) = (&Method::GET, &Method::PUT, &Method::POST);
+    let (read, write) = (Class::Read, Class::Idempotent);
+    for (class, method, path, expected) in [
+        (
+            read,
+            get,
+            format!("{rg}/Microsoft.Compute/virtualMachines/VM1?$expand=instanceView"),
+            "reads compute_reads vm",
+        ),
+        (
+            read,
+            get,
+            format!("{rg}/Microsoft.Compute/virtualMachines/VM1/extensions/x"),
+            "reads compute_reads vm",
+        ),
+        (read, get, format!("{rg}/Microsoft.Compute/virtualMachines"), "reads compute_lists"),
+        (
+            read,
+            get,
+            format!("{rg}/microsoft.Compute/virtualMachineScaleSets/v/networkInterfaces"),
+            "reads compute_lists",
+        ),
+        (
+            read,
+            get,
+            format!("{rg}/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines"),
+            "reads compute_lists",
+        ),
+        (
+            read,
+            get,
+            format!(
+                "{rg}/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines/7/instanceView"
+            ),
+            "reads compute_reads",
+        ),
+        (
+            write,
+            &Method::PATCH,
+            format!("{rg}/Microsoft.Compute/virtualMachineScaleSets/v"),
+            "writes compute_writes",
+        ),
+        (
+            Class::Once,
+            post,
+            format!("{rg}/Microsoft.Compute/virtualMachines/v/runCommand"),
+            "writes compute_writes",
+        ),
+        (
+            Class::Once,
+            post,
+            format!("{rg}/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines"),
+            "writes compute_writes",
+        ),
+        (
+            read,
+            get,
+            "/subscriptions/S/providers/Microsoft.Compute/locations/l/operations/o".to_owned(),
+            "reads compute_operations",
+        ),
+        (
+            read,
+            get,
+            format!("{rg}/Microsoft.ContainerService/managedClusters/c"),
+            "reads aks_clusters",
+        ),
+        (write, put, format!("{rg}/Microsoft.ContainerService/managedClusters/c"), "writes aks"),
+        (
+            read,
+            get,
+            format!("{rg}/Microsoft.ContainerService/managedClusters/c/agentPools"),
+            "reads aks",
+        ),
+        (
+            write,
+            put,
+            format!("{rg}/Microsoft.ContainerService/managedClusters/c/agentPools/p"),
+            "writes aks",
+        ),
+        (
+            read,
+            get,
+            format!("{rg}/Microsoft.ContainerService/managedClusters/c/operations/latest"),
+            "reads aks_operations",
+        ),
+        (
+            read,
+            get,
+            "/subscriptions/S/providers/Microsoft.ContainerService/locations/l/operations/o"
+                .to_owned(),
+            "reads aks_operations",
+        ),
+        (
+            write,
+            &Method::PATCH,
+            format!(
+                "{rg}/Microsoft.ContainerService/managedClusters/c/providers/Microsoft.Resources/tags/default"
+            ),
+            "writes",
+        ),
+        (
+            read,
+            get,
+            "/subscriptions/S/providers/Microsoft.Insights/eventtypes/management/values".to_owned(),
+            "reads",
+        ),
+        (read, post, "/providers/Microsoft.ResourceGraph/resources".to_owned(), "reads graph"),
+        (read, get, "/subscriptions".to_owned(), "reads"),
+    ] {
+        let found: Vec<_> = buckets(class, method, &path).iter().map(BucketName::as_str).collect();
+        assert_eq!(found.join(" "), expected, "{method} {path}");
+    }
+}
+
+#[test]
+fn vm_bucket_ignores_case() {
+    let name = |path: &str| buckets(Class::Read, &Method::GET, path).pop().unwrap();
+    let rg = "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute";
+    assert_eq!(
+        name(&format!("{rg}/virtualMachines/VM1")),
+        name(&format!("{}/virtualmachines/vm1/extensions/e", rg.to_lowercase()))
+    );
+    assert_ne!(
+        name(&format!("{rg}/virtualMachines/vm1")),
+        name(&format!("{rg}/virtualMachines/vm10"))
+    );
 }

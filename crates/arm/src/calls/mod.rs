@@ -25,4 +25,4 @@ pub use resources::{
 };
 pub use resources::{Reference, Subnet, SubnetProperties};
 
-pub use crate::versions::Versions;
+pub use crate::client::Versions;

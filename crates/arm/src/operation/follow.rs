@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::start::next_poll;
-use super::state::{OperationState, failure, provisioning_state, state};
 use super::{Monitor, Operation, OperationOutcome, OperationProgress, WriteKind};
+use super::{OperationState, failure, provisioning_state, state};
 use crate::client::Client;
 use crate::error::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};
 use crate::request::{Call, Response};

@@ -6,8 +6,8 @@ use http::{Method, StatusCode};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::state::{OperationState, failure, provisioning_state, state};
 use super::{Monitor, Operation, OperationOutcome, Started, WriteKind};
+use super::{OperationState, failure, provisioning_state, state};
 use crate::client::Client;
 use crate::cloud::{Cloud, ForeignLink};
 use crate::error::{AzureError, CallInfo, Error, ErrorKind, WriteStatus};

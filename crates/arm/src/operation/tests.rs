@@ -199,3 +199,64 @@ fn record_of_another_subscription_is_recognized() {
         assert!(!operation.is_under("s"), "{field}");
     }
 }
+
+#[test]
+fn unknown_state_is_not_terminal() {
+    for (text, expected) in [
+        ("Succeeded", OperationState::Succeeded),
+        ("succeeded", OperationState::Succeeded),
+        ("Failed", OperationState::Failed),
+        ("Canceled", OperationState::Canceled),
+        ("Cancelled", OperationState::Canceled),
+        ("Canceling", OperationState::Running),
+        ("InProgress", OperationState::Running),
+        ("Scaling", OperationState::Running),
+        ("", OperationState::Running),
+    ] {
+        assert_eq!(state(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn replaced_differs_from_canceled_and_failed() {
+    let refusal = |code: &str, message: &str| AzureError {
+        code: Some(code.to_owned()),
+        message: message.to_owned(),
+        ..AzureError::default()
+    };
+    let later = "11111111-2222-3333-4444-555555555555";
+    let overriden =
+        format!("The operation was overriden and canceled by a later operation {later}.");
+    assert!(
+        matches!(failure(OperationState::Canceled, refusal("Canceled", &overriden)), OperationOutcome::Replaced { by: Some(by), .. } if by == later)
+    );
+    let zeros = "00000000-0000-0000-0000-000000000000";
+    for (message, expected) in [
+        (format!("superseded by {zeros}"), None),
+        (
+            format!("{zeros} was superseded by {}", later.replace('1', "A")),
+            Some("aaaaaaaa-2222-3333-4444-555555555555"),
+        ),
+    ] {
+        let outcome = failure(OperationState::Canceled, refusal("Canceled", &message));
+        assert!(
+            matches!(&outcome, OperationOutcome::Replaced { by, .. } if by.as_deref() == expected),
+            "{outcome:?}"
+        );
+    }
+    assert!(matches!(
+        failure(
+            OperationState::Failed,
+            refusal("OperationPreempted", "preempted by a more recent operation")
+        ),
+        OperationOutcome::Replaced { by: None, .. }
+    ));
+    assert!(matches!(
+        failure(OperationState::Canceled, refusal("Canceled", "canceled by the user")),
+        OperationOutcome::Canceled(_)
+    ));
+    assert!(matches!(
+        failure(OperationState::Failed, refusal("Quota", "the policy overrides nothing")),
+        OperationOutcome::Failed(_)
+    ));
+}

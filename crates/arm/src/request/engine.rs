@@ -9,9 +9,9 @@ use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
-use super::call::{Call, Response};
 use super::retry_after;
 use super::retry_policy::{AttemptResult, MAX_ATTEMPTS, pause};
+use super::{Call, Response};
 use crate::budget::{self, BucketName, NotAdmitted};
 use crate::client::Client;
 use crate::error::{AzureError, BUDGET, CallInfo, Error, ErrorKind, WriteStatus};
