@@ -24,7 +24,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 /// ```no_run
 /// # async fn read(client: mooring_arm::Client, vm: mooring_arm::ResourceId) -> Result<(), mooring_arm::Error> {
 /// use mooring_arm::Priority;
-/// let vm = client.at(Priority::Trigger).within(std::time::Duration::from_secs(10)).vm(&vm).await?;
+/// let vm: mooring_arm::calls::Vm =
+///     client.at(Priority::Trigger).within(std::time::Duration::from_secs(10)).vm(&vm).await?;
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
