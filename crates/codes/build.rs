@@ -3,14 +3,13 @@
 //! A row is an [`ExitCode`]: a field that it lacks comes from `[defaults]` of its file, or is empty.
 //! Line breaks in texts count as blanks.
 
-use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use serde::Deserialize;
+use toml::{Spanned, Table, Value};
 
 #[path = "src/code.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the library")]
@@ -25,8 +24,6 @@ mod enums;
 use code::{ExitCode, Since};
 use date::Date;
 use enums::{Category, Os, Owner, Reach, Status, Transient};
-
-const HISTORY: &str = "history.toml";
 
 /// The files of rows. Of rows with the same number, rank and day, those of the first file come first.
 const ROWS: [&str; 8] = [
@@ -44,7 +41,7 @@ const ROWS: [&str; 8] = [
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
     let mut files = Vec::new();
-    for name in ROWS.into_iter().chain([HISTORY]) {
+    for name in ROWS {
         files.push((name, fs::read_to_string(Path::new("data").join(name))?));
     }
     let directory = env::var("OUT_DIR")?;
@@ -54,10 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Returns the tables as Rust source, or an error in the data: `FILE:LINE: ROW: what is wrong`.
 pub(crate) fn compile(files: &[(&str, String)]) -> Result<String, String> {
     let mut rows = Vec::new();
-    let mut history = BTreeMap::new();
     for (name, text) in files {
-        let file = File { name, text };
-        if *name == HISTORY { file.read_history(&mut history)? } else { file.read_rows(&mut rows)? }
+        read_rows(name, text, &mut rows)?;
     }
     rows.sort_by_key(|row| (row.os, row.order()));
     let mut source = String::new();
@@ -66,8 +61,6 @@ pub(crate) fn compile(files: &[(&str, String)]) -> Result<String, String> {
         let name = os.as_str().to_uppercase();
         _ = writeln!(source, "pub(crate) static {name}: &[ExitCode] = &[\n{rows}];");
     }
-    let changes: String = history.into_values().flatten().collect();
-    _ = writeln!(source, "pub(crate) static HISTORY: &[Change] = &[\n{changes}];");
     Ok(source)
 }
 
@@ -86,98 +79,67 @@ fn source_of(row: &ExitCode) -> String {
     )
 }
 
-struct File<'a> {
-    name: &'a str,
-    text: &'a str,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    defaults: Table,
+    code: Vec<Spanned<Table>>,
 }
 
-type Value<'a> = Spanned<DeValue<'a>>;
-
-impl File<'_> {
-    fn error(&self, at: usize, row: &str, why: impl fmt::Display) -> String {
-        let line = 1 + self.text[..at].matches('\n').count();
-        format!("data/{}:{line}: {row}: {why}", self.name)
+fn read_rows(name: &str, text: &str, rows: &mut Vec<ExitCode>) -> Result<(), String> {
+    let error = |at: usize, row: &str, why: &str| {
+        let line = 1 + text[..at].matches('\n').count();
+        format!("data/{name}:{line}: {row}: {why}")
+    };
+    let file: File = toml::from_str(text)
+        .map_err(|why| error(why.span().map_or(0, |span| span.start), "TOML", why.message()))?;
+    let mut defaults = ExitCode::EMPTY;
+    defaults.set_all(&file.defaults).map_err(|why| error(0, "defaults", &why))?;
+    for code in file.code {
+        let (at, fields) = (code.span().start, code.get_ref());
+        let number = fields.get("number").and_then(Value::as_integer).unwrap_or_default();
+        let name = fields.get("name").and_then(Value::as_str).unwrap_or("?");
+        let label = format!("{number} {name}");
+        let mut row = defaults;
+        let read = row.set_all(fields).and_then(|()| row.check(rows));
+        read.map_err(|why| error(at, &label, &why))?;
+        rows.push(row);
     }
-
-    fn parse(&self) -> Result<Spanned<DeTable<'_>>, String> {
-        DeTable::parse(self.text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            self.error(at, "TOML", error.message())
-        })
-    }
-
-    fn read_rows(&self, rows: &mut Vec<ExitCode>) -> Result<(), String> {
-        let root = self.parse()?;
-        let mut defaults = ExitCode::EMPTY;
-        for (key, value) in root.get_ref() {
-            match (&**key.get_ref(), value.get_ref()) {
-                ("defaults", DeValue::Table(fields)) => {
-                    self.read_fields(&mut defaults, "defaults", fields)?;
-                }
-                ("code", DeValue::Array(_)) => {}
-                (other, _) => return Err(self.error(key.span().start, other, "unknown table")),
-            }
-        }
-        let Some(codes) = root.get_ref().get("code").and_then(|codes| codes.get_ref().as_array())
-        else {
-            return Err(self.error(0, "code", "no rows"));
-        };
-        for code in codes {
-            let at = code.span().start;
-            let Some(fields) = code.get_ref().as_table() else {
-                return Err(self.error(at, "code", "not a table"));
-            };
-            let label = |field| fields.get(field).map_or("?", |value| &self.text[value.span()]);
-            let label = format!("{} {}", label("number"), label("name").trim_matches('"'));
-            let mut row = defaults;
-            self.read_fields(&mut row, &label, fields)?;
-            row.check(rows).map_err(|why| self.error(at, &label, why))?;
-            rows.push(row);
-        }
-        Ok(())
-    }
-
-    fn read_fields(
-        &self,
-        row: &mut ExitCode,
-        label: &str,
-        fields: &DeTable<'_>,
-    ) -> Result<(), String> {
-        for (key, value) in fields {
-            let set = row.set(key.get_ref(), value.get_ref());
-            set.map_err(|why| {
-                self.error(key.span().start, label, format!("{}: {why}", key.get_ref()))
-            })?;
-        }
-        Ok(())
-    }
-
-    fn read_history(&self, history: &mut BTreeMap<i32, Vec<String>>) -> Result<(), String> {
-        for (key, periods) in self.parse()?.get_ref() {
-            let (label, at) = (key.get_ref(), key.span().start);
-            let number = label.parse().map_err(|why| self.error(at, label, why))?;
-            let mut last = None;
-            let mut changes = Vec::new();
-            for period in array(periods.get_ref()).map_err(|why| self.error(at, label, why))? {
-                let at = period.span().start;
-                let (from, names) =
-                    read_period(period).map_err(|why| self.error(at, label, why))?;
-                if last > Some(from) {
-                    return Err(self.error(at, label, format!("{from} is before the last period")));
-                }
-                last = Some(from);
-                changes.push(format!(
-                    "Change {{ number: {number}, from: {from:?}, names: &{names:?} }},\n"
-                ));
-            }
-            history.insert(number, changes);
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 impl ExitCode {
-    fn set(&mut self, field: &str, value: &DeValue<'_>) -> Result<(), String> {
+    /// Defaults of every row in the data.
+    const EMPTY: Self = Self {
+        os: Os::Linux,
+        number: 0,
+        name: "",
+        status: Status::Current,
+        reach: Reach::None,
+        category: Category::Unknown,
+        owner: Owner::Image,
+        transient: Transient::Maybe,
+        meaning: "",
+        cause: "",
+        action: "",
+        origin: "",
+        introduced: Since::Unrecorded,
+        away: None,
+        removed: None,
+        became: None,
+        aks_names: &[],
+        doc_url: None,
+    };
+
+    fn set_all(&mut self, fields: &Table) -> Result<(), String> {
+        for (field, value) in fields {
+            self.set(field, value).map_err(|why| format!("{field}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, field: &str, value: &Value) -> Result<(), String> {
         match field {
             "os" => self.os = word(Os::ALL, Os::as_str, value)?,
             "number" => self.number = number(value)?,
@@ -193,20 +155,19 @@ impl ExitCode {
             "origin" => self.origin = text(value)?,
             "since" => self.introduced = Since::On(day(value)?),
             "since_at_latest" => self.introduced = Since::By(day(value)?),
-            "away" => match array(value)? {
-                [from, until] => self.away = Some((day(from.get_ref())?, day(until.get_ref())?)),
+            "away" => match value.as_array().map(Vec::as_slice) {
+                Some([from, until]) => self.away = Some((day(from)?, day(until)?)),
                 _ => return Err("not two days".to_owned()),
             },
             "removed" => self.removed = Some(day(value)?),
-            "became" => {
-                match value.as_table().and_then(|to| Some((to.get("number")?, to.get("name")?))) {
-                    Some((to, name)) => {
-                        self.became = Some((number(to.get_ref())?, text(name.get_ref())?));
-                    }
-                    None => return Err("not a number and a name".to_owned()),
-                }
+            "became" => match (value.get("number"), value.get("name")) {
+                (Some(to), Some(name)) => self.became = Some((number(to)?, text(name)?)),
+                _ => return Err("not a number and a name".to_owned()),
+            },
+            "aks_names" => {
+                let names = value.as_array().ok_or("not an array")?.iter().map(text);
+                self.aks_names = names.collect::<Result<Vec<_>, _>>()?.leak();
             }
-            "aks_names" => self.aks_names = texts(value)?.leak(),
             "doc_url" => self.doc_url = Some(text(value)?),
             _ => return Err("unknown field".to_owned()),
         }
@@ -239,45 +200,24 @@ impl ExitCode {
     }
 }
 
-fn read_period(period: &Value<'_>) -> Result<(Date, Vec<&'static str>), String> {
-    let fields = period.get_ref().as_table().ok_or("not a table")?;
-    if let Some(other) = fields.keys().find(|key| !matches!(&**key.get_ref(), "from" | "names")) {
-        return Err(format!("unknown field {}", other.get_ref()));
-    }
-    let from = day(fields.get("from").ok_or("lacks from")?.get_ref())?;
-    Ok((from, texts(fields.get("names").ok_or("lacks names")?.get_ref())?))
-}
-
-fn word<T: Copy>(
-    all: &[T],
-    as_str: fn(T) -> &'static str,
-    value: &DeValue<'_>,
-) -> Result<T, String> {
+fn word<T: Copy>(all: &[T], as_str: fn(T) -> &'static str, value: &Value) -> Result<T, String> {
     let given = value.as_str().ok_or("not a string")?;
     let found = all.iter().copied().find(|one| as_str(*one) == given);
     found.ok_or_else(|| format!("unknown value {given}"))
 }
 
-fn number(value: &DeValue<'_>) -> Result<i32, String> {
-    let number = value.as_integer().ok_or("not a number")?;
-    number.as_str().parse().map_err(|error| format!("{error}"))
+fn number(value: &Value) -> Result<i32, String> {
+    let number = value.as_integer().and_then(|number| i32::try_from(number).ok());
+    number.ok_or_else(|| "not a number".to_owned())
 }
 
-fn day(value: &DeValue<'_>) -> Result<Date, String> {
+fn day(value: &Value) -> Result<Date, String> {
     let date = value.as_datetime().filter(|day| day.time.is_none()).and_then(|day| day.date);
     let date = date.ok_or("not a date")?;
     Date::new(date.year, date.month, date.day).ok_or_else(|| "not a day".to_owned())
 }
 
-fn text(value: &DeValue<'_>) -> Result<&'static str, String> {
+fn text(value: &Value) -> Result<&'static str, String> {
     let text = value.as_str().ok_or("not a string")?;
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" ").leak())
-}
-
-fn texts(value: &DeValue<'_>) -> Result<Vec<&'static str>, String> {
-    array(value)?.iter().map(|one| text(one.get_ref())).collect()
-}
-
-fn array<'a, 'i>(value: &'a DeValue<'i>) -> Result<&'a [Value<'i>], String> {
-    value.as_array().map(|array| &**array).ok_or_else(|| "not an array".to_owned())
 }

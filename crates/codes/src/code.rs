@@ -36,28 +36,6 @@ pub struct ExitCode {
 }
 
 impl ExitCode {
-    /// Defaults of every row in the data.
-    pub(super) const EMPTY: Self = Self {
-        os: Os::Linux,
-        number: 0,
-        name: "",
-        status: Status::Current,
-        reach: Reach::None,
-        category: Category::Unknown,
-        owner: Owner::Image,
-        transient: Transient::Maybe,
-        meaning: "",
-        cause: "",
-        action: "",
-        origin: "",
-        introduced: Since::Unrecorded,
-        away: None,
-        removed: None,
-        became: None,
-        aks_names: &[],
-        doc_url: None,
-    };
-
     /// Ranks the meanings of one number: codes that a node can report today come first.
     pub(super) const fn rank(&self) -> u8 {
         match (self.status, self.reach) {

@@ -6,12 +6,11 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `data/*.toml` | the rows and the history of Linux numbers; `build.rs` checks, sorts and compiles them |
+//! | `data/*.toml` | the rows; `build.rs` checks, sorts and compiles them |
 //! | `code`, `enums` | one row: an [`ExitCode`] with its [`Status`], [`Reach`], [`Category`], [`Owner`]… |
 //! | `date`, `image_date` | a calendar day, and the day of an image version |
 //! | `tables` | all rows, compiled |
 //! | `lookup`, `names` | number or name → [`Meanings`] |
-//! | `history` | the constants of a number, period by period |
 //! | `known_image` | images that are known to be broken |
 //! | `page` | the page of a code |
 //!
@@ -20,7 +19,6 @@
 mod code;
 mod date;
 mod enums;
-mod history;
 mod image_date;
 mod known_image;
 mod lookup;
@@ -31,7 +29,6 @@ mod tables;
 pub use code::{ExitCode, Since};
 pub use date::Date;
 pub use enums::{Category, Os, Owner, Reach, Status, Transient};
-pub use history::{Period, history};
 pub use image_date::{ImageDateError, image_date};
 pub use known_image::{KnownImage, known_image};
 pub use lookup::{Meanings, lookup, lookup_named};

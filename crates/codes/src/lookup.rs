@@ -1,21 +1,13 @@
 //! Lookup of the meanings of a number.
 
 use std::fmt;
-use std::iter::Take;
-use std::{array, slice};
+use std::ops::Deref;
 
 use crate::{Date, ExitCode, Os, Reach, Since, Status, tables};
 
-/// Verified by a test.
-const MAX_MEANINGS: usize = 6;
-
-/// None, one or several meanings, the most useful first. A value of 56 bytes; nothing is allocated.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Meanings {
-    /// Those from `len` on are fillers.
-    rows: [&'static ExitCode; MAX_MEANINGS],
-    len: usize,
-}
+/// None, one or several meanings, the most useful first.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Meanings(Vec<&'static ExitCode>);
 
 /// Returns the meanings of a number.
 ///
@@ -92,12 +84,8 @@ fn claim(row: &ExitCode, date: Date) -> Option<Claim> {
 }
 
 impl Meanings {
-    pub fn as_slice(&self) -> &[&'static ExitCode] {
-        &self.rows[..self.len]
-    }
-
     pub fn first(&self) -> Option<&'static ExitCode> {
-        self.as_slice().first().copied()
+        self.0.first().copied()
     }
 
     /// Returns those that can end a bootstrap today; all of them, if none can.
@@ -108,52 +96,31 @@ impl Meanings {
             Status::Current => row.reach == Reach::Node,
             _ => false,
         };
-        let likely: Self = self.into_iter().filter(can_end_a_bootstrap).collect();
+        let likely: Self = self.iter().copied().filter(can_end_a_bootstrap).collect();
         if likely.is_empty() { self } else { likely }
     }
+}
 
-    /// The number of meanings.
-    pub const fn len(&self) -> usize {
-        self.len
-    }
+impl Deref for Meanings {
+    type Target = [&'static ExitCode];
 
-    /// Returns true if the number or name is unknown.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Iterates over the meanings.
-    pub fn iter(&self) -> slice::Iter<'_, &'static ExitCode> {
-        self.as_slice().iter()
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 
 impl FromIterator<&'static ExitCode> for Meanings {
     fn from_iter<I: IntoIterator<Item = &'static ExitCode>>(rows: I) -> Self {
-        let mut meanings = Self { rows: [&ExitCode::EMPTY; MAX_MEANINGS], len: 0 };
-        for row in rows.into_iter().take(MAX_MEANINGS) {
-            meanings.rows[meanings.len] = row;
-            meanings.len += 1;
-        }
-        meanings
+        Self(rows.into_iter().collect())
     }
 }
 
 impl IntoIterator for Meanings {
     type Item = &'static ExitCode;
-    type IntoIter = Take<array::IntoIter<&'static ExitCode, MAX_MEANINGS>>;
+    type IntoIter = std::vec::IntoIter<&'static ExitCode>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.rows.into_iter().take(self.len)
-    }
-}
-
-impl<'a> IntoIterator for &'a Meanings {
-    type Item = &'a &'static ExitCode;
-    type IntoIter = slice::Iter<'a, &'static ExitCode>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
+        self.0.into_iter()
     }
 }
 
@@ -166,14 +133,6 @@ impl fmt::Debug for Meanings {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_and_names_have_fewer_meanings_than_the_maximum() {
-        for row in tables::all() {
-            assert!(tables::rows(row.os, row.number).len() < MAX_MEANINGS, "{row}");
-            assert!(crate::by_name(row.name).len() < MAX_MEANINGS, "{row}");
-        }
-    }
 
     #[test]
     fn tables_are_sorted_by_number_and_rank() {

@@ -20,11 +20,3 @@ pub(crate) fn rows(os: Os, number: i32) -> &'static [ExitCode] {
     let len = rows.iter().take_while(|row| row.number == number).count();
     &rows[..len]
 }
-
-/// One change of the recorded history: from this day on, the number had these names.
-#[derive(Debug)]
-pub(super) struct Change {
-    pub(super) number: i32,
-    pub(super) from: Date,
-    pub(super) names: &'static [&'static str],
-}

@@ -1,8 +1,8 @@
 //! Rows, lookups and pages.
 
 use mooring_codes::{
-    Category, Date, ExitCode, Os, Owner, Reach, Since, Status, Transient, all, by_name, history,
-    image_date, lookup, lookup_named, page,
+    Category, Date, ExitCode, Os, Owner, Reach, Since, Status, Transient, all, by_name, image_date,
+    lookup, lookup_named, page,
 };
 use proptest::prelude::*;
 
@@ -302,19 +302,7 @@ fn an_unknown_number_has_no_meaning() {
     for number in [i32::MIN, -2, 111_111, 256, 1000, i32::MAX] {
         assert!(lookup(Os::Linux, number, None).is_empty());
         assert!(lookup(Os::Windows, number, None).first().is_none());
-        assert_eq!(history(number).count(), 0);
     }
-}
-
-#[test]
-fn history_lists_names_and_gaps_of_a_number() {
-    let found: Vec<_> = history(231).map(|p| (p.from.to_string(), p.names.len())).collect();
-    let expected = [("2026-01-23", 1), ("2026-02-17", 2), ("2026-04-06", 1)];
-    assert!(found.iter().map(|(from, names)| (from.as_str(), *names)).eq(expected));
-
-    let free = history(10).find(|period| period.names.is_empty()).unwrap();
-    assert_eq!((free.from, free.until), (day("2021-04-21"), Some(day("2025-10-28"))));
-    assert!(free.contains(day("2023-01-01")) && !free.contains(day("2025-10-28")));
 }
 
 // ---- names

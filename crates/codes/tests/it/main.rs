@@ -2,4 +2,5 @@
 
 mod codes;
 mod data;
+mod history;
 mod image_date;

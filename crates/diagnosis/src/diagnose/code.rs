@@ -43,7 +43,7 @@ pub(super) fn from_catalog(row: &'static ExitCode, meanings: &Meanings) -> Diagn
     let others = meanings.iter().filter(|other| **other != row);
     let clear = row.status != Status::Raw && !others.into_iter().any(|other| may_be_meant(other));
     let mut summary = row.meaning.to_owned();
-    if let Some(other) = meanings.as_slice().get(1) {
+    if let Some(other) = meanings.get(1) {
         summary.push_str(" Depending on the image date, the code can also mean ");
         summary.push_str(other.name);
         summary.push('.');

@@ -58,7 +58,7 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, CommandFailure>
     }
     let named = by_name(what);
     if !named.is_empty() {
-        let codes = named.as_slice().to_vec();
+        let codes = named.to_vec();
         let diagnoses = named_diagnoses(named, hints);
         return Ok(Explanation { diagnoses, codes, ..Explanation::default() });
     }
