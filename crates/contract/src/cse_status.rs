@@ -5,7 +5,6 @@
 //! other tools read it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::json::{
     Dialect, Error, Escape, JsonLayout, MAX_DEPTH, Position, Reader, ValueKind, Writer, escaped_len,
@@ -28,22 +27,13 @@ pub struct CseStatus {
 }
 
 /// The reason why a report has no usable exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoCode {
+    #[error("the report has no exit code")]
     Missing,
+    #[error("the report's exit code is not a whole number")]
     NotANumber,
 }
-
-impl fmt::Display for NoCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Missing => "the report has no exit code",
-            Self::NotANumber => "the report's exit code is not a whole number",
-        })
-    }
-}
-
-impl std::error::Error for NoCode {}
 
 impl CseStatus {
     pub fn code(&self) -> Result<i64, NoCode> {

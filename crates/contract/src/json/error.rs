@@ -3,39 +3,40 @@
 use std::fmt;
 
 /// An error at a byte offset. It never quotes the document: a value may be a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} (byte {offset})")]
 pub struct Error {
     /// Byte offset in the document.
     pub offset: usize,
     pub problem: Problem,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// Not JSON; names the expected token.
+    #[error("malformed JSON: expected {0}")]
     Syntax(&'static str),
     /// The document ends inside a value.
+    #[error("malformed JSON: unexpected end of text")]
     UnexpectedEnd,
     /// Text in a string is not UTF-8.
+    #[error("malformed JSON: the text is not UTF-8")]
     NotUtf8,
     /// Valid JSON of the wrong type.
-    WrongType {
-        expected: &'static str,
-        found: &'static str,
-    },
+    #[error("expected {expected}, found {found}")]
+    WrongType { expected: &'static str, found: &'static str },
     /// Not a number, or one that the field's type cannot hold.
-    OutOfRange {
-        expected: &'static str,
-    },
+    #[error("expected {expected}; this value is not one")]
+    OutOfRange { expected: &'static str },
     /// A field (by either of its names) or map key that occurs twice.
+    #[error("duplicate field")]
     Duplicate,
     /// More nested than any reader of this contract accepts.
+    #[error("nested too deeply")]
     TooDeep,
-    TooLarge {
-        bytes: usize,
-        limit: usize,
-    },
+    #[error("{bytes} bytes exceed the limit of {limit}")]
+    TooLarge { bytes: usize, limit: usize },
 }
 
 impl Problem {
@@ -55,33 +56,6 @@ impl Problem {
         Error { offset, problem: self }
     }
 }
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax(expected) => write!(f, "malformed JSON: expected {expected}"),
-            Self::UnexpectedEnd => f.write_str("malformed JSON: unexpected end of text"),
-            Self::NotUtf8 => f.write_str("malformed JSON: the text is not UTF-8"),
-            Self::WrongType { expected, found } => write!(f, "expected {expected}, found {found}"),
-            Self::OutOfRange { expected } => {
-                write!(f, "expected {expected}; this value is not one")
-            }
-            Self::Duplicate => f.write_str("duplicate field"),
-            Self::TooDeep => f.write_str("nested too deeply"),
-            Self::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes exceed the limit of {limit}")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (byte {})", self.problem, self.offset)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Line and column, as editors count them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

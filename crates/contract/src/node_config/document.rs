@@ -71,11 +71,13 @@ pub struct Invalid {
 }
 
 /// An error in a config.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigFault {
     /// A required field is empty or absent.
+    #[error("required field {path} is missing")]
     Missing { path: &'static str },
     /// The node accepts only `v1` and, with a warning, `v0`.
+    #[error("version must be \"v1\"")]
     UnsupportedVersion,
 }
 
@@ -85,15 +87,6 @@ impl ConfigFault {
         match self {
             Self::Missing { path } => path,
             Self::UnsupportedVersion => "version",
-        }
-    }
-}
-
-impl fmt::Display for ConfigFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing { path } => write!(f, "required field {path} is missing"),
-            Self::UnsupportedVersion => f.write_str("version must be \"v1\""),
         }
     }
 }

@@ -262,9 +262,9 @@ impl Encoder {
         }
     }
 
-    pub(super) fn enum_value(&mut self, name: Option<&str>, number: i32) {
-        match name {
-            Some(name) => self.writer.string(name),
+    pub(super) fn enum_value(&mut self, values: &[(i32, &str)], number: i32) {
+        match values.iter().find(|value| value.0 == number) {
+            Some((_, name)) => self.writer.string(name),
             None => self.writer.integer(i64::from(number)),
         }
     }

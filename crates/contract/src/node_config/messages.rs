@@ -6,9 +6,64 @@ use std::collections::BTreeMap;
 
 use mooring_redact::{ProxyUrl, Secret};
 
-use crate::node_config::schema::{EnumFacts, Message, MessageFacts, message, open_enum};
+use crate::node_config::schema::{messages, open_enums};
 
-message! {
+open_enums! {
+    /// Runtime of workloads; no effect on the node.
+    pub enum WorkloadRuntime {
+        0 UNSPECIFIED = "WORKLOAD_RUNTIME_UNSPECIFIED",
+        1 OCI_CONTAINER = "WORKLOAD_RUNTIME_OCI_CONTAINER",
+    }
+
+    pub enum VmType {
+        0 UNSPECIFIED = "VM_TYPE_UNSPECIFIED",
+        1 STANDARD = "VM_TYPE_STANDARD",
+        2 VMSS = "VM_TYPE_VMSS",
+    }
+
+    pub enum LoadBalancerSku {
+        0 UNSPECIFIED = "LOAD_BALANCER_SKU_UNSPECIFIED",
+        1 BASIC = "LOAD_BALANCER_SKU_BASIC",
+        2 STANDARD = "LOAD_BALANCER_SKU_STANDARD",
+    }
+
+    pub enum BootstrappingAuthMethod {
+        0 UNSPECIFIED = "BOOTSTRAPPING_AUTH_METHOD_UNSPECIFIED",
+        1 BOOTSTRAP_TOKEN = "BOOTSTRAPPING_AUTH_METHOD_BOOTSTRAP_TOKEN",
+        2 SECURE_TLS_BOOTSTRAPPING = "BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING",
+        3 ARC_MSI = "BOOTSTRAPPING_AUTH_METHOD_ARC_MSI",
+        4 AZURE_MSI = "BOOTSTRAPPING_AUTH_METHOD_AZURE_MSI",
+    }
+
+    /// No effect on the node.
+    pub enum ClusterJoinMethod {
+        0 UNSPECIFIED = "CLUSTER_JOIN_METHOD_UNSPECIFIED",
+        1 GENERATE_CSR = "CLUSTER_JOIN_METHOD_GENERATE_CSR",
+        2 USE_BOOTSTRAPPING_AUTH = "CLUSTER_JOIN_METHOD_USE_BOOTSTRAPPING_AUTH",
+    }
+
+    pub enum KubeletDisk {
+        0 UNSPECIFIED = "KUBELET_DISK_UNSPECIFIED",
+        1 OS_DISK = "KUBELET_DISK_OS_DISK",
+        2 TEMP_DISK = "KUBELET_DISK_TEMP_DISK",
+    }
+
+    pub enum NetworkPlugin {
+        0 UNSPECIFIED = "NETWORK_PLUGIN_UNSPECIFIED",
+        1 NONE = "NETWORK_PLUGIN_NONE",
+        2 AZURE = "NETWORK_PLUGIN_AZURE",
+        3 KUBENET = "NETWORK_PLUGIN_KUBENET",
+    }
+
+    pub enum NetworkPolicy {
+        0 UNSPECIFIED = "NETWORK_POLICY_UNSPECIFIED",
+        1 NONE = "NETWORK_POLICY_NONE",
+        2 AZURE = "NETWORK_POLICY_AZURE",
+        3 CALICO = "NETWORK_POLICY_CALICO",
+    }
+}
+
+messages! {
     /// The `AKSNodeConfig` v1 document.
     pub struct NodeConfig = "Configuration" {
         /// Contract revision tag; the node accepts only "v1" (and, with a warning, "v0"),
@@ -84,78 +139,38 @@ message! {
         /// never into the script environment by provision itself
         45 enabled_features "enabledFeatures": BTreeMap<String, String>,
     }
-}
 
-open_enum! {
-    /// Runtime of workloads; no effect on the node.
-    pub enum WorkloadRuntime {
-        0 UNSPECIFIED = "WORKLOAD_RUNTIME_UNSPECIFIED",
-        1 OCI_CONTAINER = "WORKLOAD_RUNTIME_OCI_CONTAINER",
+    pub struct KubeBinaryConfig = "KubeBinaryConfig" {
+        1 kube_binary_url "kubeBinaryUrl": String,
+        /// Tarball URL chosen by the customer
+        2 custom_kube_binary_url "customKubeBinaryUrl": String,
+        /// Tarball URL of a privately cached build
+        3 private_kube_binary_url "privateKubeBinaryUrl": String,
+        /// Full reference of the pause image, used only in the containerd config
+        4 pod_infra_container_image_url "podInfraContainerImageUrl": String,
+        /// Tarball URL of the ACR credential provider
+        5 linux_credential_provider_url "linuxCredentialProviderUrl": String,
     }
-}
 
-open_enum! {
-    pub enum VmType {
-        0 UNSPECIFIED = "VM_TYPE_UNSPECIFIED",
-        1 STANDARD = "VM_TYPE_STANDARD",
-        2 VMSS = "VM_TYPE_VMSS",
+    /// Settings for custom clouds only, such as Azure Stack.
+    pub struct CustomCloudConfig = "CustomCloudConfig" {
+        /// Cloud name; equals akscustom (any letter case) to activate custom-cloud handling
+        1 custom_cloud_env_name "customCloudEnvName": String,
+        /// Package repository endpoint, exported only in custom clouds
+        2 repo_depot_endpoint "repoDepotEndpoint": String,
+        /// Cloud environment description; exported verbatim and, in custom clouds, parsed as plain
+        /// JSON for `resourceManagerEndpoint` (not base64, unlike the upstream comment)
+        3 custom_env_json_content "customEnvJsonContent": String,
+        4 container_registry_dns_suffix "containerRegistryDnsSuffix": String,
     }
-}
 
-open_enum! {
-    pub enum LoadBalancerSku {
-        0 UNSPECIFIED = "LOAD_BALANCER_SKU_UNSPECIFIED",
-        1 BASIC = "LOAD_BALANCER_SKU_BASIC",
-        2 STANDARD = "LOAD_BALANCER_SKU_STANDARD",
+    pub struct ApiServerConfig = "ApiServerConfig" {
+        /// API server certificate, passed through
+        1 api_server_public_key "apiServerPublicKey": String,
+        /// FQDN (optionally host:port) of the API server; also the dial target of check-hotfix
+        2 api_server_name "apiServerName": String,
     }
-}
 
-open_enum! {
-    pub enum BootstrappingAuthMethod {
-        0 UNSPECIFIED = "BOOTSTRAPPING_AUTH_METHOD_UNSPECIFIED",
-        1 BOOTSTRAP_TOKEN = "BOOTSTRAPPING_AUTH_METHOD_BOOTSTRAP_TOKEN",
-        2 SECURE_TLS_BOOTSTRAPPING = "BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING",
-        3 ARC_MSI = "BOOTSTRAPPING_AUTH_METHOD_ARC_MSI",
-        4 AZURE_MSI = "BOOTSTRAPPING_AUTH_METHOD_AZURE_MSI",
-    }
-}
-
-open_enum! {
-    /// No effect on the node.
-    pub enum ClusterJoinMethod {
-        0 UNSPECIFIED = "CLUSTER_JOIN_METHOD_UNSPECIFIED",
-        1 GENERATE_CSR = "CLUSTER_JOIN_METHOD_GENERATE_CSR",
-        2 USE_BOOTSTRAPPING_AUTH = "CLUSTER_JOIN_METHOD_USE_BOOTSTRAPPING_AUTH",
-    }
-}
-
-open_enum! {
-    pub enum KubeletDisk {
-        0 UNSPECIFIED = "KUBELET_DISK_UNSPECIFIED",
-        1 OS_DISK = "KUBELET_DISK_OS_DISK",
-        2 TEMP_DISK = "KUBELET_DISK_TEMP_DISK",
-    }
-}
-
-open_enum! {
-    pub enum NetworkPlugin {
-        0 UNSPECIFIED = "NETWORK_PLUGIN_UNSPECIFIED",
-        1 NONE = "NETWORK_PLUGIN_NONE",
-        2 AZURE = "NETWORK_PLUGIN_AZURE",
-        3 KUBENET = "NETWORK_PLUGIN_KUBENET",
-    }
-}
-
-open_enum! {
-    pub enum NetworkPolicy {
-        0 UNSPECIFIED = "NETWORK_POLICY_UNSPECIFIED",
-        1 NONE = "NETWORK_POLICY_NONE",
-        2 AZURE = "NETWORK_POLICY_AZURE",
-        3 CALICO = "NETWORK_POLICY_CALICO",
-    }
-}
-
-message! {
     /// Facts about the cluster that hold for all of its nodes.
     pub struct ClusterConfig = "ClusterConfig" {
         1 cluster_network_config "clusterNetworkConfig": Option<ClusterNetworkConfig>,
@@ -170,9 +185,7 @@ message! {
         8 use_instance_metadata "useInstanceMetadata": bool,
         9 cloud_provider_config "cloudProviderConfig": Option<CloudProviderConfig>,
     }
-}
 
-message! {
     pub struct ClusterNetworkConfig = "ClusterNetworkConfig" {
         1 vnet_name "vnetName": String,
         2 vnet_resource_group "vnetResourceGroup": String,
@@ -182,9 +195,7 @@ message! {
         /// Service IP of CoreDNS, used in the local DNS file, `10.0.0.10` when empty
         6 core_dns_service_ip "coreDnsServiceIp": String,
     }
-}
 
-message! {
     pub struct LoadBalancerConfig = "LoadBalancerConfig" {
         1 load_balancer_sku "loadBalancerSku": LoadBalancerSku,
         /// Keep control plane VMs out of the standard LB; unset means true
@@ -193,9 +204,7 @@ message! {
         3 max_load_balancer_rule_count "maxLoadBalancerRuleCount": Option<i32>,
         4 disable_outbound_snat "disableOutboundSnat": bool,
     }
-}
 
-message! {
     pub struct CloudProviderConfig = "CloudProviderConfig" {
         /// Retry with backoff; unset means true
         1 backoff "backoff": Option<bool>,
@@ -220,46 +229,7 @@ message! {
         /// Write bucket; unset 100
         11 rate_limit_bucket_write "rateLimitBucketWrite": Option<i32>,
     }
-}
 
-message! {
-    /// Settings for custom clouds only, such as Azure Stack.
-    pub struct CustomCloudConfig = "CustomCloudConfig" {
-        /// Cloud name; equals akscustom (any letter case) to activate custom-cloud handling
-        1 custom_cloud_env_name "customCloudEnvName": String,
-        /// Package repository endpoint, exported only in custom clouds
-        2 repo_depot_endpoint "repoDepotEndpoint": String,
-        /// Cloud environment description; exported verbatim and, in custom clouds, parsed as plain
-        /// JSON for `resourceManagerEndpoint` (not base64, unlike the upstream comment)
-        3 custom_env_json_content "customEnvJsonContent": String,
-        4 container_registry_dns_suffix "containerRegistryDnsSuffix": String,
-    }
-}
-
-message! {
-    pub struct ApiServerConfig = "ApiServerConfig" {
-        /// API server certificate, passed through
-        1 api_server_public_key "apiServerPublicKey": String,
-        /// FQDN (optionally host:port) of the API server; also the dial target of check-hotfix
-        2 api_server_name "apiServerName": String,
-    }
-}
-
-message! {
-    /// The identity that the node uses towards Azure.
-    pub struct AuthConfig = "AuthConfig" {
-        1 tenant_id "tenantId": String,
-        2 subscription_id "subscriptionId": String,
-        3 service_principal_id "servicePrincipalId": String,
-        /// Secret; HEAD passes it as is (producer must already have base64 encoded it),
-        /// `v0.20251120.0` base64 encoded it
-        4 service_principal_secret "servicePrincipalSecret": Secret,
-        5 assigned_identity_id "assignedIdentityId": String,
-        6 use_managed_identity_extension "useManagedIdentityExtension": bool,
-    }
-}
-
-message! {
     /// The kubelet's first credential.
     pub struct BootstrappingConfig = "BootstrappingConfig" {
         /// First-credential method; only `SECURE_TLS_BOOTSTRAPPING` changes the output
@@ -279,76 +249,31 @@ message! {
         14 secure_tls_bootstrapping_get_attested_data_timeout "secureTlsBootstrappingGetAttestedDataTimeout": Option<String>,
         15 secure_tls_bootstrapping_get_credential_timeout "secureTlsBootstrappingGetCredentialTimeout": Option<String>,
     }
-}
 
-message! {
-    /// Pulling images with a service account's identity.
-    pub struct ServiceAccountImagePullProfile = "ServiceAccountImagePullProfile" {
-        1 enabled "enabled": bool,
-        2 default_client_id "defaultClientId": String,
-        3 default_tenant_id "defaultTenantId": String,
-        4 local_authority_sni "localAuthoritySni": String,
+    /// The identity that the node uses towards Azure.
+    pub struct AuthConfig = "AuthConfig" {
+        1 tenant_id "tenantId": String,
+        2 subscription_id "subscriptionId": String,
+        3 service_principal_id "servicePrincipalId": String,
+        /// Secret; HEAD passes it as is (producer must already have base64 encoded it),
+        /// `v0.20251120.0` base64 encoded it
+        4 service_principal_secret "servicePrincipalSecret": Secret,
+        5 assigned_identity_id "assignedIdentityId": String,
+        6 use_managed_identity_extension "useManagedIdentityExtension": bool,
     }
-}
 
-message! {
-    /// Keeping pods away from the instance metadata service.
-    pub struct ImdsRestrictionConfig = "ImdsRestrictionConfig" {
-        1 enable_imds_restriction "enableImdsRestriction": bool,
-        2 insert_imds_restriction_rule_to_mangle_table "insertImdsRestrictionRuleToMangleTable": bool,
-    }
-}
-
-message! {
-    pub struct KubeBinaryConfig = "KubeBinaryConfig" {
-        1 kube_binary_url "kubeBinaryUrl": String,
-        /// Tarball URL chosen by the customer
-        2 custom_kube_binary_url "customKubeBinaryUrl": String,
-        /// Tarball URL of a privately cached build
-        3 private_kube_binary_url "privateKubeBinaryUrl": String,
-        /// Full reference of the pause image, used only in the containerd config
-        4 pod_infra_container_image_url "podInfraContainerImageUrl": String,
-        /// Tarball URL of the ACR credential provider
-        5 linux_credential_provider_url "linuxCredentialProviderUrl": String,
-    }
-}
-
-message! {
     pub struct RuncConfig = "RuncConfig" {
         1 runc_version "runcVersion": String,
         2 runc_package_url "runcPackageUrl": String,
     }
-}
 
-message! {
     pub struct ContainerdConfig = "ContainerdConfig" {
         1 containerd_download_url_base "containerdDownloadUrlBase": String,
         /// Version to install; does NOT choose the config template, the installed binary does
         2 containerd_version "containerdVersion": String,
         3 containerd_package_url "containerdPackageUrl": String,
     }
-}
 
-message! {
-    pub struct GpuConfig = "GpuConfig" {
-        /// Treat as NVIDIA node; unset counts as false (upstream comment about a SKU default is not implemented)
-        1 enable_nvidia "enableNvidia": Option<bool>,
-        2 config_gpu_driver "configGpuDriver": bool,
-        /// Enable the device plugin on GPU images
-        3 gpu_device_plugin "gpuDevicePlugin": bool,
-        /// MIG profile; non-empty marks a MIG node
-        4 gpu_instance_profile "gpuInstanceProfile": String,
-        /// AMD counterpart; parsed, no effect
-        5 enable_amd_gpu "enableAmdGpu": Option<bool>,
-        6 managed_gpu_experience_afec_enabled "managedGpuExperienceAfecEnabled": bool,
-        7 enable_managed_gpu "enableManagedGpu": bool,
-        8 mig_strategy "migStrategy": String,
-        9 mig_profile_layout "migProfileLayout": Vec<String>,
-        10 enable_managed_gpu_dra "enableManagedGpuDra": bool,
-    }
-}
-
-message! {
     pub struct KubeletConfig = "KubeletConfig" {
         /// Command line flags, key includes the leading dashes
         1 kubelet_flags "kubeletFlags": BTreeMap<String, String>,
@@ -363,9 +288,7 @@ message! {
         7 kubelet_client_cert_content "kubeletClientCertContent": String,
         8 container_data_dir "containerDataDir": String,
     }
-}
 
-message! {
     /// The kubelet's config file, field by field.
     pub struct KubeletConfigFileConfig = "KubeletConfigFileConfig" {
         1 kind "kind": String,
@@ -418,55 +341,47 @@ message! {
         /// `RuntimeDefault` seccomp for all workloads
         40 seccomp_default "seccompDefault": bool,
     }
-}
 
-message! {
     pub struct KubeletAuthentication = "KubeletAuthentication" {
         1 x509 "x509": Option<KubeletX509Authentication>,
         2 webhook "webhook": Option<KubeletWebhookAuthentication>,
         3 anonymous "anonymous": Option<KubeletAnonymousAuthentication>,
     }
-}
 
-message! {
     pub struct KubeletX509Authentication = "KubeletX509Authentication" {
         1 client_ca_file "clientCAFile": String,
     }
-}
 
-message! {
     /// Bearer tokens, checked with the API server.
     pub struct KubeletWebhookAuthentication = "KubeletWebhookAuthentication" {
         1 enabled "enabled": bool,
         /// Cache time; note the emitted key is `cacheTtl`
         2 cache_ttl "cacheTtl": String,
     }
-}
 
-message! {
     pub struct KubeletAnonymousAuthentication = "KubeletAnonymousAuthentication" {
         1 enabled "enabled": bool,
     }
-}
 
-message! {
     pub struct KubeletAuthorization = "KubeletAuthorization" {
         /// `AlwaysAllow` or Webhook
         1 mode "mode": String,
         2 webhook "webhook": Option<KubeletWebhookAuthorization>,
     }
-}
 
-message! {
     pub struct KubeletWebhookAuthorization = "KubeletWebhookAuthorization" {
         /// Cache time of allows; emitted as `cacheAuthorizedTtl`
         1 cache_authorized_ttl "cacheAuthorizedTtl": String,
         /// Cache time of denies; emitted as `cacheUnauthorizedTtl`
         2 cache_unauthorized_ttl "cacheUnauthorizedTtl": String,
     }
-}
 
-message! {
+    pub struct CustomSearchDomainConfig = "CustomSearchDomainConfig" {
+        1 domain_name "domainName": String,
+        2 realm_user "realmUser": String,
+        3 realm_password "realmPassword": Secret,
+    }
+
     pub struct CustomLinuxOsConfig = "CustomLinuxOsConfig" {
         1 sysctl_config "sysctlConfig": Option<SysctlConfig>,
         /// Containerd unit limits; mere presence switches the feature on
@@ -476,9 +391,7 @@ message! {
         5 transparent_hugepage_support "transparentHugepageSupport": String,
         6 transparent_defrag "transparentDefrag": String,
     }
-}
 
-message! {
     /// Kernel parameters; those not set keep the image's value unless a default is given.
     pub struct SysctlConfig = "SysctlConfig" {
         /// Sets `net.core.somaxconn` (default 16384)
@@ -518,18 +431,38 @@ message! {
         27 vm_swappiness "vmSwappiness": Option<i32>,
         28 vm_vfs_cache_pressure "vmVfsCachePressure": Option<i32>,
     }
-}
 
-message! {
     pub struct UlimitConfig = "UlimitConfig" {
         /// `LimitNOFILE` of the containerd unit
         1 no_file "noFile": Option<String>,
         /// `LimitMEMLOCK` of the containerd unit
         2 max_locked_memory "maxLockedMemory": Option<String>,
     }
-}
 
-message! {
+    pub struct HttpProxyConfig = "HttpProxyConfig" {
+        1 http_proxy "httpProxy": ProxyUrl,
+        2 https_proxy "httpsProxy": ProxyUrl,
+        3 no_proxy_entries "noProxyEntries": Vec<String>,
+        4 proxy_trusted_ca "proxyTrustedCa": String,
+    }
+
+    pub struct GpuConfig = "GpuConfig" {
+        /// Treat as NVIDIA node; unset counts as false (upstream comment about a SKU default is not implemented)
+        1 enable_nvidia "enableNvidia": Option<bool>,
+        2 config_gpu_driver "configGpuDriver": bool,
+        /// Enable the device plugin on GPU images
+        3 gpu_device_plugin "gpuDevicePlugin": bool,
+        /// MIG profile; non-empty marks a MIG node
+        4 gpu_instance_profile "gpuInstanceProfile": String,
+        /// AMD counterpart; parsed, no effect
+        5 enable_amd_gpu "enableAmdGpu": Option<bool>,
+        6 managed_gpu_experience_afec_enabled "managedGpuExperienceAfecEnabled": bool,
+        7 enable_managed_gpu "enableManagedGpu": bool,
+        8 mig_strategy "migStrategy": String,
+        9 mig_profile_layout "migProfileLayout": Vec<String>,
+        10 enable_managed_gpu_dra "enableManagedGpuDra": bool,
+    }
+
     pub struct NetworkConfig = "NetworkConfig" {
         1 network_plugin "networkPlugin": NetworkPlugin,
         2 network_policy "networkPolicy": NetworkPolicy,
@@ -539,26 +472,13 @@ message! {
         /// Number of standard secondary NICs to configure in the OS
         5 standard_secondary_nic_count "standardSecondaryNicCount": i32,
     }
-}
 
-message! {
-    pub struct HttpProxyConfig = "HttpProxyConfig" {
-        1 http_proxy "httpProxy": ProxyUrl,
-        2 https_proxy "httpsProxy": ProxyUrl,
-        3 no_proxy_entries "noProxyEntries": Vec<String>,
-        4 proxy_trusted_ca "proxyTrustedCa": String,
+    /// Keeping pods away from the instance metadata service.
+    pub struct ImdsRestrictionConfig = "ImdsRestrictionConfig" {
+        1 enable_imds_restriction "enableImdsRestriction": bool,
+        2 insert_imds_restriction_rule_to_mangle_table "insertImdsRestrictionRuleToMangleTable": bool,
     }
-}
 
-message! {
-    pub struct CustomSearchDomainConfig = "CustomSearchDomainConfig" {
-        1 domain_name "domainName": String,
-        2 realm_user "realmUser": String,
-        3 realm_password "realmPassword": Secret,
-    }
-}
-
-message! {
     pub struct LocalDnsProfile = "LocalDnsProfile" {
         1 enable_local_dns "enableLocalDns": bool,
         2 cpu_limit_in_milli_cores "cpuLimitInMilliCores": Option<i32>,
@@ -573,9 +493,7 @@ message! {
         /// Timer override, positive only
         8 hosts_plugin_refresh_interval_in_seconds "hostsPluginRefreshIntervalInSeconds": Option<i32>,
     }
-}
 
-message! {
     pub struct LocalDnsOverrides = "LocalDnsOverrides" {
         /// Log, Error or anything else for none
         1 query_logging "queryLogging": String,
@@ -593,9 +511,7 @@ message! {
         9 failfast_all_unhealthy_upstreams "failfastAllUnhealthyUpstreams": Option<bool>,
         10 health_check "healthCheck": Option<LocalDnsHealthCheck>,
     }
-}
 
-message! {
     pub struct LocalDnsHealthCheck = "LocalDnsHealthCheck" {
         /// Probe interval; empty or unset disables the whole line
         1 duration "duration": Option<String>,
@@ -603,55 +519,12 @@ message! {
         2 no_rec "noRec": Option<bool>,
         3 domain "domain": Option<String>,
     }
+
+    /// Pulling images with a service account's identity.
+    pub struct ServiceAccountImagePullProfile = "ServiceAccountImagePullProfile" {
+        1 enabled "enabled": bool,
+        2 default_client_id "defaultClientId": String,
+        3 default_tenant_id "defaultTenantId": String,
+        4 local_authority_sni "localAuthoritySni": String,
+    }
 }
-
-const fn facts<M: Message>() -> MessageFacts {
-    MessageFacts { name: M::NAME, fields: M::FIELDS }
-}
-
-/// Every message of the contract, the document first.
-pub const MESSAGES: &[MessageFacts] = &[
-    facts::<NodeConfig>(),
-    facts::<KubeBinaryConfig>(),
-    facts::<CustomCloudConfig>(),
-    facts::<ApiServerConfig>(),
-    facts::<ClusterConfig>(),
-    facts::<ClusterNetworkConfig>(),
-    facts::<LoadBalancerConfig>(),
-    facts::<CloudProviderConfig>(),
-    facts::<BootstrappingConfig>(),
-    facts::<AuthConfig>(),
-    facts::<RuncConfig>(),
-    facts::<ContainerdConfig>(),
-    facts::<KubeletConfig>(),
-    facts::<KubeletConfigFileConfig>(),
-    facts::<KubeletAuthentication>(),
-    facts::<KubeletX509Authentication>(),
-    facts::<KubeletWebhookAuthentication>(),
-    facts::<KubeletAnonymousAuthentication>(),
-    facts::<KubeletAuthorization>(),
-    facts::<KubeletWebhookAuthorization>(),
-    facts::<CustomSearchDomainConfig>(),
-    facts::<CustomLinuxOsConfig>(),
-    facts::<SysctlConfig>(),
-    facts::<UlimitConfig>(),
-    facts::<HttpProxyConfig>(),
-    facts::<GpuConfig>(),
-    facts::<NetworkConfig>(),
-    facts::<ImdsRestrictionConfig>(),
-    facts::<LocalDnsProfile>(),
-    facts::<LocalDnsOverrides>(),
-    facts::<LocalDnsHealthCheck>(),
-    facts::<ServiceAccountImagePullProfile>(),
-];
-
-pub const ENUMS: &[EnumFacts] = &[
-    WorkloadRuntime::FACTS,
-    VmType::FACTS,
-    LoadBalancerSku::FACTS,
-    BootstrappingAuthMethod::FACTS,
-    ClusterJoinMethod::FACTS,
-    KubeletDisk::FACTS,
-    NetworkPlugin::FACTS,
-    NetworkPolicy::FACTS,
-];

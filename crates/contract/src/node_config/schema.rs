@@ -17,10 +17,8 @@ pub trait OrUnset {
 
 /// One message of the contract.
 pub(crate) trait Message: Default {
-    const NAME: &'static str;
     /// Name of the type of fields with this message.
     const TYPE: &'static str;
-    const FIELDS: &'static [FieldFacts];
 
     /// Returns the number of the field with this proto name or JSON name.
     fn number_of(name: &str) -> Option<u32>;
@@ -95,133 +93,130 @@ pub struct EnumFacts {
     pub values: &'static [(i32, &'static str)],
 }
 
-/// Declares a message: `number field "jsonName": Type,`
-macro_rules! message {
-    (
+/// Declares every message, the document first: `number field "jsonName": Type,`
+macro_rules! messages {
+    ($(
         $(#[$about:meta])*
         pub struct $rust:ident = $name:literal {
             $( $(#[$field_about:meta])* $number:literal $field:ident $json:literal : $type:ty, )+
         }
-    ) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Default, PartialEq)]
-        pub struct $rust {
-            $( $(#[$field_about])* pub $field: $type, )+
-        }
-
-        impl $crate::node_config::schema::Message for $rust {
-            const NAME: &'static str = $name;
-            const TYPE: &'static str = concat!("message:", $name);
-            const FIELDS: &'static [$crate::node_config::schema::FieldFacts] = &[
-                $( $crate::node_config::schema::FieldFacts {
+    )+) => {
+        /// Every message of the contract, the document first.
+        pub const MESSAGES: &[$crate::node_config::schema::MessageFacts] = &[$(
+            $crate::node_config::schema::MessageFacts {
+                name: $name,
+                fields: &[$( $crate::node_config::schema::FieldFacts {
                     number: $number,
                     name: stringify!($field),
                     json_name: $json,
                     value_type: <$type as $crate::node_config::schema::Field>::TYPE,
                     label: <$type as $crate::node_config::schema::Field>::LABEL,
-                }, )+
-            ];
+                }, )+],
+            },
+        )+];
 
-            fn number_of(name: &str) -> Option<u32> {
-                $( if name == stringify!($field) || name == $json { return Some($number); } )+
-                None
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone, Default, PartialEq)]
+            pub struct $rust {
+                $( $(#[$field_about])* pub $field: $type, )+
             }
 
-            fn read_field(
-                &mut self,
-                number: u32,
-                decoder: &mut $crate::node_config::decode::Decoder<'_>,
-            ) -> Result<(), $crate::json::Error> {
-                match number {
-                    $( $number => $crate::node_config::schema::Field::read(&mut self.$field, decoder), )+
-                    _ => Ok(()),
+            impl $crate::node_config::schema::Message for $rust {
+                const TYPE: &'static str = concat!("message:", $name);
+
+                fn number_of(name: &str) -> Option<u32> {
+                    $( if name == stringify!($field) || name == $json { return Some($number); } )+
+                    None
+                }
+
+                fn read_field(
+                    &mut self,
+                    number: u32,
+                    decoder: &mut $crate::node_config::decode::Decoder<'_>,
+                ) -> Result<(), $crate::json::Error> {
+                    match number {
+                        $( $number => $crate::node_config::schema::Field::read(&mut self.$field, decoder), )+
+                        _ => Ok(()),
+                    }
+                }
+
+                fn write_fields(&self, encoder: &mut $crate::node_config::fields::Encoder) {
+                    $( encoder.field(stringify!($field), $json, &self.$field); )+
+                }
+
+                fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+                    $( $crate::node_config::schema::Field::visit_secrets(&self.$field, visit); )+
                 }
             }
 
-            fn write_fields(&self, encoder: &mut $crate::node_config::fields::Encoder) {
-                $( encoder.field(stringify!($field), $json, &self.$field); )+
-            }
+            impl $crate::node_config::OrUnset for Option<$rust> {
+                type Message = $rust;
 
-            fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
-                $( $crate::node_config::schema::Field::visit_secrets(&self.$field, visit); )+
+                fn or_unset(&self) -> &$rust {
+                    static UNSET: std::sync::LazyLock<$rust> =
+                        std::sync::LazyLock::new(<$rust>::default);
+                    self.as_ref().unwrap_or(&UNSET)
+                }
             }
-        }
-
-        impl $crate::node_config::OrUnset for Option<$rust> {
-            type Message = $rust;
-
-            fn or_unset(&self) -> &$rust {
-                static UNSET: std::sync::LazyLock<$rust> =
-                    std::sync::LazyLock::new(<$rust>::default);
-                self.as_ref().unwrap_or(&UNSET)
-            }
-        }
+        )+
     };
 }
 
-/// Declares an open enum: a number, of which some have names.
-macro_rules! open_enum {
-    (
+/// Declares every open enum: a number, of which some have names.
+macro_rules! open_enums {
+    ($(
         $(#[$about:meta])*
         pub enum $rust:ident { $( $number:literal $constant:ident = $name:literal, )+ }
-    ) => {
-        $(#[$about])*
-        ///
-        /// Open: a number without a name is kept, as protobuf requires.
-        #[derive(Clone, Copy, Default, PartialEq, Eq)]
-        pub struct $rust(pub i32);
-
-        impl $rust {
-            $(
-                #[doc = concat!("`", $name, "`")]
-                pub const $constant: Self = Self($number);
-            )+
-
-             pub const FACTS: $crate::node_config::schema::EnumFacts = $crate::node_config::schema::EnumFacts {
+    )+) => {
+        /// Every enum of the contract.
+        pub const ENUMS: &[$crate::node_config::schema::EnumFacts] = &[$(
+            $crate::node_config::schema::EnumFacts {
                 name: stringify!($rust),
-                values: &[ $( ($number, $name), )+ ],
-            };
+                values: $rust::VALUES,
+            },
+        )+];
 
-            /// Returns the name of the value, if it has one.
-            pub fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $( $number => Some($name), )+
-                    _ => None,
+        $(
+            $(#[$about])*
+            ///
+            /// Open: a number without a name is kept, as protobuf requires.
+            #[derive(Clone, Copy, Default, PartialEq, Eq)]
+            pub struct $rust(pub i32);
+
+            impl $rust {
+                $(
+                    #[doc = concat!("`", $name, "`")]
+                    pub const $constant: Self = Self($number);
+                )+
+
+                const VALUES: &[(i32, &str)] = &[$( ($number, $name), )+];
+            }
+
+            impl std::fmt::Debug for $rust {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    match Self::VALUES.iter().find(|(number, _)| *number == self.0) {
+                        Some((_, name)) => f.write_str(name),
+                        None => write!(f, "{}({})", stringify!($rust), self.0),
+                    }
                 }
             }
 
-            /// Returns the value with exactly this name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name {
-                    $( $name => Some(Self($number)), )+
-                    _ => None,
+            impl $crate::node_config::schema::Value for $rust {
+                const TYPE: &'static str = concat!("enum:", stringify!($rust));
+
+                fn read(
+                    decoder: &mut $crate::node_config::decode::Decoder<'_>,
+                ) -> Result<Option<Self>, $crate::json::Error> {
+                    Ok(decoder.enum_number(Self::VALUES)?.map(Self))
+                }
+
+                fn write(&self, encoder: &mut $crate::node_config::fields::Encoder) {
+                    encoder.enum_value(Self::VALUES, self.0);
                 }
             }
-        }
-
-        impl std::fmt::Debug for $rust {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self.name() {
-                    Some(name) => f.write_str(name),
-                    None => write!(f, "{}({})", stringify!($rust), self.0),
-                }
-            }
-        }
-
-        impl $crate::node_config::schema::Value for $rust {
-            const TYPE: &'static str = concat!("enum:", stringify!($rust));
-
-            fn read(
-                decoder: &mut $crate::node_config::decode::Decoder<'_>,
-            ) -> Result<Option<Self>, $crate::json::Error> {
-                Ok(decoder.enum_number(|name| Self::from_name(name).map(|value| value.0))?.map(Self))
-            }
-
-            fn write(&self, encoder: &mut $crate::node_config::fields::Encoder) {
-                encoder.enum_value(self.name(), self.0);
-            }
-        }
+        )+
     };
 }
 
-pub(super) use {message, open_enum};
+pub(super) use {messages, open_enums};
