@@ -28,11 +28,11 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     let start = agent.started(Task::ProvisionWait);
     let outcome = wait(agent, start, timeout);
     agent.redactor = inputs::of_node(agent.world, &agent.layout, None, None);
-    let WaitResult { printed, verdict } = match outcome {
+    let WaitResult { printed, error, exit_code } = match outcome {
         Ok(outcome) => result(agent, &outcome),
-        Err(error) => WaitResult { printed: Vec::new(), verdict: Verdict::failed(error) },
+        Err(error) => WaitResult::failed(Vec::new(), error),
     };
-    agent.finished(Task::ProvisionWait, start, verdict.error.as_deref());
+    agent.finished(Task::ProvisionWait, start, error.as_deref());
     // The log contains the report unchanged; the output for Azure also contains the cause.
     let shown = fit(redact_report(&agent.redactor, &printed));
     let shown = lossy(&shown).into_owned();
@@ -42,7 +42,7 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     let printed = fit(redact_report(&agent.redactor, &report));
     agent.world.print(Stream::Out, &printed);
     agent.world.print(Stream::Out, b"\n");
-    verdict.exit_code
+    exit_code
 }
 
 /// Adds which agent and scripts ran, where a hotfix is in effect. A hotfix agent announces nothing
@@ -52,7 +52,7 @@ fn name_hotfix(agent: &mut Agent<'_>, report: Vec<u8>) -> Vec<u8> {
     if !state.is_hotfixed() {
         return report;
     }
-    if state.binary.is_some() {
+    if !state.binary.is_empty() {
         hotfix::announce(agent, &state);
     }
     result::with_member(report, "Hotfix", &state.describe(agent.version))
@@ -76,22 +76,29 @@ fn fit(mut report: Vec<u8>) -> Vec<u8> {
 /// The report's code for "the time is up", as the scripts use it.
 const TIMED_OUT: i32 = 124;
 
-/// Printed report, and its evaluation.
-pub(super) struct WaitResult {
+/// The report to print, and what it says of the node.
+struct WaitResult {
     /// The report's bytes, without the line end that follows them.
-    pub(super) printed: Vec<u8>,
-    pub(super) verdict: Verdict,
+    printed: Vec<u8>,
+    /// `None` for a bootstrapped node.
+    error: Option<String>,
+    exit_code: u8,
 }
 
-pub(super) fn result(agent: &mut Agent<'_>, outcome: &WaitOutcome) -> WaitResult {
+impl WaitResult {
+    fn failed(printed: Vec<u8>, error: String) -> Self {
+        Self { printed, error: Some(error), exit_code: 1 }
+    }
+}
+
+fn result(agent: &mut Agent<'_>, outcome: &WaitOutcome) -> WaitResult {
     match outcome {
         WaitOutcome::Complete => complete(agent),
         WaitOutcome::BasePrepComplete => {
             let note = "base_prep.complete exists: an image was baked, no node is provisioned";
             agent.info(note, &[("path", Text(BASE_PREP_SENTINEL))]);
             let report = report::read_text(agent.world, &agent.layout);
-            let verdict = Verdict { error: None, exit_code: 0 };
-            WaitResult { printed: report.unwrap_or_default(), verdict }
+            WaitResult { printed: report.unwrap_or_default(), error: None, exit_code: 0 }
         }
         WaitOutcome::Ended(running) => ended(agent, running),
         WaitOutcome::TimedOut(timeout) => {
@@ -117,20 +124,18 @@ fn complete(agent: &mut Agent<'_>) -> WaitResult {
     }
     match report {
         Ok(report) => evaluated(agent, report),
-        Err(failure) => WaitResult {
-            printed: Vec::new(),
-            verdict: Verdict::failed(format!(
-                "failed to read provision.json: {}. One reason could be that AKSNodeConfig is \
-                 not properly set",
-                read_failure(REPORT.as_ref(), &failure)
-            )),
-        },
+        Err(failure) => {
+            let failure = read_failure(REPORT.as_ref(), &failure);
+            let error = format!(
+                "failed to read provision.json: {failure}. One reason could be that AKSNodeConfig is not properly set"
+            );
+            WaitResult::failed(Vec::new(), error)
+        }
     }
 }
 
 fn evaluated(agent: &Agent<'_>, report: Vec<u8>) -> WaitResult {
-    let redact = |text: &str| agent.redactor.redact_foreign(text);
-    WaitResult { verdict: evaluate(&report, redact), printed: report }
+    evaluate(report, |text| agent.redactor.redact_foreign(text))
 }
 
 /// Evaluates a finished run without a sentinel: its recorded report, or the state of its processes.
@@ -138,7 +143,7 @@ fn ended(agent: &Agent<'_>, running: &RunningAgent) -> WaitResult {
     let pid = running.agent.pid;
     if let Some(report) = &running.report {
         let result = evaluated(agent, report.clone().into_bytes());
-        if result.verdict.error.is_some() {
+        if result.error.is_some() {
             return result;
         }
         let error = "the scripts ended with exit code 0 but left no provision.complete; see \
@@ -162,9 +167,9 @@ fn ended(agent: &Agent<'_>, running: &RunningAgent) -> WaitResult {
 /// Returns a result without writing a file, since the bootstrap may still finish.
 fn own_report(code: i32, error: &str) -> WaitResult {
     let status = status(code, error.to_owned(), String::new());
-    let verdict =
-        Verdict { error: Some(error.to_owned()), exit_code: u8::try_from(code).unwrap_or(1) };
-    WaitResult { printed: status.to_json().into_bytes(), verdict }
+    let exit_code = u8::try_from(code).unwrap_or(1);
+    let printed = status.to_json().into_bytes();
+    WaitResult { printed, error: Some(error.to_owned()), exit_code }
 }
 
 /// Time for which the record of a run that finished before this wait is ignored. The next run may be starting, and
@@ -172,7 +177,7 @@ fn own_report(code: i32, error: &str) -> WaitResult {
 const SETTLE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum WaitOutcome {
+enum WaitOutcome {
     Complete,
     /// An image was baked; there will be no node.
     BasePrepComplete,
@@ -201,7 +206,7 @@ enum Check {
 }
 
 /// Sleeps until a result exists. The watch starts before the first check, so nothing is missed.
-pub(super) fn wait(
+fn wait(
     agent: &mut Agent<'_>,
     start: SystemTime,
     timeout: Option<Duration>,
@@ -317,40 +322,27 @@ fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
     parsed.is_some_and(|parsed| parsed.config.pre_provision_only)
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
-    /// Returns the error; `None` for a bootstrapped node.
-    pub(super) error: Option<String>,
-    pub(super) exit_code: u8,
-}
-
-impl Verdict {
-    pub(super) fn failed(error: String) -> Self {
-        Self { error: Some(error), exit_code: 1 }
-    }
-}
-
 /// Reads the verdict out of a report; `redact` cleans the texts in it, which are the scripts' own.
-pub(super) fn evaluate(report: &[u8], redact: impl Fn(&str) -> String) -> Verdict {
-    let members = match read_members(report) {
+fn evaluate(report: Vec<u8>, redact: impl Fn(&str) -> String) -> WaitResult {
+    let Members { exit_code, error, output } = match read_members(&report) {
         Ok(members) => members,
-        Err(error) => return Verdict::failed(format!("parse provision.json: {error}")),
+        Err(error) => return WaitResult::failed(report, format!("parse provision.json: {error}")),
     };
-    let text = members.exit_code;
-    if text.is_empty() {
-        return Verdict::failed("missing ExitCode in provision.json".to_owned());
+    if exit_code.is_empty() {
+        return WaitResult::failed(report, "missing ExitCode in provision.json".to_owned());
     }
-    match text.parse::<i64>() {
-        Err(_) => Verdict::failed(format!("invalid ExitCode in provision.json: {}", redact(&text))),
-        Ok(0) => Verdict { error: None, exit_code: 0 },
-        Ok(code) => Verdict {
-            error: Some(format!(
-                "provision failed: exitCode={code} error={} output={}",
-                redact(&members.error),
-                quote(&redact(&members.output))
-            )),
-            exit_code: u8::try_from(code).unwrap_or(1),
-        },
+    match exit_code.parse::<i64>() {
+        Err(_) => {
+            let error = format!("invalid ExitCode in provision.json: {}", redact(&exit_code));
+            WaitResult::failed(report, error)
+        }
+        Ok(0) => WaitResult { printed: report, error: None, exit_code: 0 },
+        Ok(code) => {
+            let (error, output) = (redact(&error), quote(&redact(&output)));
+            let error = format!("provision failed: exitCode={code} error={error} output={output}");
+            let exit_code = u8::try_from(code).unwrap_or(1);
+            WaitResult { printed: report, error: Some(error), exit_code }
+        }
     }
 }
 
@@ -423,7 +415,7 @@ mod tests {
     #[test]
     fn the_exit_code_is_that_of_the_report() {
         let exit_code = |code: &str| {
-            evaluate(format!("{{\"ExitCode\":\"{code}\"}}").as_bytes(), str::to_owned).exit_code
+            evaluate(format!("{{\"ExitCode\":\"{code}\"}}").into(), str::to_owned).exit_code
         };
         assert_eq!(exit_code("0"), 0);
         assert_eq!(exit_code("50"), 50);
@@ -449,7 +441,7 @@ mod tests {
                 "parse provision.json: json: cannot unmarshal bool into Go struct field ProvisionResult.Output of type string",
             ),
         ] {
-            let verdict = evaluate(report.as_bytes(), str::to_owned);
+            let verdict = evaluate(report.into(), str::to_owned);
             assert_eq!((verdict.error.as_deref(), verdict.exit_code), (Some(expected), 1));
         }
     }

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use mooring_redact::{MASK, ProxyUrl, identifier};
 
 /// The flags of a command; all commands have `help` and `h`.
@@ -113,34 +114,15 @@ fn boolean(value: &OsStr) -> Option<bool> {
 }
 
 /// A deadline beyond a year is a slip of the pen.
-const MAX_SECONDS: f64 = 366.0 * 86_400.0;
+const MAX_DURATION: Duration = Duration::from_hours(366 * 24);
 
 /// Parses a duration such as `1h30m`, `15m`, `90s`, `1.5s` or `100ms`; a number without a unit is in seconds.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<u32>() {
-        return Some(Duration::from_secs(u64::from(seconds)));
+        return Some(Duration::from_secs(seconds.into()));
     }
-    let mut rest = text;
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').filter(|&at| at > 0)?;
-        let (number, unit_on) = rest.split_at(digits);
-        let unit_len =
-            unit_on.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(unit_on.len());
-        let (unit, behind) = unit_on.split_at(unit_len);
-        let seconds = match unit {
-            "h" => 3600.0,
-            "m" => 60.0,
-            "s" => 1.0,
-            "ms" => 1e-3,
-            "us" | "µs" => 1e-6,
-            "ns" => 1e-9,
-            _ => return None,
-        };
-        total += number.parse::<f64>().ok()? * seconds;
-        rest = behind;
-    }
-    (!text.is_empty() && total <= MAX_SECONDS).then(|| Duration::from_secs_f64(total))
+    let duration = Duration::try_from(text.parse::<SignedDuration>().ok()?).ok()?;
+    (duration <= MAX_DURATION).then_some(duration)
 }
 
 #[cfg(test)]

@@ -11,19 +11,16 @@ use crate::environment::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
     pub environment: Environment,
-    /// Messages that the upstream Go agent logs at INFO.
-    pub notes: Vec<String>,
+    /// A message that the upstream Go agent logs at INFO.
+    pub note: Option<String>,
 }
 
+/// A process cannot be started with such a variable. The value is omitted: it may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A process cannot be started with such a variable. The value is omitted: it may be a secret.
-    #[error("the value of {variable} contains a NUL character, which no variable can hold")]
-    Nul {
-        /// The first such variable, by name.
-        variable: String,
-    },
+#[error("the value of {variable} contains a NUL character, which no variable can hold")]
+pub struct NulError {
+    /// The first such variable, by name.
+    pub variable: String,
 }
 
 /// Builds the environment for the scripts of an image. Some rules depend on its version; an image of unknown version gets
@@ -33,7 +30,7 @@ pub fn build(
     gpu_images: &GpuImages,
     containerd: ContainerdLayout,
     image: Option<Date>,
-) -> Result<Built, BuildError> {
+) -> Result<Built, NulError> {
     let mut environment = Environment::default();
     command::variables(&mut environment);
     config::identity(node_config, &mut environment);
@@ -47,7 +44,7 @@ pub fn build(
     corefile::variables(node_config, &mut environment);
     let note = kubelet::sysctl(node_config, &mut environment);
     if let Some(variable) = environment.first_with_nul() {
-        return Err(BuildError::Nul { variable: variable.to_owned() });
+        return Err(NulError { variable: variable.to_owned() });
     }
-    Ok(Built { environment, notes: note.into_iter().collect() })
+    Ok(Built { environment, note })
 }

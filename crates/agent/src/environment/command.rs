@@ -87,26 +87,16 @@ pub struct Root {
     prefix: String,
 }
 
-/// The reason why a directory cannot be used instead of `/`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RootError {
-    /// The scripts change their working directory, and a leading `-` would read as an option.
-    #[error("the root folder must be an absolute path")]
-    Relative,
-    #[error("the root folder contains a NUL character")]
-    Nul,
-}
-
 impl Root {
-    /// Validates the path of a directory, which need not exist.
-    pub fn new(folder: &str) -> Result<Self, RootError> {
+    /// Validates the path of a directory, which need not exist. The scripts change their working directory, and a leading
+    /// `-` would read as an option.
+    pub fn new(folder: &str) -> Result<Self, &'static str> {
         if folder.contains('\0') {
-            Err(RootError::Nul)
+            Err("the root folder contains a NUL character")
         } else if folder.starts_with('/') {
             Ok(Self { prefix: folder.trim_end_matches('/').to_owned() })
         } else {
-            Err(RootError::Relative)
+            Err("the root folder must be an absolute path")
         }
     }
 
@@ -160,9 +150,9 @@ mod tests {
 
     #[test]
     fn a_root_is_absolute_and_free_of_nul() {
-        assert_eq!(Root::new(""), Err(RootError::Relative));
-        assert_eq!(Root::new("-x"), Err(RootError::Relative));
-        assert_eq!(Root::new("/a\0"), Err(RootError::Nul));
+        assert_eq!(Root::new(""), Err("the root folder must be an absolute path"));
+        assert_eq!(Root::new("-x"), Err("the root folder must be an absolute path"));
+        assert_eq!(Root::new("/a\0"), Err("the root folder contains a NUL character"));
         assert_eq!(Root::new("//").unwrap().join("/etc"), "/etc");
     }
 }

@@ -28,15 +28,12 @@ pub struct GpuImages {
     pub grid_v20: GpuImage,
 }
 
-/// The file is not what it should be, in the upstream Go agent's words.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("failed to unmarshal components.json: {0}")]
-pub struct ComponentsError(String);
-
 impl GpuImages {
-    /// Reads the file; other entries are ignored.
-    pub fn from_components(document: &[u8]) -> Result<Self, ComponentsError> {
-        read(document).map_err(|error| ComponentsError(json_error(document, &error)))
+    /// Reads the file; other entries are ignored. The error is in the upstream Go agent's words.
+    pub fn from_components(document: &[u8]) -> Result<Self, String> {
+        read(document).map_err(|error| {
+            format!("failed to unmarshal components.json: {}", json_error(document, &error))
+        })
     }
 
     /// Takes the image of an entry. Of several entries for one image, the last wins.
@@ -217,7 +214,7 @@ mod tests {
     use super::*;
     use crate::environment::GpuImage;
 
-    fn images(document: &str) -> Result<GpuImages, ComponentsError> {
+    fn images(document: &str) -> Result<GpuImages, String> {
         GpuImages::from_components(document.as_bytes())
     }
 

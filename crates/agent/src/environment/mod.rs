@@ -31,10 +31,10 @@ pub mod go;
 mod gpu;
 mod kubelet;
 
-pub use build::{BuildError, Built, build};
-pub use command::{Root, RootError};
+pub use build::{Built, NulError, build};
+pub use command::Root;
 pub use containerd::ContainerdLayout;
-pub use gpu::{ComponentsError, GpuImage, GpuImages};
+pub use gpu::{GpuImage, GpuImages};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

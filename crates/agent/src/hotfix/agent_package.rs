@@ -13,7 +13,7 @@ use crate::hotfix::read_version;
 use crate::hotfix::scripts::read_record;
 use crate::node::agent::Agent;
 use crate::node::agent::LogValue::{Number, Text};
-use crate::node::inputs::{TimeBudget, cse_left};
+use crate::node::inputs::TimeBudget;
 use crate::node::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
 use crate::node::program::examine_program;
 use crate::node::report::write_temporary;
@@ -132,10 +132,7 @@ struct Step {
 /// Installs exactly this version, digits and dots.
 pub(super) fn install(agent: &mut Agent<'_>, version: &str) -> Result<(), Failure> {
     let steps = steps(agent, version)?;
-    let started = agent.world.variable("CSE_STARTTIME_SECONDS");
-    let now = agent.world.now();
-    let left = started.and_then(|started| cse_left(&started.to_string_lossy(), now));
-    let budget = TimeBudget::new(agent.world.monotonic(), TOTAL, left);
+    let budget = TimeBudget::begin(agent, TOTAL);
     for step in &steps {
         run(agent, step, &budget)?;
     }

@@ -1,22 +1,12 @@
 //! Versions of the agent and the scripts that a node is bootstrapped with.
 
 use crate::hotfix::pointer::Pointer;
-use crate::hotfix::scripts::{read_record, settle};
+use crate::hotfix::scripts::{HotfixRecord, read_record, settle};
 use crate::hotfix::{Policy, find_policy, is_hotfix_of};
 use crate::node::agent::LogValue::Text;
 use crate::node::agent::{Agent, EventLevel, Task};
 use crate::node::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct HotfixState {
-    /// The version of the repaired scripts; empty for those of the image.
-    pub(crate) scripts: String,
-    /// The version of the hotfix agent, if an executable one exists.
-    pub(crate) binary: Option<String>,
-    /// True while scripts are being put in place.
-    pub(crate) is_pending: bool,
-}
 
 /// Returns the version of the binary hotfix that the pointer requests and the policy excludes, and that policy; `own` is
 /// the image's agent.
@@ -32,30 +22,29 @@ pub(crate) fn find_not_taken(
     is_excluded.then_some((version, policy))
 }
 
-pub(crate) fn read_state(world: &mut dyn World, layout: &Layout) -> HotfixState {
-    let record = read_record(world, layout).unwrap_or_default();
+/// Returns the node's record, with the hotfix agent only if an executable one exists.
+pub(crate) fn read_state(world: &mut dyn World, layout: &Layout) -> HotfixRecord {
+    let mut state = read_record(world, layout).unwrap_or_default();
     let beside = world.entry(&layout.at(HOTFIX_AGENT));
-    let is_there =
-        beside.is_ok_and(|entry| entry.kind != EntryKind::Folder && entry.mode & 0o111 != 0);
-    let version = if record.binary.is_empty() { "unknown version" } else { &record.binary };
-    HotfixState {
-        binary: is_there.then(|| version.to_owned()),
-        scripts: record.scripts,
-        is_pending: record.is_pending,
+    if !beside.is_ok_and(|entry| entry.kind != EntryKind::Folder && entry.mode & 0o111 != 0) {
+        state.binary.clear();
+    } else if state.binary.is_empty() {
+        "unknown version".clone_into(&mut state.binary);
     }
+    state
 }
 
-impl HotfixState {
+impl HotfixRecord {
     pub(crate) fn is_hotfixed(&self) -> bool {
-        self.binary.is_some() || !self.scripts.is_empty()
+        !self.binary.is_empty() || !self.scripts.is_empty()
     }
 
     /// The state in one line, for the log, the event and the report; `own` is the image's agent.
     pub(crate) fn describe(&self, own: &str) -> String {
         let scripts = if self.scripts.is_empty() { "image" } else { &self.scripts };
-        match &self.binary {
-            None => format!("binary={own} scripts={scripts}"),
-            Some(version) => format!("binary={version} (hotfix) scripts={scripts}"),
+        match self.binary.as_str() {
+            "" => format!("binary={own} scripts={scripts}"),
+            version => format!("binary={version} (hotfix) scripts={scripts}"),
         }
     }
 }
@@ -79,7 +68,7 @@ pub(crate) fn finish_pending(agent: &mut Agent<'_>) {
 }
 
 /// Leaves one record and one event that name the agent and the scripts in use, where a hotfix is in effect.
-pub(crate) fn announce(agent: &mut Agent<'_>, state: &HotfixState) {
+pub(crate) fn announce(agent: &mut Agent<'_>, state: &HotfixRecord) {
     if !state.is_hotfixed() {
         return;
     }

@@ -40,18 +40,18 @@ impl<'w> Agent<'w> {
     }
 
     pub(crate) fn info(&mut self, message: &str, attributes: &[(&str, LogValue<'_>)]) {
-        self.record(Level::Info, message, attributes);
+        self.record("INFO", message, attributes);
     }
 
     pub(crate) fn warn(&mut self, message: &str, attributes: &[(&str, LogValue<'_>)]) {
-        self.record(Level::Warn, message, attributes);
+        self.record("WARN", message, attributes);
     }
 
     pub(crate) fn error(&mut self, message: &str, attributes: &[(&str, LogValue<'_>)]) {
-        self.record(Level::Error, message, attributes);
+        self.record("ERROR", message, attributes);
     }
 
-    fn record(&mut self, level: Level, message: &str, attributes: &[(&str, LogValue<'_>)]) {
+    fn record(&mut self, level: &str, message: &str, attributes: &[(&str, LogValue<'_>)]) {
         let clock = self.clock();
         let Self { world, redactor, log, .. } = self;
         log.write(*world, &clock, redactor, level, message, attributes);
@@ -88,7 +88,7 @@ impl<'w> Agent<'w> {
 
     /// The first record and event of a command.
     pub(crate) fn started(&mut self, task: Task) -> SystemTime {
-        self.info("aks-node-controller started", &[("task", Text(task.as_str()))]);
+        self.info("aks-node-controller started", &[("task", Text(&format!("{task:?}")))]);
         if !self.log.has_file() {
             self.warn(
                 "the log file is not a regular file; logging to standard error only",
@@ -112,23 +112,6 @@ impl<'w> Agent<'w> {
                 self.event(task, EventLevel::Error, &message, start);
                 self.error("aks-node-controller failed", &[("error", Text(error))]);
             }
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
-    Info,
-    Warn,
-    Error,
-}
-
-impl Level {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "INFO",
-            Self::Warn => "WARN",
-            Self::Error => "ERROR",
         }
     }
 }
@@ -180,14 +163,14 @@ impl Log {
         world: &mut dyn World,
         clock: &TimeFormat,
         redactor: &Redactor,
-        level: Level,
+        level: &str,
         message: &str,
         attributes: &[(&str, LogValue<'_>)],
     ) {
         let mut record = Writer::new(JsonLayout::Compact, Escape::Log);
         record.open_object();
         write_member(&mut record, "time", &clock.log_stamp(world.now()));
-        write_member(&mut record, "level", level.as_str());
+        write_member(&mut record, "level", level);
         write_member(&mut record, "msg", &redactor.redact(message));
         for (name, value) in attributes {
             record.name(name);
@@ -206,6 +189,7 @@ impl Log {
     }
 }
 
+/// A command in the events, which have its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     Provision,
@@ -215,20 +199,6 @@ pub(crate) enum Task {
     CheckHotfix,
     DownloadHotfix,
     Hotfix,
-}
-
-impl Task {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Provision => "Provision",
-            Self::ProvisionWait => "ProvisionWait",
-            Self::CompareEnvs => "CompareEnvs",
-            Self::RegistryLogin => "RegistryLogin",
-            Self::CheckHotfix => "CheckHotfix",
-            Self::DownloadHotfix => "DownloadHotfix",
-            Self::Hotfix => "Hotfix",
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,11 +220,7 @@ pub(crate) fn event_json(
     let separator = if message.is_empty() { "" } else { " | " };
     let message =
         format!("{message}{separator}startTime={start} endTime={end} durationMs={milliseconds}");
-    let level = match level {
-        EventLevel::Informational => "Informational",
-        EventLevel::Error => "Error",
-    };
-    let task = format!("AKS.AKSNodeController.{}", task.as_str());
+    let (level, task) = (format!("{level:?}"), format!("AKS.AKSNodeController.{task:?}"));
     let mut event = Writer::new(JsonLayout::Compact, Escape::HtmlReplaced);
     event.open_object();
     for (name, value) in [
@@ -262,7 +228,7 @@ pub(crate) fn event_json(
         ("OperationId", &end),
         ("Version", "1.23"),
         ("TaskName", &task),
-        ("EventLevel", level),
+        ("EventLevel", &level),
         ("Message", &message),
         ("EventPid", "0"),
         ("EventTid", "0"),

@@ -11,6 +11,8 @@ use mooring_redact::{MASK, ProxyUrl, Redactor, likely_secrets};
 
 use crate::environment::{ContainerdLayout, GpuImages};
 use crate::format::read_failure;
+use crate::node::agent::Agent;
+use crate::node::agent::LogValue::Text;
 use crate::node::nbc;
 use crate::node::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
 use crate::world::{Probe, World};
@@ -130,6 +132,9 @@ impl ContainerdProbe {
     }
 }
 
+/// Start of the CSE in seconds since 1970; exported by the scripts.
+const CSE_START: &str = "CSE_STARTTIME_SECONDS";
+
 /// The scripts' own budget, in which the login is one part: `check_cse_timeout` gives up 780 seconds
 /// after the start of the CSE.
 const CSE: Duration = Duration::from_mins(13);
@@ -142,8 +147,19 @@ pub(crate) struct TimeBudget {
 }
 
 impl TimeBudget {
-    /// Returns the budget that begins at `now` and ends no later than the CSE.
-    pub(crate) fn new(now: Duration, asked: Duration, cse_left: Option<Duration>) -> Self {
+    /// Returns the budget that begins now and ends no later than the CSE, whose start the scripts export.
+    pub(crate) fn begin(agent: &mut Agent<'_>, asked: Duration) -> Self {
+        let (started, now) = (agent.world.variable(CSE_START), agent.world.now());
+        let left = started.as_ref().map(|started| cse_left(&started.to_string_lossy(), now));
+        if left == Some(None) {
+            // Without its value, which may be a secret.
+            let attributes = [("name", Text(CSE_START))];
+            agent.warn("not a number of seconds; the CSE's budget is not known", &attributes);
+        }
+        Self::new(agent.world.monotonic(), asked, left.flatten())
+    }
+
+    fn new(now: Duration, asked: Duration, cse_left: Option<Duration>) -> Self {
         let total = cse_left.map_or(asked, |left| left.min(asked));
         Self { total, ends: now + total }
     }
@@ -153,9 +169,9 @@ impl TimeBudget {
     }
 }
 
-/// Returns the remaining time of the CSE, which began at `started` (`CSE_STARTTIME_SECONDS`). A start in
+/// Returns the remaining time of the CSE, which began at `started`. A start in
 /// the future, after a clock change, counts as now.
-pub(crate) fn cse_left(started: &str, now: SystemTime) -> Option<Duration> {
+fn cse_left(started: &str, now: SystemTime) -> Option<Duration> {
     let started =
         SystemTime::UNIX_EPOCH + Duration::from_secs(started.trim().parse::<u32>().ok()?.into());
     Some(CSE.saturating_sub(now.duration_since(started).unwrap_or_default()))
@@ -222,5 +238,33 @@ mod tests {
             assert!(secrets.iter().any(|secret| secret == canary.as_bytes()), "{text}");
         }
         assert!(in_config(b"").is_empty());
+    }
+
+    #[test]
+    fn the_budget_of_the_cse_is_the_limit() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        assert_eq!(cse_left("999900", now), Some(Duration::from_secs(680)));
+        assert_eq!(cse_left(" 999220\n", now), Some(Duration::ZERO));
+        assert_eq!(cse_left("5", now), Some(Duration::ZERO));
+        assert_eq!(
+            cse_left("1000500", now),
+            Some(Duration::from_secs(780)),
+            "a clock that was set back"
+        );
+        for nonsense in ["", "now", "-1", "1.5"] {
+            assert_eq!(cse_left(nonsense, now), None, "{nonsense}");
+        }
+        let budget = TimeBudget::new(
+            Duration::from_secs(7),
+            Duration::from_secs(600),
+            Some(Duration::from_secs(80)),
+        );
+        assert_eq!(budget.total, Duration::from_secs(80));
+        assert_eq!(budget.remaining(Duration::from_secs(17)), Duration::from_secs(70));
+        assert_eq!(budget.remaining(Duration::from_secs(100)), Duration::ZERO);
+        assert_eq!(
+            TimeBudget::new(Duration::from_secs(7), Duration::from_secs(600), None).total,
+            Duration::from_secs(600)
+        );
     }
 }

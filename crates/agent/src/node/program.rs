@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use crate::node::paths::{PreflightStage, Site};
 use crate::world::{EntryKind, FileInfo, World};
 
-/// Enough for the header and the table of segments, and for both tables of a Go program.
-pub(crate) const HEAD_BYTES: u64 = 2048;
+/// Enough for the header and the table of segments.
+const HEAD_BYTES: u64 = 2048;
 
 /// State of a candidate path of a binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,25 +68,10 @@ impl fmt::Display for ProgramState {
     }
 }
 
-/// Checks that an ELF file is complete and for the expected architecture.
-pub(crate) fn elf_state(
-    world: &mut dyn World,
-    elf: &Elf,
-    head: &[u8],
-    real: &Path,
-    length: u64,
-    expected: Option<&'static str>,
-) -> ProgramState {
-    let needed = elf.needed_length(|offset, count| {
-        let end = offset.checked_add(count).and_then(|end| usize::try_from(end).ok());
-        let in_head = usize::try_from(offset).ok().zip(end);
-        match in_head.and_then(|(from, to)| head.get(from..to)) {
-            Some(bytes) => bytes.to_vec(),
-            None => world.read_at(real, offset, count).unwrap_or_default(),
-        }
-    });
+/// Checks that an ELF file of this length is complete and for the expected architecture.
+fn elf_state(elf: &Elf, length: u64, expected: Option<&'static str>) -> ProgramState {
     match expected {
-        _ if needed > length => ProgramState::Truncated { length, needed },
+        _ if elf.needed > length => ProgramState::Truncated { length, needed: elf.needed },
         Some(expected) if expected != elf.architecture() => {
             ProgramState::WrongArchitecture { found: elf.architecture(), expected }
         }
@@ -101,13 +86,13 @@ pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), 
     let Some(elf) = Elf::read(&head) else {
         return Err(format!("not an ELF program ({length} bytes)"));
     };
-    match elf_state(world, &elf, &head, path, length, Some(this_machine())) {
+    match elf_state(&elf, length, Some(this_machine())) {
         ProgramState::Good => Ok(()),
         state => Err(state.to_string()),
     }
 }
 
-pub(crate) fn this_machine() -> &'static str {
+fn this_machine() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "x86-64",
         "aarch64" => "arm64",
@@ -116,48 +101,44 @@ pub(crate) fn this_machine() -> &'static str {
 }
 
 /// As long as the longest header.
-pub(crate) const HEADER_BYTES: u64 = 64;
+const HEADER_BYTES: u64 = 64;
 
-/// A table of a file that is longer than this is none: real programs have some ten entries.
-const MAX_TABLE_BYTES: u64 = 1 << 20;
-
-/// A section without content in the file.
-const NO_BITS: u64 = 8;
-
-/// The header of an ELF file of 64 bits; of other files, only the machine.
+/// What the head of an ELF file tells; of a file that is not of 64 bits, only the machine.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Elf {
+struct Elf {
     machine: u64,
-    programs: Table,
-    sections: Table,
-}
-
-/// Offset of a table, and size of its entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Table {
-    at: u64,
-    entry: u64,
-    count: u64,
+    /// The least length of the file: the ends of its tables and of its segments.
+    needed: u64,
 }
 
 impl Elf {
-    /// Reads a header; `None` if the file is not an ELF file or its header is truncated.
-    pub(crate) fn read(head: &[u8]) -> Option<Self> {
-        let head: &[u8; 64] = head.first_chunk().filter(|head| head.starts_with(b"\x7fELF"))?;
+    /// Reads a header and the segments behind it; `None` if the file is not an ELF file or its header is truncated.
+    fn read(head: &[u8]) -> Option<Self> {
+        head.first_chunk::<64>().filter(|head| head.starts_with(b"\x7fELF"))?;
         let is_known = head[4..6] == [2, 1];
+        // Offset, size of an entry and number of entries, where the header has them.
         let table = |at, entry, count| {
-            let count = number(head, count, 2)?;
-            let count = if is_known { count } else { 0 };
-            Some(Table { at: number(head, at, 8)?, entry: number(head, entry, 2)?, count })
+            let count = number(head, count, 2).filter(|_| is_known).unwrap_or_default();
+            Some((number(head, at, 8)?, number(head, entry, 2)?, count))
         };
-        Some(Self {
-            machine: number(head, 18, 2)?,
-            programs: table(32, 54, 56)?,
-            sections: table(40, 58, 60)?,
-        })
+        let (segments, sections) = (table(32, 54, 56)?, table(40, 58, 60)?);
+        let mut needed = HEADER_BYTES;
+        for (at, entry, count) in [segments, sections] {
+            if at > 0 && entry * count > 0 {
+                needed = needed.max(at.saturating_add(entry * count));
+            }
+        }
+        let (at, entry, count) = segments;
+        for segment in (0..count).map(|index| at.saturating_add(index * entry)) {
+            let offset = number(head, segment.saturating_add(8), 8);
+            let size = number(head, segment.saturating_add(32), 8);
+            needed =
+                needed.max(offset.unwrap_or_default().saturating_add(size.unwrap_or_default()));
+        }
+        Some(Self { machine: number(head, 18, 2)?, needed })
     }
 
-    pub(crate) fn architecture(&self) -> &'static str {
+    fn architecture(&self) -> &'static str {
         match self.machine {
             0x3e => "x86-64",
             0xb7 => "arm64",
@@ -165,36 +146,12 @@ impl Elf {
             _ => "another machine",
         }
     }
-
-    /// Returns the minimum length of the file according to its tables; `read` returns fewer bytes at the end.
-    pub(crate) fn needed_length(&self, mut read: impl FnMut(u64, u64) -> Vec<u8>) -> u64 {
-        let mut needed = HEADER_BYTES;
-        // Per entry: where its bytes begin, how many they are, and for sections the kind.
-        for (table, offset, size, kind) in
-            [(self.programs, 8, 32, None), (self.sections, 24, 32, Some(4))]
-        {
-            let length = table.entry.saturating_mul(table.count);
-            if table.at == 0 || length == 0 {
-                continue;
-            }
-            needed = needed.max(table.at.saturating_add(length));
-            let bytes = read(table.at, length.min(MAX_TABLE_BYTES));
-            let entry = usize::try_from(table.entry).unwrap_or(usize::MAX);
-            for entry in bytes.chunks_exact(entry) {
-                if kind.is_some_and(|kind| number(entry, kind, 4) == Some(NO_BITS)) {
-                    continue;
-                }
-                if let (Some(at), Some(size)) = (number(entry, offset, 8), number(entry, size, 8)) {
-                    needed = needed.max(at.saturating_add(size));
-                }
-            }
-        }
-        needed
-    }
 }
 
-fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
-    let bytes = bytes.get(at..at + length)?;
+/// The bytes from `at` on as a number, the last byte first; `None` where they are not.
+fn number(bytes: &[u8], at: u64, length: usize) -> Option<u64> {
+    let at = usize::try_from(at).ok()?;
+    let bytes = bytes.get(at..at.checked_add(length)?)?;
     Some(bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
@@ -271,7 +228,7 @@ fn content_state(world: &mut dyn World, site: Site<'_>, real: &Path, length: u64
         };
     };
     let expected = expected_architecture(world, site);
-    elf_state(world, &elf, &head, real, length, expected)
+    elf_state(&elf, length, expected)
 }
 
 /// Returns the expected architecture: that of this host, or of the image's shell.
@@ -375,12 +332,7 @@ mod tests {
     use crate::world::Host;
 
     fn needed(program: &[u8]) -> Option<u64> {
-        let read = |at: u64, length: u64| {
-            let at = usize::try_from(at).unwrap().min(program.len());
-            let end = at.saturating_add(usize::try_from(length).unwrap()).min(program.len());
-            program[at..end].to_vec()
-        };
-        Elf::read(program).map(|elf| elf.needed_length(read))
+        Elf::read(&program[..program.len().min(2048)]).map(|elf| elf.needed)
     }
 
     #[test]

@@ -216,17 +216,7 @@ impl RunningAgent {
         self.write(world, layout)
     }
 
-    pub(crate) fn ended(
-        &mut self,
-        world: &mut dyn World,
-        layout: &Layout,
-        report: String,
-    ) -> io::Result<()> {
-        self.report = Some(report);
-        self.write(world, layout)
-    }
-
-    fn write(&self, world: &mut dyn World, layout: &Layout) -> io::Result<()> {
+    pub(crate) fn write(&self, world: &mut dyn World, layout: &Layout) -> io::Result<()> {
         let record = serde_json::to_vec(self)?;
         replace(world, &layout.at(RUN_RECORD), &record)
     }

@@ -6,14 +6,13 @@ use crate::preflight::checks::{
     clock, components, config, config_mode, containerd, hotfix, kubelet, left_over, program, space,
     start_script,
 };
-use crate::preflight::{CheckNeed, PreflightCheck, network, oras};
+use crate::preflight::{PreflightCheck, network, oras};
 
 /// Every check, in the order in which fatal findings count.
 pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "left-over",
         about: "no provision.complete of a failed run makes the scripts skip everything; in images, none at all",
-        needs: CheckNeed::Nothing,
         code: Some(240),
         audience: Owner::Operator,
         find: left_over,
@@ -21,7 +20,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "config",
         about: "the node config can be read and is of a supported version",
-        needs: CheckNeed::Config,
         code: Some(240),
         audience: Owner::Operator,
         find: config,
@@ -29,7 +27,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "oras",
         about: "oras is installed; fatal when the config names a bootstrap registry, and in images",
-        needs: CheckNeed::Nothing,
         code: Some(232),
         audience: Owner::Image,
         find: oras::oras,
@@ -37,7 +34,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "start-script",
         about: "provision_start.sh exists",
-        needs: CheckNeed::Nothing,
         code: Some(65),
         audience: Owner::Image,
         find: start_script,
@@ -45,7 +41,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "components",
         about: "components.json exists and can be read",
-        needs: CheckNeed::Nothing,
         code: Some(240),
         audience: Owner::Image,
         find: components,
@@ -53,7 +48,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "containerd",
         about: "containerd is installed, unless the config has a source for it",
-        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: containerd,
@@ -61,7 +55,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "kubelet",
         about: "kubelet is installed, unless the config has a source for it",
-        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: kubelet,
@@ -69,7 +62,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "jq",
         about: "jq is installed; the scripts write their report with it",
-        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: |world, facts| program(world, facts, "jq"),
@@ -77,7 +69,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "systemctl",
         about: "systemctl is installed",
-        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: |world, facts| program(world, facts, "systemctl"),
@@ -85,7 +76,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "curl",
         about: "curl is installed; the scripts query IMDS and the API server with it",
-        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: |world, facts| program(world, facts, "curl"),
@@ -93,7 +83,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "config-mode",
         about: "only root can read the node config, which contains secrets",
-        needs: CheckNeed::Config,
         code: None,
         audience: Owner::Operator,
         find: config_mode,
@@ -101,7 +90,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "space",
         about: "the disk has space for the bootstrap",
-        needs: CheckNeed::Node,
         code: None,
         audience: Owner::Operator,
         find: space,
@@ -109,7 +97,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "clock",
         about: "the clock is not earlier than the build date; otherwise TLS fails",
-        needs: CheckNeed::Node,
         code: None,
         audience: Owner::Platform,
         find: clock,
@@ -117,7 +104,6 @@ pub(crate) const CHECKS: &[PreflightCheck] = &[
     PreflightCheck {
         name: "hotfix",
         about: "agent and scripts in use; a hotfix is complete",
-        needs: CheckNeed::Nothing,
         code: None,
         audience: Owner::Image,
         find: hotfix,

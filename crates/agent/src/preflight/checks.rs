@@ -11,7 +11,7 @@ use crate::node::paths::PreflightStage;
 use crate::node::paths::{COMPONENTS, HOTFIX_AGENT, HOTFIX_POINTER, SENTINEL};
 use crate::node::program::{PathTarget, ProgramState, in_path, resolve};
 use crate::node::report;
-use crate::preflight::{ConfigState, PreflightFacts, PreflightFinding};
+use crate::preflight::{ConfigState, NO_CONFIG, NOT_ON_A_NODE, PreflightFacts, PreflightFinding};
 use crate::world::{EntryKind, World};
 
 /// Minimum free space for packages, images and logs.
@@ -29,6 +29,7 @@ const OTHERS: u32 = 0o077;
 
 pub(super) fn config(_: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     match &facts.config {
+        config if !config.is_given() => PreflightFinding::skipped(NO_CONFIG),
         ConfigState::Unusable(why) => PreflightFinding::fatal(
             why,
             "fix the node config, or the control plane that renders it",
@@ -39,7 +40,12 @@ pub(super) fn config(_: &mut dyn World, facts: &PreflightFacts<'_>) -> Preflight
 
 pub(super) fn config_mode(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     let ConfigState::Read { path, .. } = &facts.config else {
-        return PreflightFinding::skipped("no readable config file");
+        let is_given = facts.config.is_given();
+        return PreflightFinding::skipped(if is_given {
+            "no readable config file"
+        } else {
+            NO_CONFIG
+        });
     };
     match world.entry(path) {
         Err(error) => PreflightFinding::skipped(format!("{}: {error}", path.display())),
@@ -81,6 +87,9 @@ pub(super) fn left_over(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Pr
 }
 
 pub(super) fn space(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
+    if facts.stage == PreflightStage::Image {
+        return PreflightFinding::skipped(NOT_ON_A_NODE);
+    }
     let mut narrow = Vec::new();
     for fixed in WRITTEN {
         // A missing directory will be created in its first existing parent.
@@ -105,7 +114,10 @@ pub(super) fn space(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Prefli
     PreflightFinding { evidence: narrow, ..finding }
 }
 
-pub(super) fn clock(world: &mut dyn World, _: &PreflightFacts<'_>) -> PreflightFinding {
+pub(super) fn clock(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
+    if facts.stage == PreflightStage::Image {
+        return PreflightFinding::skipped(NOT_ON_A_NODE);
+    }
     if world.now() < SystemTime::UNIX_EPOCH + SOFTWARE_DATE {
         return PreflightFinding::warning(
             "the system clock is earlier than the build date of this binary",
@@ -226,7 +238,7 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &PreflightFacts<'_>) -> Prefl
             return PreflightFinding { evidence: vec![error], ..finding };
         }
     };
-    if state.binary.is_some() {
+    if !state.binary.is_empty() {
         return PreflightFinding::warning(
             format!(
                 "{HOTFIX_AGENT} provisions this node instead of the image's agent: {described}"

@@ -144,19 +144,10 @@ impl ConfigState<'_> {
 pub struct PreflightCheck {
     pub name: &'static str,
     pub about: &'static str,
-    needs: CheckNeed,
     /// Exit code of its failure, if it has a specific one.
     pub code: Option<i32>,
     pub audience: Owner,
     find: fn(&mut dyn World, &PreflightFacts<'_>) -> PreflightFinding,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CheckNeed {
-    Nothing,
-    Config,
-    /// A running node, not a mounted image.
-    Node,
 }
 
 impl PreflightCheck {
@@ -167,20 +158,11 @@ impl PreflightCheck {
             (owner, _) => owner.as_str(),
         }
     }
-
-    /// Runs the check, or returns the reason for skipping it.
-    fn run(&self, world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
-        match self.needs {
-            CheckNeed::Config if !facts.config.is_given() => {
-                PreflightFinding::skipped("no node config is given")
-            }
-            CheckNeed::Node if facts.stage == PreflightStage::Image => {
-                PreflightFinding::skipped("only on a running node")
-            }
-            _ => (self.find)(world, facts),
-        }
-    }
 }
+
+/// The reasons for which several checks are skipped.
+const NO_CONFIG: &str = "no node config is given";
+const NOT_ON_A_NODE: &str = "only on a running node";
 
 pub(crate) type Result = (&'static PreflightCheck, PreflightFinding);
 
@@ -189,7 +171,7 @@ pub(crate) fn run(
     facts: &PreflightFacts<'_>,
     checks: impl IntoIterator<Item = &'static PreflightCheck>,
 ) -> Vec<Result> {
-    checks.into_iter().map(|check| (check, check.run(world, facts))).collect()
+    checks.into_iter().map(|check| (check, (check.find)(world, facts))).collect()
 }
 
 /// The finding that decides, if one is fatal.

@@ -7,8 +7,11 @@ use mooring_codes::Owner;
 use mooring_contract::node_config::OrUnset as _;
 use mooring_redact::Secret;
 
+use crate::node::paths::PreflightStage;
 use crate::node::trust::{Proxies, system_certificates};
-use crate::preflight::{CheckNeed, PreflightCheck, PreflightFacts, PreflightFinding, Result};
+use crate::preflight::{
+    NO_CONFIG, NOT_ON_A_NODE, PreflightCheck, PreflightFacts, PreflightFinding, Result,
+};
 use crate::world::{HttpFailure, HttpFailureKind, HttpRequest, Roots, Url, World};
 
 /// A probe usually takes milliseconds; this covers slow servers.
@@ -22,7 +25,6 @@ pub(super) const PROBES: &[PreflightCheck] = &[
     PreflightCheck {
         name: "imds",
         about: "the instance metadata service responds",
-        needs: CheckNeed::Node,
         code: Some(210),
         audience: Owner::Platform,
         find: imds,
@@ -30,7 +32,6 @@ pub(super) const PROBES: &[PreflightCheck] = &[
     PreflightCheck {
         name: "registry",
         about: "the bootstrap registry responds on /v2/",
-        needs: CheckNeed::Node,
         code: Some(211),
         audience: Owner::Network,
         find: registry,
@@ -38,7 +39,6 @@ pub(super) const PROBES: &[PreflightCheck] = &[
     PreflightCheck {
         name: "api-server",
         about: "the API server's name has an address, and a connection is possible",
-        needs: CheckNeed::Config,
         code: Some(51),
         audience: Owner::Network,
         find: api_server,
@@ -51,7 +51,7 @@ pub(super) fn run(world: &dyn World, facts: &PreflightFacts<'_>) -> Vec<Result> 
             .iter()
             .map(|probe| {
                 let mut world = world.apart();
-                (probe, scope.spawn(move || probe.run(&mut *world, facts)))
+                (probe, scope.spawn(move || (probe.find)(&mut *world, facts)))
             })
             .collect();
         let ended = probes.into_iter().map(|(probe, thread)| {
@@ -68,6 +68,9 @@ pub(super) fn run(world: &dyn World, facts: &PreflightFacts<'_>) -> Vec<Result> 
 fn imds(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
     const ACTION: &str =
         "recreate the node; if it repeats, look for a rule or proxy that catches 169.254.169.254";
+    if facts.stage == PreflightStage::Image {
+        return PreflightFinding::skipped(NOT_ON_A_NODE);
+    }
     let Some(imds) = &facts.imds else { return PreflightFinding::skipped("no address is given") };
     let url = imds.with_target(IMDS_TARGET);
     let answer = world.fetch(&HttpRequest {
@@ -86,6 +89,9 @@ fn imds(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
 }
 
 fn registry(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
+    if facts.stage == PreflightStage::Image {
+        return PreflightFinding::skipped(NOT_ON_A_NODE);
+    }
     let Some(server) = facts.config.bootstrap_registry() else {
         return PreflightFinding::skipped("no bootstrap registry is configured");
     };
@@ -115,6 +121,9 @@ fn registry(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFindi
 }
 
 fn api_server(world: &mut dyn World, facts: &PreflightFacts<'_>) -> PreflightFinding {
+    if !facts.config.is_given() {
+        return PreflightFinding::skipped(NO_CONFIG);
+    }
     let config = facts.config.node_config();
     let name = config.map(|config| config.api_server_config.or_unset().api_server_name.as_str());
     let Some(name) = name.filter(|name| !name.is_empty()) else {

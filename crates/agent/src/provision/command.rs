@@ -10,7 +10,7 @@ use mooring_contract::{NodeConfig, node_config};
 use mooring_redact::Redactor;
 
 use crate::cli::ProvisionFlags;
-use crate::environment::{self, BuildError, Built, Root, command};
+use crate::environment::{self, Built, NulError, Root, command};
 use crate::format::{path_error, read_failure};
 use crate::node::agent::LogValue::{Number, Text};
 use crate::node::agent::{Agent, EventLevel, Task};
@@ -113,8 +113,7 @@ fn prepare_child(
         },
     });
     // Message of the upstream Go agent, which fails when it starts the child.
-    let child = child
-        .map_err(|BuildError::Nul { .. }| "exec: environment variable contains NUL".to_owned());
+    let child = child.map_err(|_| "exec: environment variable contains NUL".to_owned());
     Ok(Prepared { child, shown: command::line(None) })
 }
 
@@ -151,7 +150,7 @@ pub(super) fn build(
     agent: &mut Agent<'_>,
     config: &NodeConfig,
     containerd: ContainerdProbe,
-) -> Result<Result<environment::Environment, BuildError>, String> {
+) -> Result<Result<environment::Environment, NulError>, String> {
     let gpu_images = read_components(agent.world, &agent.layout.at(COMPONENTS), COMPONENTS)?;
     let (containerd, warning) = containerd.end();
     if let Some(warning) = warning {
@@ -159,8 +158,8 @@ pub(super) fn build(
     }
     let image = image_date(agent.version).ok();
     let built = environment::build(config, &gpu_images, containerd, image);
-    Ok(built.map(|Built { environment, notes }| {
-        for note in notes {
+    Ok(built.map(|Built { environment, note }| {
+        if let Some(note) = note {
             agent.info(&note, &[]);
         }
         environment

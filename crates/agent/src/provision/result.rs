@@ -61,7 +61,8 @@ fn leave_record(
     status: &CseStatus,
 ) -> bool {
     let Some(record) = record else { return false };
-    let written = record.ended(agent.world, &agent.layout, status.to_json());
+    record.report = Some(status.to_json());
+    let written = record.write(agent.world, &agent.layout);
     if let Err(error) = &written {
         let error = path_error("open", RUN_RECORD.as_ref(), error);
         agent.warn("failed to record the result", &[("error", Text(&error))]);

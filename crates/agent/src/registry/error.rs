@@ -65,7 +65,6 @@ impl RegistryStop {
 pub(super) enum Service {
     Registry,
     Imds,
-    Oras,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,28 +136,24 @@ impl LoginError {
         let status = response.status;
         let message = responses::complaint(&response.body);
         let message = if message.is_empty() { message } else { format!(": {message}") };
-        let being_updated = party == Service::Imds && matches!(status, 404 | 410);
-        match status {
+        let (kind, again, what) = match status {
             408 | 429 => {
-                let text = format!("returned {status}, throttled or timed out{message}");
-                Self::new(RegistryErrorKind::Throttled, Retry::WhileTimeLasts, text)
+                let what = format!("returned {status}, throttled or timed out");
+                (RegistryErrorKind::Throttled, Retry::WhileTimeLasts, what)
+            }
+            404 | 410 if party == Service::Imds => {
+                let what = format!("returned {status}, it is being updated");
+                (RegistryErrorKind::ServerError, Retry::WhileTimeLasts, what)
             }
             500.. => {
-                let text = format!("server error {status}{message}");
-                Self::new(RegistryErrorKind::ServerError, Retry::WhileTimeLasts, text)
+                let what = format!("server error {status}");
+                (RegistryErrorKind::ServerError, Retry::WhileTimeLasts, what)
             }
-            _ if being_updated => {
-                let text = format!("returned {status}, it is being updated{message}");
-                Self::new(RegistryErrorKind::ServerError, Retry::WhileTimeLasts, text)
-            }
-            400..500 => Self::new(
-                RegistryErrorKind::Refused,
-                Retry::No,
-                format!("denied with {status}{message}"),
-            ),
-            300..400 => Self::nonsense(&format!("a redirect ({status})")),
-            _ => Self::nonsense(&format!("an unexpected status, {status}")),
-        }
+            400..500 => (RegistryErrorKind::Refused, Retry::No, format!("denied with {status}")),
+            300..400 => return Self::nonsense(&format!("a redirect ({status})")),
+            _ => return Self::nonsense(&format!("an unexpected status, {status}")),
+        };
+        Self::new(kind, again, what + &message)
     }
 
     pub(super) fn nonsense(what: &str) -> Self {
@@ -172,7 +167,7 @@ impl LoginError {
             (RegistryErrorKind::Refused, _) => Code::REFUSED,
             (RegistryErrorKind::Tool, _) => Code::FAILED,
             (_, Service::Imds) => Code::IMDS_SILENT,
-            (_, Service::Registry | Service::Oras) => Code::NETWORK,
+            (_, Service::Registry) => Code::NETWORK,
         }
     }
 
@@ -265,7 +260,6 @@ mod tests {
             let trouble = LoginError::of_failure(&HttpFailure { kind, text: String::new() });
             assert_eq!(trouble.code(Service::Registry), Code::NETWORK, "{kind:?}");
             assert_eq!(trouble.code(Service::Imds), Code::IMDS_SILENT, "{kind:?}");
-            assert_eq!(trouble.code(Service::Oras), Code::NETWORK, "{kind:?}");
         }
     }
 

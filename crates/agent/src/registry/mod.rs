@@ -25,13 +25,10 @@ use mooring_redact::{Redactor, Secret};
 use crate::cli::LoginFlags;
 use crate::node::agent::Agent;
 use crate::node::agent::LogValue::{Null, Number, Text};
-use crate::node::inputs::{self, TimeBudget, cse_left};
+use crate::node::inputs::{self, TimeBudget};
 use crate::node::trust::Proxies;
 use crate::registry::error::{Code, LoginError, RegistryErrorKind, RegistryStop, Retry, Service};
 use crate::world::{HttpFailureKind, HttpRequest, HttpResponse, Roots, Url};
-
-/// Start of the CSE in seconds since 1970; exported by the scripts.
-const CSE_START: &str = "CSE_STARTTIME_SECONDS";
 
 struct RegistrySession<'s, 'w> {
     agent: &'s mut Agent<'w>,
@@ -67,7 +64,7 @@ impl<'s, 'w> RegistrySession<'s, 'w> {
         let mut secrets = inputs::values_of_node(agent.world, &agent.layout, None, None);
         secrets.extend(proxies.secrets());
         agent.redactor = Redactor::new(&secrets);
-        let budget = begin_budget(agent, flags.budget);
+        let budget = TimeBudget::begin(agent, flags.budget);
         Self {
             agent,
             flags,
@@ -225,18 +222,6 @@ fn stop(party: Service, endpoint: &str, trouble: &LoginError, why: Option<String
     RegistryStop { hint: Some(trouble.hint(party)), ..RegistryStop::new(trouble.code(party), text) }
 }
 
-fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> TimeBudget {
-    let started = agent.world.variable(CSE_START);
-    let now = agent.world.now();
-    let cse_left = started.as_ref().and_then(|started| cse_left(&started.to_string_lossy(), now));
-    if started.is_some() && cse_left.is_none() {
-        // Without its value, which may be a secret.
-        let attributes = [("name", Text(CSE_START))];
-        agent.warn("not a number of seconds; the CSE's budget is not known", &attributes);
-    }
-    TimeBudget::new(agent.world.monotonic(), asked, cse_left)
-}
-
 /// The first pause is at most this long, and each further one at most twice the last.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// With full jitter, 15 seconds on average: some 40 attempts in ten minutes.
@@ -311,22 +296,5 @@ mod tests {
         for nonsense in ["", "-5", "soon", "1e9", "99999999999"] {
             assert_eq!(retry_after(nonsense, now), None, "{nonsense}");
         }
-    }
-
-    #[test]
-    fn the_budget_of_the_cse_is_the_limit() {
-        let now = SystemTime::UNIX_EPOCH + seconds(1_000_000);
-        assert_eq!(cse_left("999900", now), Some(seconds(680)));
-        assert_eq!(cse_left(" 999220\n", now), Some(Duration::ZERO));
-        assert_eq!(cse_left("5", now), Some(Duration::ZERO));
-        assert_eq!(cse_left("1000500", now), Some(seconds(780)), "a clock that was set back");
-        for nonsense in ["", "now", "-1", "1.5"] {
-            assert_eq!(cse_left(nonsense, now), None, "{nonsense}");
-        }
-        let budget = TimeBudget::new(seconds(7), seconds(600), Some(seconds(80)));
-        assert_eq!(budget.total, seconds(80));
-        assert_eq!(budget.remaining(seconds(17)), seconds(70));
-        assert_eq!(budget.remaining(seconds(100)), Duration::ZERO);
-        assert_eq!(TimeBudget::new(seconds(7), seconds(600), None).total, seconds(600));
     }
 }

@@ -1,10 +1,9 @@
 //! Bodies and headers of responses, permissions of a token, and forms.
 
-use std::fmt::Write as _;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
 use mooring_redact::Secret;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 /// Enough for a sentence of Entra ID; foreign text, so it is also made safe to print.
@@ -103,22 +102,14 @@ pub(super) fn pull(token: &Secret) -> Pull {
     }
 }
 
-pub(super) fn encoded(pairs: &[(&str, &str)]) -> String {
-    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", percent(value)));
-    pairs.collect::<Vec<_>>().join("&")
-}
+/// What a form keeps as it is, besides letters and digits.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-fn percent(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(byte.into());
-        } else {
-            // Writing to a `String` cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+pub(super) fn encoded(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs.iter();
+    let pairs =
+        pairs.map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, UNRESERVED)));
+    pairs.collect::<Vec<_>>().join("&")
 }
 
 #[cfg(test)]

@@ -95,13 +95,8 @@ const QUOTED: usize = 500;
 const LOGOUT: Duration = Duration::from_secs(10);
 
 pub(super) fn find_oras(session: &mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryStop> {
-    match preflight::find_oras(session.agent) {
-        Ok(oras) => {
-            session.oras = oras;
-            Ok(StepResult::Next("found"))
-        }
-        Err(text) => Err(no_oras(text)),
-    }
+    session.oras = preflight::find_oras(session.agent).map_err(no_oras)?;
+    Ok(StepResult::Next("found"))
 }
 
 fn no_oras(text: String) -> RegistryStop {
@@ -114,7 +109,7 @@ fn log_in(session: &mut RegistrySession<'_, '_>) -> Result<StepResult, RegistryS
     let arguments = arguments(session, "login", Some("--identity-token-stdin"));
     let endpoint = format!("oras login {}", session.flags.registry);
     let mut not_started = None;
-    let result = session.retry(Service::Oras, &endpoint, |session, limit| {
+    let result = session.retry(Service::Registry, &endpoint, |session, limit| {
         let tool = Tool {
             program: &session.oras,
             arguments: arguments.clone(),
@@ -199,28 +194,21 @@ fn variables(session: &RegistrySession<'_, '_>) -> Vec<(&'static str, OsString)>
 /// Classifies the result of `oras login` by its output, since it has only one exit code.
 fn classify(status: Option<ChildStatus>, output: &str) -> Result<(), LoginError> {
     let Some(status) = status else {
-        let text = "oras login timed out";
-        return Err(LoginError::new(
-            RegistryErrorKind::Http(HttpFailureKind::TimedOut),
-            Retry::WhileTimeLasts,
-            text,
-        ));
+        let kind = RegistryErrorKind::Http(HttpFailureKind::TimedOut);
+        return Err(LoginError::new(kind, Retry::WhileTimeLasts, "oras login timed out"));
     };
     let Some(error) = child_error(status) else { return Ok(()) };
     let words = output.to_ascii_lowercase();
     let contains = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    let http = RegistryErrorKind::Http;
     let (kind, again, what) = if contains(&REFUSALS) {
         (RegistryErrorKind::Refused, Retry::No, "oras login was denied")
     } else if contains(&["no such host"]) {
-        (RegistryErrorKind::Http(HttpFailureKind::Dns), Retry::WhileTimeLasts, "DNS, in oras login")
+        (http(HttpFailureKind::Dns), Retry::WhileTimeLasts, "DNS, in oras login")
     } else if contains(&["x509:"]) {
-        (RegistryErrorKind::Http(HttpFailureKind::Certificate), Retry::No, "TLS, in oras login")
+        (http(HttpFailureKind::Certificate), Retry::No, "TLS, in oras login")
     } else if contains(&NETWORK) {
-        (
-            RegistryErrorKind::Http(HttpFailureKind::Connect),
-            Retry::WhileTimeLasts,
-            "the network, in oras login",
-        )
+        (http(HttpFailureKind::Connect), Retry::WhileTimeLasts, "the network, in oras login")
     } else {
         (RegistryErrorKind::Tool, Retry::Attempts(3), "oras login failed")
     };
@@ -298,15 +286,13 @@ fn roots(session: &mut RegistrySession<'_, '_>) -> Result<Roots, RegistryStop> {
         let failed = |why: String| {
             RegistryStop::new(Code::FAILED, format!("--ca-file {}: {why}", file.display()))
         };
-        let text =
-            session.agent.world.read(file, MAX_CERTIFICATE_BYTES).map_err(
-                |failure| match failure {
-                    ReadFailure::Open(error) | ReadFailure::Read(error) => {
-                        failed(error.to_string())
-                    }
-                    ReadFailure::TooLarge { limit } => failed(format!("larger than {limit} bytes")),
-                },
-            )?;
+        let text = session.agent.world.read(file, MAX_CERTIFICATE_BYTES);
+        let text = text.map_err(|failure| {
+            failed(match failure {
+                ReadFailure::Open(error) | ReadFailure::Read(error) => error.to_string(),
+                ReadFailure::TooLarge { limit } => format!("larger than {limit} bytes"),
+            })
+        })?;
         texts.push(text);
         if Roots::from_pem(&texts).count() == 0 {
             return Err(failed("no certificate in it".to_owned()));
@@ -434,18 +420,12 @@ pub(super) fn check_permission(
         Pull::NotTold => Ok(StepResult::Next(
             "the token lists no permissions (ABAC): the registry decides at the pull",
         )),
-        Pull::Missing => Err(RegistryStop {
-            hint: Some(
-                "give the kubelet identity the role AcrPull on the registry; a new role takes minutes to spread",
-            ),
-            ..RegistryStop::new(
-                Code::REFUSED,
-                format!(
-                    "the token for {} lacks the permission to pull (read)",
-                    session.flags.registry
-                ),
-            )
-        }),
+        Pull::Missing => {
+            let registry = &session.flags.registry;
+            let text = format!("the token for {registry} lacks the permission to pull (read)");
+            let hint = "give the kubelet identity the role AcrPull on the registry; a new role takes minutes to spread";
+            Err(RegistryStop { hint: Some(hint), ..RegistryStop::new(Code::REFUSED, text) })
+        }
     }
 }
 
@@ -458,7 +438,7 @@ mod tests {
     fn output_of_oras_determines_the_error() {
         let classified = |output: &str| {
             let trouble = classify(Some(ChildStatus::Exited(1)), output).unwrap_err();
-            (trouble.code(Service::Oras).0, trouble.again)
+            (trouble.code(Service::Registry).0, trouble.again)
         };
         let dial = "Error: Get \"https://a/v2/\": dial tcp: lookup a";
         for (output, expected) in [
@@ -475,7 +455,7 @@ mod tests {
             assert_eq!(classified(output), expected, "{output}");
         }
         assert_eq!(classify(Some(ChildStatus::Exited(0)), "unauthorized"), Ok(()));
-        assert_eq!(classify(None, "").unwrap_err().code(Service::Oras), Code::NETWORK);
+        assert_eq!(classify(None, "").unwrap_err().code(Service::Registry), Code::NETWORK);
     }
 
     #[test]

@@ -1,16 +1,12 @@
 //! Running the bootstrap, and being there until it has really ended.
 
 use std::io::{self, Read as _};
-use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-
-use crate::world::process::now;
+use crate::world::process::{now, to_read, wait};
 use crate::world::tree::{self, Stop};
 use crate::world::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Scope, Signal, Stream};
 
@@ -131,7 +127,16 @@ pub(super) fn run(
             (Some(_), None) => Some(tree::PERIOD),
             (None, patience) => patience,
         };
-        let (out_ready, err_ready) = wait(&out, &err, signals, pause)?;
+        let [_, _, _, out_ready, err_ready] = wait(
+            [
+                to_read(Some(&signals.terminate)),
+                to_read(Some(&signals.interrupt)),
+                to_read(Some(&signals.child_ended)),
+                to_read(out.source.as_ref()),
+                to_read(err.source.as_ref()),
+            ],
+            pause,
+        )?;
         if out_ready {
             out.read(filter, print);
         }
@@ -139,31 +144,6 @@ pub(super) fn run(
             err.read(filter, print);
         }
     }
-}
-
-/// Sleeps until output, a signal or the timeout.
-fn wait<O: AsFd, E: AsFd>(
-    out: &Pipe<O>,
-    err: &Pipe<E>,
-    signals: &Signals,
-    patience: Option<Duration>,
-) -> io::Result<(bool, bool)> {
-    let timeout = patience.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-    let mut ready = vec![
-        PollFd::new(&signals.terminate, PollFlags::IN),
-        PollFd::new(&signals.interrupt, PollFlags::IN),
-        PollFd::new(&signals.child_ended, PollFlags::IN),
-    ];
-    ready.extend(out.source.as_ref().map(|source| PollFd::new(source, PollFlags::IN)));
-    ready.extend(err.source.as_ref().map(|source| PollFd::new(source, PollFlags::IN)));
-    match poll(&mut ready, timeout.as_ref()) {
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(error.into()),
-    }
-    // Behind the signals.
-    let mut outputs = ready[3..].iter().map(|output| !output.revents().is_empty());
-    let mut is_ready = |is_open| is_open && outputs.next().unwrap_or_default();
-    Ok((is_ready(out.source.is_some()), is_ready(err.source.is_some())))
 }
 
 /// One stream of the program's output, until it is closed.
@@ -251,24 +231,6 @@ mod tests {
         // A closed socket is not a signal.
         drop(senders);
         assert_eq!(signals.take(), None);
-    }
-
-    #[test]
-    fn streams_with_output_are_distinguished() {
-        let (signals, _senders) = signals();
-        let (out, mut out_writer) = UnixStream::pair().unwrap();
-        let (err, mut err_writer) = UnixStream::pair().unwrap();
-        let mut out = Pipe { source: Some(out), stream: Stream::Out };
-        let err = Pipe { source: Some(err), stream: Stream::Err };
-        let look =
-            |out: &Pipe<_>, err: &Pipe<_>| wait(out, err, &signals, Some(Duration::ZERO)).unwrap();
-        assert_eq!(look(&out, &err), (false, false));
-        err_writer.write_all(b"x").unwrap();
-        assert_eq!(look(&out, &err), (false, true));
-        out_writer.write_all(b"x").unwrap();
-        assert_eq!(look(&out, &err), (true, true));
-        out.source = None;
-        assert_eq!(look(&out, &err), (false, true));
     }
 
     struct EndMark;

@@ -1,7 +1,11 @@
 //! Other processes, and the clock.
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{fs, io, thread};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// Data in `/proc` of a running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +63,27 @@ pub(super) fn handle(child: u32) -> Option<std::os::fd::OwnedFd> {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn handle(_: u32) -> Option<std::os::fd::OwnedFd> {
     None
+}
+
+/// An open end to read from.
+pub(super) fn to_read<S: AsFd>(source: Option<&S>) -> Option<(BorrowedFd<'_>, PollFlags)> {
+    source.map(|source| (source.as_fd(), PollFlags::IN))
+}
+
+/// Sleeps until one of these ends is ready, a signal arrives or the time is up; tells which ends are ready.
+pub(super) fn wait<const N: usize>(
+    ends: [Option<(BorrowedFd<'_>, PollFlags)>; N],
+    timeout: Option<Duration>,
+) -> io::Result<[bool; N]> {
+    let timeout = timeout.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+    let open = ends.iter().flatten();
+    let mut open: Vec<_> = open.map(|end| PollFd::from_borrowed_fd(end.0, end.1)).collect();
+    match poll(&mut open, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut ready = open.iter().map(|end| !end.revents().is_empty());
+    Ok(ends.map(|end| end.is_some() && ready.next().unwrap_or_default()))
 }
 
 pub(super) fn boot_id() -> Option<String> {

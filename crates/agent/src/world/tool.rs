@@ -2,18 +2,18 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::event::PollFlags;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::world::child::child_status;
-use crate::world::process::{handle, now};
+use crate::world::process::{handle, now, to_read, wait};
 use crate::world::{Probe, Tool, ToolEnd};
 
 /// Timeout of a probe. `containerd --version` takes milliseconds, a package manager on a cold disk a second.
@@ -135,25 +135,17 @@ impl RunningTool {
             }
             let process = process.as_ref().filter(|_| !self.has_ended);
             let pause = if process.is_none() && !self.has_ended { left.min(PERIOD) } else { left };
-            let mut ready = Vec::with_capacity(4);
-            ready.extend(process.map(|process| PollFd::new(process, PollFlags::IN)));
-            ready.extend(self.out.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-            ready.extend(self.err.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-            ready.extend(self.input.as_ref().map(|(pipe, _)| PollFd::new(pipe, PollFlags::OUT)));
-            match poll(&mut ready, Some(&Timespec::try_from(pause).map_err(io::Error::other)?)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-            let ready: Vec<bool> = ready.iter().map(|end| !end.revents().is_empty()).collect();
-            let mut ready = ready.into_iter().skip(usize::from(process.is_some()));
-            let mut is_ready = |is_open: bool| is_open && ready.next().unwrap_or_default();
-            if is_ready(self.out.pipe.is_some()) {
+            let input = self.input.as_ref().map(|(pipe, _)| (pipe.as_fd(), PollFlags::OUT));
+            let (out, err) = (self.out.pipe.as_ref(), self.err.pipe.as_ref());
+            let ends = [to_read(process), to_read(out), to_read(err), input];
+            let [_, out_ready, err_ready, input_ready] = wait(ends, Some(pause))?;
+            if out_ready {
                 self.out.read();
             }
-            if is_ready(self.err.pipe.is_some()) {
+            if err_ready {
                 self.err.read();
             }
-            if is_ready(self.input.is_some()) {
+            if input_ready {
                 self.feed();
             }
         }

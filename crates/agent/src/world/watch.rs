@@ -27,11 +27,11 @@ mod inotify {
     use std::mem::MaybeUninit;
     use std::os::fd::{AsFd as _, OwnedFd};
 
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+    use super::super::process::{to_read, wait};
     use super::{Duration, Path, Watch, WatchFailure};
 
     struct Inotify {
@@ -58,18 +58,9 @@ mod inotify {
                 // Kernels before 5.3 have no pidfd: the end of a process is noticed only with another event.
                 process => process.and_then(Result::ok),
             };
-            let timeout = deadline.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-            let mut ready = vec![PollFd::new(&self.queue, PollFlags::IN)];
-            ready.extend(process.as_ref().map(|process| PollFd::new(process, PollFlags::IN)));
-            match poll(&mut ready, timeout.as_ref()) {
-                // The deadline, or a signal that did not end this process.
-                Ok(0) | Err(Errno::INTR) => return Ok(()),
-                Ok(_) => {}
-                Err(error) => return Err(error.into()),
-            }
-            let is_process = ready[0].revents().is_empty();
-            drop(ready);
-            if is_process { Ok(()) } else { self.drain() }
+            let ends = [to_read(Some(&self.queue)), to_read(process.as_ref())];
+            let [has_changed, _] = wait(ends, deadline)?;
+            if has_changed { self.drain() } else { Ok(()) }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Invariants of every environment.
 
-use mooring_agent::environment::{self, BuildError, Built, ContainerdLayout, GpuImages};
+use mooring_agent::environment::{self, Built, ContainerdLayout, GpuImages, NulError};
 use mooring_contract::node_config::{
     AuthConfig, BootstrappingConfig, ClusterConfig, CustomCloudConfig, CustomLinuxOsConfig,
     CustomSearchDomainConfig, HttpProxyConfig, KubeletConfig, LocalDnsOverrides, LocalDnsProfile,
@@ -14,7 +14,7 @@ const FIXED: usize = 164;
 
 const RANDOM: &str = include_str!("../../../../fixtures/golden/random.jsonl");
 
-fn build(config: &NodeConfig) -> Result<Built, BuildError> {
+fn build(config: &NodeConfig) -> Result<Built, NulError> {
     environment::build(config, &GpuImages::default(), ContainerdLayout::One, None)
 }
 
@@ -22,7 +22,7 @@ fn build(config: &NodeConfig) -> Result<Built, BuildError> {
 fn an_empty_config_has_every_variable_and_upstreams_defaults() {
     let built = build(&NodeConfig::default()).unwrap();
     assert_eq!(built.environment.len(), FIXED);
-    assert!(built.notes.is_empty());
+    assert!(built.note.is_none());
     for (name, value) in [
         ("ADMINUSER", "azureuser"),
         ("ARM_RESOURCE_ENDPOINT", "https://management.azure.com/"),
@@ -116,12 +116,12 @@ fn nul_error_names_the_variable_without_its_value() {
         ..Default::default()
     };
     let error = build(&config).unwrap_err();
-    assert_eq!(error, BuildError::Nul { variable: "TLS_BOOTSTRAP_TOKEN".to_owned() });
+    assert_eq!(error, NulError { variable: "TLS_BOOTSTRAP_TOKEN".to_owned() });
     assert!(!format!("{error} {error:?}").contains("hunter2"));
 
     let certificate = NodeConfig { custom_ca_certs: vec!["\0".into()], ..Default::default() };
     let error = build(&certificate).unwrap_err();
-    assert_eq!(error, BuildError::Nul { variable: "CUSTOM_CA_CERT_0".to_owned() });
+    assert_eq!(error, NulError { variable: "CUSTOM_CA_CERT_0".to_owned() });
 }
 
 #[test]
@@ -173,7 +173,7 @@ proptest! {
         };
         match build(&config) {
             Ok(built) => prop_assert_eq!(built.environment.len(), FIXED + certificates.len()),
-            Err(BuildError::Nul { .. }) => {
+            Err(NulError { .. }) => {
                 prop_assert!(config.to_json_with_secrets().contains("\\u0000"));
             }
             Err(_) => unreachable!(),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mooring_redact::ProxyUrl;
+use percent_encoding::percent_decode_str;
 
 use crate::world::http::message::{self, HttpRequest, HttpResponse};
 use crate::world::http::tls::{self, Dial, Roots};
@@ -120,7 +121,8 @@ fn tunnel(
     };
     let mut stream = open(&host, port, limits).map_err(through)?;
     if tls {
-        stream = tls::handshake(stream, &host, roots, limits).map_err(through)?;
+        let config = roots.config().map_err(through)?;
+        stream = Box::new(tls::handshake(stream, &host, config, limits).map_err(through)?);
     }
     limits.phase(TUNNEL);
     let target = url.authority_with_port();
@@ -164,34 +166,13 @@ impl Proxy {
         };
         let (user_info, rest) = match rest.rsplit_once('@') {
             None => (None, rest),
-            Some((user_info, rest)) => (Some(percent_decoded(user_info)), rest),
+            Some((user_info, rest)) => (Some(percent_decode_str(user_info).collect()), rest),
         };
         let authority = rest.split('/').next().unwrap_or_default();
         let (host, port) = split_authority(authority)?;
         let port = port.unwrap_or(if tls { 443 } else { 80 });
         Some(Self { tls, host: host.to_owned(), port, user_info })
     }
-}
-
-/// Decodes `%` followed by two hexadecimal digits; other bytes are unchanged.
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let escaped = match rest {
-            [b'%', high, low, behind @ ..] => {
-                let digits = [*high, *low];
-                let digits = std::str::from_utf8(&digits).ok();
-                let digits = digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
-                digits.and_then(|d| u8::from_str_radix(d, 16).ok()).map(|byte| (byte, behind))
-            }
-            _ => None,
-        };
-        let (byte, behind) = escaped.unwrap_or((*first, behind));
-        decoded.push(byte);
-        rest = behind;
-    }
-    decoded
 }
 
 /// Looks a name up and connects to it.
@@ -208,9 +189,12 @@ pub(in crate::world) fn dial(
     let config = tls::pinned(dial)?;
     let limits = Limits::within(dial.limit);
     let stream = open(address.0, address.1, &limits)?;
-    let stream = tls::handshake_with(stream, dial.host, &config, &limits)?;
+    let stream = tls::handshake(stream, dial.host, &config, &limits)?;
+    if stream.conn.alpn_protocol().is_none() {
+        return Err(tls::failed(&"the server selected no application protocol"));
+    }
     limits.no_phase();
-    Ok(stream)
+    Ok(Box::new(stream))
 }
 
 /// Sends a request and reads the whole response.
@@ -234,7 +218,7 @@ fn open_for(request: &HttpRequest<'_>, limits: &Limits) -> Result<Box<dyn Duplex
         None => open(&url.host, url.port, limits)?,
         Some(proxy) => tunnel(proxy, url, request.roots, limits)?,
     };
-    tls::handshake(stream, &url.host, request.roots, limits)
+    Ok(Box::new(tls::handshake(stream, &url.host, request.roots.config()?, limits)?))
 }
 
 #[cfg(test)]

@@ -48,6 +48,12 @@ impl Roots {
     pub fn count(&self) -> usize {
         self.count
     }
+
+    pub(super) fn config(&self) -> Result<&Arc<ClientConfig>, HttpFailure> {
+        self.config
+            .as_ref()
+            .ok_or_else(|| failed(&"no CA certificates to check the server against"))
+    }
 }
 
 impl fmt::Debug for Roots {
@@ -133,32 +139,8 @@ pub(super) fn pinned(dial: &Dial<'_>) -> Result<Arc<ClientConfig>, HttpFailure> 
     Ok(Arc::new(config))
 }
 
+/// A server that offers none of the configured protocols may choose none.
 pub(super) fn handshake(
-    stream: Box<dyn Duplex>,
-    host: &str,
-    roots: &Roots,
-    limits: &Limits,
-) -> Result<Box<dyn Duplex>, HttpFailure> {
-    let no_roots = || failed(&"no CA certificates to check the server against");
-    let config = roots.config.as_ref().ok_or_else(no_roots)?;
-    Ok(Box::new(connect(stream, host, config, limits)?))
-}
-
-/// The same with other settings, which name the protocols to choose from; a server must choose one.
-pub(super) fn handshake_with(
-    stream: Box<dyn Duplex>,
-    host: &str,
-    config: &Arc<ClientConfig>,
-    limits: &Limits,
-) -> Result<Box<dyn Duplex>, HttpFailure> {
-    let stream = connect(stream, host, config, limits)?;
-    if stream.conn.alpn_protocol().is_none() {
-        return Err(failed(&"the server selected no application protocol"));
-    }
-    Ok(Box::new(stream))
-}
-
-fn connect(
     mut stream: Box<dyn Duplex>,
     host: &str,
     config: &Arc<ClientConfig>,
@@ -174,7 +156,7 @@ fn connect(
     Ok(StreamOwned::new(connection, stream))
 }
 
-fn failed(reason: &dyn fmt::Display) -> HttpFailure {
+pub(super) fn failed(reason: &dyn fmt::Display) -> HttpFailure {
     HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {reason}"))
 }
 
