@@ -5,7 +5,7 @@
 //! | [`observation`] | typed state of Azure and Kubernetes; failed reads are *unknown* |
 //! | [`signatures`] | errors and checks that define a wedge, as data |
 //! | [`checks`], [`verdict`] | all checks in one table; the verdict of `detect` |
-//! | [`operation`], [`names`], `check_ids` | the running operation; names of objects and tags; names of checks |
+//! | [`operation`], [`names`] | the running operation; names of objects, tags and checks |
 //! | `pool`: [`pool_body`], [`temporary_pool`] | bodies of pools; an existing temporary pool, and its run |
 //! | [`workflow`], [`effects`] | the repair as a workflow, its steps, facts and approved plan, and changes as data |
 //! | [`plan`] | plans of pools, with a hash over what matters |
@@ -20,7 +20,6 @@
 #[cfg(test)]
 extern crate self as mooring_repair;
 
-mod check_ids;
 pub mod checks;
 #[cfg(test)]
 #[path = "../tests/it/common/mod.rs"]

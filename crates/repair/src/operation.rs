@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ActivityEvent, ClusterView, ManagedCluster};
+use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Pool, known};
 use crate::settings::BREAKER_PERIOD;
 use mooring_workflow::Reading;
 
@@ -43,19 +43,18 @@ pub fn running(view: &ClusterView) -> OngoingOperation {
         Ok(true) => "an operation is in progress",
         Err(why) => return OngoingOperation::Unidentified(why),
     };
-    if let Some(Reading::Known(Some(operation))) = view.latest_operation.get()
-        && operation.running()
-    {
-        return match operation.started {
-            Some(started) => OngoingOperation::One {
+    let found = match view.latest_operation.get() {
+        Some(Reading::Known(Some(operation))) => match operation.started {
+            Some(started) => Ok(OngoingOperation::One {
                 id: operation.name.clone(),
                 started,
                 scope: operation.pool.clone().map_or(OperationScope::Cluster, OperationScope::Pool),
-            },
-            None => OngoingOperation::Unidentified(format!("{busy}, start time unknown")),
-        };
-    }
-    from_events(view).unwrap_or_else(|why| OngoingOperation::Unidentified(format!("{busy}; {why}")))
+            }),
+            None => Err(format!("{busy}, start time unknown")),
+        },
+        _ => from_events(view).map_err(|why| format!("{busy}; {why}")),
+    };
+    found.unwrap_or_else(OngoingOperation::Unidentified)
 }
 
 pub fn is_running(view: &ClusterView, scope: &OperationScope, operation: &str) -> bool {
@@ -63,23 +62,14 @@ pub fn is_running(view: &ClusterView, scope: &OperationScope, operation: &str) -
 }
 
 fn busy(view: &ClusterView) -> Result<bool, String> {
-    let cluster = known(view.cluster.get(), "the cluster", "was")?;
-    let pools = known(view.pools.get(), "pools", "were")?;
-    Ok(!is_settled(cluster) || pools.iter().any(crate::observation::Pool::busy))
-}
-
-/// Returns a value, or why `what` is unknown; `verb` is `was` or `were`.
-fn known<'a, T>(reading: Option<&'a Reading<T>>, what: &str, verb: &str) -> Result<&'a T, String> {
-    match reading {
-        Some(Reading::Known(value)) => Ok(value),
-        Some(other) => Err(format!("{what} {}", other.missing().unwrap_or_default())),
-        None => Err(format!("{what} {verb} not read")),
-    }
+    let cluster = known(view.cluster.get(), "the cluster")?;
+    let pools = known(view.pools.get(), "pools")?;
+    Ok(!is_settled(cluster) || pools.iter().any(Pool::busy))
 }
 
 fn from_events(view: &ClusterView) -> Result<OngoingOperation, String> {
-    let cluster = view.cluster.get().and_then(Reading::known).ok_or("the cluster is unknown")?;
-    let events = known(view.events.get(), "the activity log", "was")?;
+    let cluster = known(view.cluster.get(), "the cluster")?;
+    let events = known(view.events.get(), "the activity log")?;
     // The service runs one operation at a time: the newest replaced earlier ones.
     let newest = open(cluster, events).pop();
     let (event, scope) = newest.ok_or("the activity log shows no unfinished request")?;
@@ -96,7 +86,11 @@ pub fn has_unknown_operation(cluster: &ManagedCluster, events: &[ActivityEvent])
 }
 
 fn is_settled(cluster: &ManagedCluster) -> bool {
-    matches!(cluster.state.as_str(), "Succeeded" | "Failed" | "Canceled")
+    is_final(&cluster.state)
+}
+
+fn is_final(state: &str) -> bool {
+    matches!(state, "Succeeded" | "Failed" | "Canceled")
 }
 
 /// Returns unfinished requests, newest last.
@@ -104,16 +98,14 @@ fn open<'e>(
     cluster: &ManagedCluster,
     events: &'e [ActivityEvent],
 ) -> Vec<(&'e ActivityEvent, OperationScope)> {
+    let has_ended = |event: &ActivityEvent| {
+        let mut ends = events.iter().filter(|other| is_final(&other.status));
+        ends.any(|end| end.is_of_operation(event))
+    };
     let mut open: Vec<(&ActivityEvent, OperationScope)> = events
         .iter()
-        .filter(|event| event.status == "Started")
+        .filter(|event| event.status == "Started" && !has_ended(event))
         .filter_map(|event| Some((event, scope(event, &cluster.id)?)))
-        .filter(|(event, _)| {
-            !events.iter().any(|other| {
-                other.is_of_operation(event)
-                    && matches!(other.status.as_str(), "Succeeded" | "Failed" | "Canceled")
-            })
-        })
         .collect();
     open.sort_by_key(|(event, _)| event.at);
     open
@@ -121,23 +113,25 @@ fn open<'e>(
 
 /// Returns the deletions of a pool within a day in the activity log, by any client.
 pub fn deletions(view: &ClusterView, pool: &str, now: Timestamp) -> Reading<usize> {
-    let unread = || Reading::Failed("was not read".to_owned());
-    let Some(cluster) = view.cluster.get().and_then(Reading::known) else { return unread() };
-    let id = format!("{}/agentPools/{pool}", cluster.id);
-    let count = |events: &Vec<ActivityEvent>| {
-        let of_pool = events
-            .iter()
-            .filter(|event| event.is_operation(DELETE_POOL) && event.is_about(&id))
-            .filter(|event| now.duration_since(event.at) < BREAKER_PERIOD);
-        let failed: BTreeSet<_> = of_pool
-            .clone()
-            .filter(|event| matches!(event.status.as_str(), "Failed" | "Canceled"))
-            .map(id_of)
-            .collect();
-        let all: BTreeSet<_> = of_pool.map(id_of).collect();
-        all.difference(&failed).count()
+    let (Some(Reading::Known(cluster)), Some(events)) = (view.cluster.get(), view.events.get())
+    else {
+        return Reading::Failed("was not read".to_owned());
     };
-    view.events.get().map_or_else(unread, |reading| reading.map(count))
+    let id = format!("{}/agentPools/{pool}", cluster.id);
+    let is_deletion = |event: &&ActivityEvent| {
+        event.is_operation(DELETE_POOL)
+            && event.is_about(&id)
+            && now.duration_since(event.at) < BREAKER_PERIOD
+    };
+    events.map(|events| {
+        let deletions: Vec<_> = events.iter().filter(is_deletion).collect();
+        let has_failed =
+            |event: &&&ActivityEvent| matches!(event.status.as_str(), "Failed" | "Canceled");
+        let failed: BTreeSet<_> =
+            deletions.iter().filter(has_failed).map(|one| id_of(one)).collect();
+        let all: BTreeSet<_> = deletions.iter().map(|one| id_of(one)).collect();
+        all.difference(&failed).count()
+    })
 }
 
 /// Returns the scope of an event that changes this cluster.

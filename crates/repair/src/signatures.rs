@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::observation::ErrorTexts;
+
 const SCHEMA: &str = "mooring.signatures/v1";
 const BUILT_IN: &str = include_str!("../signatures/default.yaml");
 /// Limits of a file, which is part of every plan.
@@ -115,8 +117,8 @@ impl Signatures {
 }
 
 impl Signature {
-    pub fn matches(&self, codes: &[String], messages: &[String]) -> bool {
-        self.errors.iter().any(|error| error.matches(codes, messages))
+    pub fn matches(&self, error: &ErrorTexts) -> bool {
+        self.errors.iter().any(|pattern| pattern.matches(error))
     }
 
     /// Returns the error codes, or the name if one has no code.
@@ -168,11 +170,11 @@ impl Signature {
 }
 
 impl ErrorPattern {
-    fn matches(&self, codes: &[String], messages: &[String]) -> bool {
-        let code = self.code.as_ref().is_none_or(|code| codes.contains(code));
+    fn matches(&self, error: &ErrorTexts) -> bool {
+        let code = self.code.as_ref().is_none_or(|code| error.codes.contains(code));
         let message = self.message.as_ref().is_none_or(|part| {
             let part = part.to_lowercase();
-            messages.iter().any(|message| message.to_lowercase().contains(&part))
+            error.messages.iter().any(|message| message.to_lowercase().contains(&part))
         });
         code && message
     }
@@ -229,7 +231,7 @@ mod tests {
         let matches = |codes: &[&str], messages: &[&str]| {
             let [codes, messages] = [codes, messages]
                 .map(|texts| texts.iter().map(ToString::to_string).collect::<Vec<_>>());
-            signature.matches(&codes, &messages)
+            signature.matches(&ErrorTexts { codes, messages })
         };
         assert!(matches(&["Y"], &[]) && matches(&["Z", "Y"], &[]));
         assert!(!matches(&["X"], &[]) && !matches(&["X"], &["other"]) && !matches(&["YY"], &[]));

@@ -16,7 +16,7 @@ const FOLLOWED: [&str; 2] = [
 /// A query returns only rows of types that may be read.
 const QUERIED: &str = "Microsoft.Compute/virtualMachines/extensions/read";
 /// Actions that a write of a pool needs on other resources.
-const LINKED: &str = "repair/src/checks/access/needs.rs";
+const LINKED: &str = "repair/src/checks/needs.rs";
 /// Only with `--run-command`.
 const ON_REQUEST: &str = "run_script";
 

@@ -1,18 +1,19 @@
-//! Checks of a plan: quota, VM size, subnet, PDBs, names and limits.
+//! Checks of a plan: quota, VM size, subnet, PDBs, tolerations, names and limits.
 
 use std::collections::BTreeMap;
 
 use mooring_arm::calls::{DenyAssignment, Lock, Permission};
 use mooring_workflow::plural::counted;
-use mooring_workflow::{CheckResult, Outcome, Reading};
+use mooring_workflow::{Outcome, Reading};
 
-use super::{
-    DENY_ASSIGNMENTS, LOCKS, PDB, PERMISSIONS, POOL_LIMIT, POOL_NAME, QUOTA, RECREATIONS, SUBNET,
-    TIME, VM_SIZE,
+use super::finding::{Found, fail, pass, pass_if};
+use crate::names::{
+    DENY_ASSIGNMENTS, LOCKS, PERMISSIONS, QUOTA, RECREATIONS, SUBNET, VM_SIZE, temporary_pool,
 };
-use crate::names::temporary_pool;
-use crate::observation::{ClusterView, EvictionBlocker, ManagedCluster, Pool};
-use crate::pool::pool_body::temporary_count;
+use crate::observation::{
+    ClusterView, EvictionBlocker, ManagedCluster, Node, Pod, Pool, denied, movable_on,
+};
+use crate::pool::pool_body::{CRITICAL_TAINT, temporary_count};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::{MAX_RECREATIONS, Settings};
 
@@ -45,43 +46,37 @@ pub struct AccessRules {
 impl Capacity {
     #[must_use]
     pub fn unread() -> Self {
-        let why = "was not read";
         Self {
-            vcpus: Reading::of(None, why),
-            quota_left: Reading::of(None, why),
-            restrictions: Reading::of(None, why),
+            vcpus: unread(),
+            quota_left: unread(),
+            restrictions: unread(),
             free_addresses: BTreeMap::new(),
-            deletions: Reading::of(None, why),
+            deletions: unread(),
             rights: AccessRules::default(),
         }
     }
-}
 
-impl Capacity {
     /// Returns the checks whose reads are not permitted, with the reason.
     pub(crate) fn denied(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        fn why<'a, T>(
-            check: &'static str,
-            reading: &'a Reading<T>,
-        ) -> Option<(&'static str, &'a str)> {
-            match reading {
-                Reading::Denied(why) => Some((check, why)),
-                _ => None,
-            }
-        }
         let Self { vcpus, quota_left, restrictions, free_addresses, deletions, rights } = self;
         let one = [
-            why(QUOTA, vcpus),
-            why(QUOTA, quota_left),
-            why(VM_SIZE, restrictions),
-            why(RECREATIONS, deletions),
+            (QUOTA, denied(Some(vcpus))),
+            (QUOTA, denied(Some(quota_left))),
+            (VM_SIZE, denied(Some(restrictions))),
+            (RECREATIONS, denied(Some(deletions))),
         ];
-        let subnets = free_addresses.values().map(|free| why(SUBNET, free));
-        let permissions = rights.permissions.values().map(|one| why(PERMISSIONS, one));
-        let locks = rights.locks.values().map(|one| why(LOCKS, one));
-        let denials = rights.deny_assignments.values().map(|one| why(DENY_ASSIGNMENTS, one));
-        one.into_iter().chain(subnets).chain(permissions).chain(locks).chain(denials).flatten()
+        let subnets = free_addresses.values().map(|free| (SUBNET, denied(Some(free))));
+        let permissions = rights.permissions.values().map(|one| (PERMISSIONS, denied(Some(one))));
+        let locks = rights.locks.values().map(|one| (LOCKS, denied(Some(one))));
+        let denials = rights.deny_assignments.values();
+        let denials = denials.map(|one| (DENY_ASSIGNMENTS, denied(Some(one))));
+        let all = one.into_iter().chain(subnets).chain(permissions).chain(locks).chain(denials);
+        all.filter_map(|(check, why)| Some((check, why?)))
     }
+}
+
+fn unread<T>() -> Reading<T> {
+    Reading::Failed("was not read".to_owned())
 }
 
 /// Returns the subnets of a temporary pool, with the number of IP addresses that it needs. Empty in the AKS-managed VNet,
@@ -91,13 +86,14 @@ pub fn subnets(cluster: &ManagedCluster, pool: &Pool) -> Vec<(String, i64)> {
     let Some(own) = subnet("vnetSubnetID") else { return Vec::new() };
     let nodes = nodes(pool);
     let max_pods = pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30);
-    let pods = nodes.saturating_mul(max_pods);
     match subnet("podSubnetID") {
         // A node allocates IP addresses of a pod subnet in batches.
         Some(of_pods) => {
             vec![(own, nodes), (of_pods, nodes.saturating_mul(max_pods.min(IP_BATCH_SIZE)))]
         }
-        None if cluster.pods_in_subnet => vec![(own, nodes.saturating_add(pods))],
+        None if cluster.pods_in_subnet => {
+            vec![(own, nodes.saturating_add(nodes.saturating_mul(max_pods)))]
+        }
         None => vec![(own, nodes)],
     }
 }
@@ -106,8 +102,7 @@ const IP_BATCH_SIZE: i64 = 16;
 
 /// Returns the number of nodes of the temporary pool.
 fn nodes(pool: &Pool) -> i64 {
-    let properties = &pool.raw["properties"];
-    temporary_count(properties["count"].as_i64(), properties["minCount"].as_i64())
+    temporary_count(pool.count(), pool.min_count())
 }
 
 /// Inputs of a plan.
@@ -122,159 +117,129 @@ pub(crate) struct Planning<'a> {
     pub(crate) capacity: &'a Capacity,
 }
 
-impl Planning<'_> {
-    fn temporary(&self) -> String {
+impl<'a> Planning<'a> {
+    pub(super) fn temporary(&self) -> String {
         temporary_pool(&self.pool.name, self.pool.is_windows())
     }
 
-    /// Passes if the temporary pool exists already.
-    fn unless_left(
-        &self,
-        id: &'static str,
-        check: impl FnOnce() -> (Outcome, String),
-    ) -> CheckResult {
-        let (outcome, detail) = match self.left {
-            Some(_) => (Outcome::Pass, format!("pool {} exists already", self.temporary())),
-            None => check(),
-        };
-        CheckResult::new(id, outcome, detail)
+    fn pools(&self) -> &'a [Pool] {
+        self.view.pools.get().and_then(Reading::known).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns all nodes and pods, if they were read.
+    fn nodes_and_pods(&self) -> Option<(&'a [Node], &'a [Pod])> {
+        Some((self.view.nodes.get()?.known()?, self.view.pods.get()?.known()?))
+    }
+
+    /// Returns the pods that a drain of the pool must evict.
+    fn movable(&self, nodes: &'a [Node], pods: &'a [Pod]) -> impl Iterator<Item = &'a Pod> {
+        let own: Vec<&Node> = nodes.iter().filter(|node| node.is_of(&self.pool.name)).collect();
+        movable_on(pods, &own).into_iter().map(|(pod, _)| pod)
     }
 }
 
-pub(super) fn quota(plan: &Planning<'_>) -> CheckResult {
-    plan.unless_left(QUOTA, || {
-        let vcpus = plan.capacity.vcpus.known();
-        let need = vcpus.map(|vcpus| vcpus.saturating_mul(nodes(plan.pool)));
-        needed("vCPUs", need, &plan.capacity.quota_left)
-    })
+/// Returns a value that was read, or why it is unknown.
+fn value<T>(reading: &Reading<T>) -> Result<&T, String> {
+    reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
 }
 
-pub(super) fn size(plan: &Planning<'_>) -> CheckResult {
-    plan.unless_left(VM_SIZE, || match &plan.capacity.restrictions {
-        Reading::Known(found) if found.is_empty() => {
-            (Outcome::Pass, "VM size is available".to_owned())
-        }
-        Reading::Known(found) => (Outcome::Fail, found.join("; ")),
-        other => (Outcome::Unknown, other.missing().unwrap_or_default()),
-    })
+pub(super) fn quota(plan: &Planning<'_>) -> Found {
+    let need = plan.capacity.vcpus.known().map(|vcpus| vcpus.saturating_mul(nodes(plan.pool)));
+    needed("vCPUs", need, &plan.capacity.quota_left)
 }
 
-pub(super) fn subnet(plan: &Planning<'_>) -> CheckResult {
-    plan.unless_left(SUBNET, || {
-        addresses(&subnets(plan.cluster, plan.pool), &plan.capacity.free_addresses)
-    })
-}
-
-pub(super) fn time(plan: &Planning<'_>) -> CheckResult {
-    let deadline = plan.settings.limits.overall.as_secs();
-    let enough = i64::from(plan.expected_seconds) <= deadline;
-    let detail = format!("{}m expected, deadline {}m", plan.expected_seconds / 60, deadline / 60);
-    let outcome = if enough { Outcome::Pass } else { Outcome::Fail };
-    CheckResult::new(TIME, outcome, detail)
-}
-
-fn needed(what: &str, need: Option<i64>, left: &Reading<i64>) -> (Outcome, String) {
-    match (need, left) {
-        (Some(need), Reading::Known(left)) => (
-            if need <= *left { Outcome::Pass } else { Outcome::Fail },
-            format!("{need} {what} needed, {left} available"),
-        ),
-        (None, _) => (Outcome::Unknown, format!("the number of {what} needed is unknown")),
-        (_, other) => (Outcome::Unknown, other.missing().unwrap_or_default()),
-    }
+pub(super) fn size(plan: &Planning<'_>) -> Found {
+    let found = value(&plan.capacity.restrictions)?;
+    if found.is_empty() { pass("VM size is available") } else { fail(found.join("; ")) }
 }
 
 /// Returns the worst outcome of all subnets.
-fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> (Outcome, String) {
-    let unread = Reading::Failed("was not read".to_owned());
-    let checks = needs.iter().map(|(id, need)| {
-        let name = id.rsplit('/').next().unwrap_or(id);
-        let of = format!("IP addresses in {}", mooring_redact::identifier(name));
-        needed(&of, Some(*need), free.get(id).unwrap_or(&unread))
+pub(super) fn subnet(plan: &Planning<'_>) -> Found {
+    let unread = unread();
+    let checks = subnets(plan.cluster, plan.pool).into_iter().map(|(id, need)| {
+        let name = mooring_redact::identifier(id.rsplit('/').next().unwrap_or(&id));
+        let free = plan.capacity.free_addresses.get(&id).unwrap_or(&unread);
+        needed(&format!("IP addresses in {name}"), Some(need), free)
     });
-    checks.max_by_key(|(outcome, _)| *outcome).unwrap_or_else(|| {
-        let why = "not checked: the pool uses the AKS-managed VNet";
-        (Outcome::Unknown, why.to_owned())
-    })
+    let outcome = |found: &Found| found.as_ref().map_or(Outcome::Unknown, |found| found.outcome);
+    let worst = checks.max_by_key(outcome);
+    worst.unwrap_or_else(|| Err("not checked: the pool uses the AKS-managed VNet".to_owned()))
+}
+
+fn needed(what: &str, need: Option<i64>, left: &Reading<i64>) -> Found {
+    let need = need.ok_or_else(|| format!("the number of {what} needed is unknown"))?;
+    let left = value(left)?;
+    pass_if(need <= *left, format!("{need} {what} needed, {left} available"))
 }
 
 /// Finds PDBs that permanently block eviction of the pool's pods.
-pub(super) fn pdb(plan: &Planning<'_>) -> CheckResult {
-    let (view, pool) = (plan.view, plan.pool.name.as_str());
-    let result = |outcome, detail: String| CheckResult::new(PDB, outcome, detail);
-    let readings = (
-        view.nodes.get().and_then(Reading::known),
-        view.pods.get().and_then(Reading::known),
-        view.pdbs.get().and_then(Reading::known),
-    );
-    let (Some(nodes), Some(pods), Some(pdbs)) = readings else {
-        let detail = "nodes, pods or PDBs were not read".to_owned();
-        return result(Outcome::Unknown, detail);
+pub(super) fn pdb(plan: &Planning<'_>) -> Found {
+    let pdbs = plan.view.pdbs.get().and_then(Reading::known);
+    let (Some((nodes, pods)), Some(pdbs)) = (plan.nodes_and_pods(), pdbs) else {
+        return Err("nodes, pods or PDBs were not read".to_owned());
     };
-    let here = |pod: &&crate::observation::Pod| {
-        nodes.iter().any(|n| {
-            n.pool.as_deref() == Some(pool) && pod.node.as_deref() == Some(n.name.as_str())
-        })
-    };
-    let stuck: Vec<String> = pods
-        .iter()
-        .filter(|pod| pod.movable())
-        .filter(here)
-        .filter_map(|pod| {
-            EvictionBlocker::of(pod, pdbs)
-                .filter(|blocker| !blocker.can_clear())
-                .map(|blocker| blocker.to_string())
-        })
-        .collect();
+    let blockers = plan.movable(nodes, pods).filter_map(|pod| EvictionBlocker::of(pod, pdbs));
+    let stuck: Vec<String> =
+        blockers.filter(|one| !one.can_clear()).map(|one| one.to_string()).collect();
     if stuck.is_empty() {
-        let detail = "no PDB permanently blocks eviction".to_owned();
-        result(Outcome::Pass, detail)
+        pass("no PDB permanently blocks eviction")
     } else {
-        result(Outcome::Fail, stuck.join("; "))
+        fail(stuck.join("; "))
     }
 }
 
-pub(super) fn name(plan: &Planning<'_>) -> CheckResult {
-    let temporary = plan.temporary();
-    let pools = plan.view.pools.get().and_then(Reading::known);
-    let taken = || pools.is_some_and(|pools| pools.iter().any(|pool| pool.name == temporary));
-    let (outcome, detail) = match plan.left {
-        // The journal shows whether it can be adopted.
-        Some(left) => (Outcome::Unknown, left.remediation()),
-        None if taken() => {
-            (Outcome::Fail, format!("pool {temporary} exists and was not created by Mooring"))
+/// Pods of a System pool can run while its temporary pool has a taint that the pool lacks. None for pools that have the
+/// taint: their pods tolerate the temporary pool.
+pub(super) fn tolerations(plan: &Planning<'_>) -> Option<Found> {
+    let taints = plan.pool.raw["properties"]["nodeTaints"].as_array();
+    let is_tainted = taints.is_some_and(|taints| taints.iter().any(|t| t == CRITICAL_TAINT));
+    (plan.pool.is_system() && !is_tainted).then(|| {
+        let unread = || "nodes or pods were not read".to_owned();
+        let (nodes, pods) = plan.nodes_and_pods().ok_or_else(unread)?;
+        let moved = plan.movable(nodes, pods).filter(|pod| !pod.tolerates_critical).count();
+        if moved == 0 {
+            return pass("every pod of the pool tolerates CriticalAddonsOnly");
         }
-        None => (Outcome::Pass, format!("pool name {temporary} is available")),
-    };
-    CheckResult::new(POOL_NAME, outcome, detail)
+        let others = nodes.iter().filter(|node| !node.is_of(&plan.pool.name));
+        let open = others.filter(|node| node.usable() && !node.tainted).count();
+        let text = format!(
+            "{} of the pool without a toleration for CriticalAddonsOnly, {} without taints in other pools",
+            counted(moved, "pod"),
+            counted(open, "Ready, schedulable node")
+        );
+        pass_if(open > 0, text)
+    })
+}
+
+pub(super) fn name(plan: &Planning<'_>) -> Found {
+    let temporary = plan.temporary();
+    match plan.left {
+        // The journal shows whether it can be adopted.
+        Some(left) => Err(left.remediation()),
+        None if plan.pools().iter().any(|pool| pool.name == temporary) => {
+            fail(format!("pool {temporary} exists and was not created by Mooring"))
+        }
+        None => pass(format!("pool name {temporary} is available")),
+    }
 }
 
 /// Limits recreations that the journal does not show.
-pub(super) fn recreations(plan: &Planning<'_>) -> CheckResult {
-    let (outcome, detail) = match &plan.capacity.deletions {
-        Reading::Known(count) => (
-            if *count < MAX_RECREATIONS { Outcome::Pass } else { Outcome::Fail },
-            format!(
-                "pool deleted {} in the last 24h (limit {MAX_RECREATIONS})",
-                counted(*count, "time")
-            ),
-        ),
-        other => {
-            (Outcome::Unknown, format!("the activity log {}", other.missing().unwrap_or_default()))
-        }
-    };
-    CheckResult::new(RECREATIONS, outcome, detail)
+pub(super) fn recreations(plan: &Planning<'_>) -> Found {
+    let count = value(&plan.capacity.deletions).map_err(|why| format!("the activity log {why}"))?;
+    let times = counted(*count, "time");
+    let text = format!("pool deleted {times} in the last 24h (limit {MAX_RECREATIONS})");
+    pass_if(*count < MAX_RECREATIONS, text)
 }
 
-pub(super) fn pool_limit(plan: &Planning<'_>) -> CheckResult {
-    plan.unless_left(POOL_LIMIT, || {
-        let pools = plan.view.pools.get().and_then(Reading::known).map_or(0, Vec::len);
-        let Some(max_pools) = plan.cluster.max_pools else {
-            let why = "the cluster does not report its maximum number of pools";
-            return (Outcome::Unknown, why.to_owned());
-        };
-        let fits = i64::try_from(pools).is_ok_and(|pools| pools < max_pools);
-        let outcome = if fits { Outcome::Pass } else { Outcome::Fail };
-        (outcome, format!("{pools} of {max_pools} pools exist"))
-    })
+pub(super) fn pool_limit(plan: &Planning<'_>) -> Found {
+    let unknown = || "the cluster does not report its maximum number of pools".to_owned();
+    let (pools, most) = (plan.pools().len(), plan.cluster.max_pools.ok_or_else(unknown)?);
+    let fits = i64::try_from(pools).is_ok_and(|pools| pools < most);
+    pass_if(fits, format!("{pools} of {most} pools exist"))
+}
+
+pub(super) fn time(plan: &Planning<'_>) -> Found {
+    let (expected, deadline) = (plan.expected_seconds, plan.settings.limits.overall.as_secs());
+    let text = format!("{}m expected, deadline {}m", expected / 60, deadline / 60);
+    pass_if(i64::from(expected) <= deadline, text)
 }

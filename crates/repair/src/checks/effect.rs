@@ -7,7 +7,8 @@ use mooring_workflow::{NotRead, Reason};
 use serde_json::Value;
 
 use super::table::read_scale_set;
-use super::{FAILING_WRITES, POOL_STATE, recovered};
+use super::wedge::recovered;
+use crate::names::{FAILING_WRITES, POOL_STATE};
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::pool::pool_body;

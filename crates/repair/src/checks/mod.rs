@@ -13,23 +13,20 @@ mod access;
 mod capacity;
 mod cluster;
 mod effect;
-mod overrides;
+mod finding;
+mod needs;
 mod table;
 #[cfg(test)]
 mod tests;
-mod text;
-mod tolerations;
 pub mod verdict;
 mod wedge;
+mod writes;
 
-pub use access::needs::{AccessNeed, Actor, needs, place, places_of_locks};
 pub(crate) use capacity::Planning;
 pub use capacity::{AccessRules, Capacity, subnets};
 pub use cluster::absent;
 pub(crate) use effect::PROPAGATION_TIMEOUT;
-use wedge::recovered;
-pub(crate) use wedge::write_failures::LOG_DELAY;
-
-pub use crate::check_ids::*;
+pub use needs::{AccessNeed, Actor, needs, place, places_of_locks};
 pub use table::{CHECKS, Check, blocks, evaluate, overridable, warns};
 pub(crate) use table::{begin, read_verdict};
+pub(crate) use writes::LOG_DELAY;

@@ -5,10 +5,10 @@ use mooring_workflow::reading::once;
 use mooring_workflow::{CheckResult, NotRead, Outcome, Phase, Reason};
 
 use super::access::{deny_assignments, locks, permissions};
-use super::capacity::Planning;
-use super::wedge::keep;
-use super::{capacity, cluster, tolerations, wedge};
-use crate::check_ids::{
+use super::capacity::{self, Planning};
+use super::finding::{Found, Subject, pass, result};
+use super::{cluster, wedge};
+use crate::names::{
     CLUSTER_STATE, DENY_ASSIGNMENTS, FAILING_WRITES, IP_ADDRESSES, LOCKS, MISSING_NODES,
     OTHER_OPERATION, OTHER_POOLS, PDB, PERMISSIONS, POOL_LIMIT, POOL_NAME, POOL_RECREATED,
     POOL_STATE, POOL_UNCHANGED, QUOTA, RECREATIONS, REPLACEMENT_READY, SUBNET, TIME, TOLERATIONS,
@@ -16,7 +16,7 @@ use crate::check_ids::{
 };
 use crate::observation::ClusterView;
 use crate::plan::Step;
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsError};
 use crate::workflow::effects::Effect;
 use crate::workflow::{Context, Decision, Run, Services};
 
@@ -36,15 +36,15 @@ enum At {
     Allow,
 }
 
-type Detect = fn(&ClusterView, &Settings, Timestamp) -> CheckResult;
-type Begin = fn(&Planning<'_>) -> CheckResult;
-type BeginIfNeeded = fn(&Planning<'_>) -> Option<CheckResult>;
 /// Phase of a check, and its evaluation.
 #[derive(Clone, Copy)]
 enum When {
-    Detect(Detect),
-    Begin(Begin),
-    BeginIfNeeded(BeginIfNeeded),
+    Detect(fn(Subject<'_>) -> Found),
+    Begin(fn(&Planning<'_>) -> Found),
+    /// Passes if the temporary pool exists already.
+    Create(fn(&Planning<'_>) -> Found),
+    /// None for pools that do not need it.
+    BeginIfNeeded(fn(&Planning<'_>) -> Option<Found>),
     /// Right before an effect, see [`Context::precondition`].
     Effect,
     Step,
@@ -58,25 +58,25 @@ const fn row(id: &'static str, overridable: bool, on: (At, At), when: When) -> C
 
 /// Checks in display order. Columns: id, overridable, (on fail, on unknown), when.
 pub static CHECKS: [Check; 24] = [
-    row(MISSING_NODES, true, (Block, Block), When::Detect(wedge::missing_nodes)),
+    row(MISSING_NODES, true, (Block, Block), When::Detect(cluster::missing_nodes)),
     row(FAILING_WRITES, true, (Block, Block), When::Detect(wedge::failing_writes)),
     row(CLUSTER_STATE, true, (Block, Block), When::Detect(cluster::cluster_state)),
     row(OTHER_POOLS, true, (Block, Block), When::Detect(cluster::other_pools)),
-    row(POOL_STATE, true, (Block, Block), When::Detect(wedge::pool_state)),
-    row(QUOTA, true, (Block, Allow), When::Begin(capacity::quota)),
-    row(VM_SIZE, true, (Block, Allow), When::Begin(capacity::size)),
-    row(SUBNET, true, (Block, Allow), When::Begin(capacity::subnet)),
+    row(POOL_STATE, true, (Block, Block), When::Detect(cluster::pool_state)),
+    row(QUOTA, true, (Block, Allow), When::Create(capacity::quota)),
+    row(VM_SIZE, true, (Block, Allow), When::Create(capacity::size)),
+    row(SUBNET, true, (Block, Allow), When::Create(capacity::subnet)),
     // A run honors a PDB that blocks eviction, and can be resumed later.
     row(PDB, true, (Warn, Allow), When::Begin(capacity::pdb)),
     row(POOL_NAME, false, (Block, Allow), When::Begin(capacity::name)),
-    row(POOL_LIMIT, true, (Block, Allow), When::Begin(capacity::pool_limit)),
+    row(POOL_LIMIT, true, (Block, Allow), When::Create(capacity::pool_limit)),
     // Unknown blocks: this may be the third rebuild within a day.
     row(RECREATIONS, true, (Block, Block), When::Begin(capacity::recreations)),
-    row(PERMISSIONS, true, (Block, Warn), When::Begin(permissions::permissions)),
-    row(LOCKS, true, (Block, Warn), When::Begin(locks::locks)),
-    row(DENY_ASSIGNMENTS, true, (Block, Warn), When::Begin(deny_assignments::deny_assignments)),
+    row(PERMISSIONS, true, (Block, Warn), When::Begin(permissions)),
+    row(LOCKS, true, (Block, Warn), When::Begin(locks)),
+    row(DENY_ASSIGNMENTS, true, (Block, Warn), When::Begin(deny_assignments)),
     row(TIME, false, (Warn, Allow), When::Begin(capacity::time)),
-    row(TOLERATIONS, true, (Block, Allow), When::BeginIfNeeded(tolerations::tolerations)),
+    row(TOLERATIONS, true, (Block, Allow), When::BeginIfNeeded(capacity::tolerations)),
     row(WEDGED, false, (Block, Block), When::Effect),
     row(POOL_UNCHANGED, false, (Block, Block), When::Effect),
     row(POOL_RECREATED, false, (Block, Block), When::Effect),
@@ -124,17 +124,55 @@ pub fn overridable() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().filter(|check| check.overridable).map(|check| check.id)
 }
 
+impl Settings {
+    /// Adds the override `CHECK=REASON`.
+    pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
+        let (check, reason) = text.split_once('=').unwrap_or((text, ""));
+        if !overridable().any(|id| id == check) {
+            let valid = overridable().collect::<Vec<_>>().join(", ");
+            return Err(SettingsError::UnknownCheck {
+                name: mooring_redact::identifier(check),
+                valid,
+            });
+        }
+        if reason.trim().is_empty() {
+            return Err(SettingsError::NoReason(check.to_owned()));
+        }
+        if self.overrides.contains_key(check) {
+            return Err(SettingsError::Duplicate(check.to_owned()));
+        }
+        self.apply_override(check, reason.trim());
+        Ok(())
+    }
+}
+
 /// Evaluates the five checks of the verdict.
 pub fn evaluate(view: &ClusterView, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
-    let detect = CHECKS.iter().filter_map(|check| match check.when {
-        When::Detect(detect) => Some(detect),
+    let subject = Subject { view, settings, now };
+    let detect = |check: &Check| match check.when {
+        When::Detect(detect) => Some(CheckResult {
+            overridden: settings.overrides.get(check.id).cloned(),
+            ..result(check.id, detect(subject))
+        }),
         _ => None,
-    });
-    let overridden = |mut result: CheckResult| {
-        result.overridden = settings.overrides.get(&result.name).cloned();
-        result
     };
-    detect.map(|detect| overridden(detect(view, settings, now))).collect()
+    CHECKS.iter().filter_map(detect).collect()
+}
+
+/// Evaluates the checks of a plan.
+pub(crate) fn begin(planning: &Planning<'_>) -> Vec<CheckResult> {
+    let begin = |check: &Check| {
+        let found = match check.when {
+            When::Create(_) if planning.left.is_some() => {
+                pass(format!("pool {} exists already", planning.temporary()))
+            }
+            When::Begin(begin) | When::Create(begin) => begin(planning),
+            When::BeginIfNeeded(begin) => begin(planning)?,
+            _ => return None,
+        };
+        Some(result(check.id, found))
+    };
+    CHECKS.iter().filter_map(begin).collect()
 }
 
 impl<S: Services> Context<'_, S> {
@@ -190,7 +228,7 @@ impl<S: Services> Context<'_, S> {
             (self.settings_of_verdict(), before.unwrap_or(self.now).max(self.now));
         let mut checks = evaluate(self.view, &settings, now);
         if let Some(before) = before {
-            keep(&mut checks, self.view, &settings, before, now);
+            wedge::keep(&mut checks, self.view, &settings, before, now);
         }
         let refused: Vec<_> = checks.iter().filter(|check| !check.allows_run()).collect();
         if refused.is_empty() {
@@ -233,16 +271,6 @@ pub(super) async fn read_scale_set(services: &impl Services, view: &ClusterView,
     view.nics.once(set, services.nics(set)).await;
 }
 
-/// Evaluates the checks of a plan.
-pub(crate) fn begin(planning: &Planning<'_>) -> Vec<CheckResult> {
-    let begin = |check: &Check| match check.when {
-        When::Begin(begin) => Some(begin(planning)),
-        When::BeginIfNeeded(begin) => begin(planning),
-        _ => None,
-    };
-    CHECKS.iter().filter_map(begin).collect()
-}
-
 /// Returns true if the result blocks a run unless overridden.
 pub fn blocks(result: &CheckResult) -> bool {
     at_beginning(result) == Block
@@ -264,6 +292,8 @@ fn at_beginning(result: &CheckResult) -> At {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::target;
+    use crate::settings::BudgetPolicy;
 
     #[test]
     fn check_names_are_unique() {
@@ -278,7 +308,7 @@ mod tests {
     }
 
     fn is_begin(check: &Check) -> bool {
-        matches!(check.when, When::Begin(_) | When::BeginIfNeeded(_))
+        matches!(check.when, When::Begin(_) | When::Create(_) | When::BeginIfNeeded(_))
     }
 
     #[test]
@@ -293,5 +323,38 @@ mod tests {
             assert_eq!(warns(&result(check.id, Outcome::Unknown)), warned, "{}", check.id);
             assert!(!blocks(&result(check.id, Outcome::Pass)), "{}", check.id);
         }
+    }
+
+    fn defaults() -> Settings {
+        Settings::new(target("system"))
+    }
+
+    #[test]
+    fn override_requires_a_known_check_and_a_reason() {
+        let mut settings = defaults();
+        settings.add_override("missing-nodes= ticket 7 ").unwrap();
+        assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
+        let unknown = settings.add_override("all=x").unwrap_err().to_string();
+        assert!(
+            unknown.starts_with("unknown check 'all'; valid checks: missing-nodes, "),
+            "{unknown}"
+        );
+        assert_eq!(
+            settings.add_override("workloads"),
+            Err(SettingsError::NoReason("workloads".into()))
+        );
+        assert_eq!(
+            settings.add_override("workloads= "),
+            Err(SettingsError::NoReason("workloads".into()))
+        );
+    }
+
+    #[test]
+    fn pdb_override_sets_the_policy() {
+        let mut settings = defaults();
+        settings.add_override("pdb=ticket 7").unwrap();
+        assert_eq!(settings.budgets, BudgetPolicy::Override("ticket 7".into()));
+        assert_eq!(settings.overrides["pdb"], "ticket 7");
+        assert!(settings.add_override("operation=x").is_err(), "operations cannot be overridden");
     }
 }

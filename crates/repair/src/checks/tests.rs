@@ -8,9 +8,10 @@ use mooring_workflow::reading::Named;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 use serde_json::json;
 
-use super::table::preconditions;
-use super::*;
+use super::table::{evaluate, evidence, preconditions};
+use super::wedge;
 use crate::common;
+use crate::names::*;
 use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Pool, ScaleSet};
 use crate::operation::OperationScope;
 use crate::plan::Step;
@@ -110,7 +111,7 @@ fn evidence_names_overrides_of_checks_that_do_not_pass() {
         ..ClusterView::default()
     };
     let checks = evaluate(&view, &settings, NOW);
-    let evidence: Vec<String> = checks.iter().map(table::evidence).collect();
+    let evidence: Vec<String> = checks.iter().map(evidence).collect();
     assert_eq!(evidence.len(), names.len(), "{evidence:?}");
     let overridden = |name: &str| evidence.contains(&format!("{name} overridden: known"));
     assert!(overridden(FAILING_WRITES), "{evidence:?}");

@@ -1,9 +1,9 @@
 //! The verdict of `detect`.
 
-use super::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, POOL_STATE};
+use mooring_workflow::{CheckResult, Outcome};
 use serde::Serialize;
 
-use mooring_workflow::{CheckResult, Outcome};
+use crate::names::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, POOL_STATE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -85,7 +85,7 @@ pub fn verdict(checks: &[CheckResult]) -> WedgeVerdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::OTHER_POOLS;
+    use crate::names::OTHER_POOLS;
     use Outcome::{Fail, Pass, Unknown};
 
     fn of(outcomes: [Outcome; 5]) -> WedgeVerdict {

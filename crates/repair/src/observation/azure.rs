@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::error_codes::{ErrorTexts, codes};
-use super::json::{entries, text, texts, time};
+use super::{ErrorTexts, items, text, texts, time};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManagedCluster {
@@ -56,7 +55,6 @@ pub struct ScaleSet {
     /// Pool by AKS's tag, never by the scale set's name.
     pub pool: Option<String>,
     pub state: String,
-    pub capacity: Option<i64>,
     pub created: Option<Timestamp>,
     /// All its interfaces have accelerated networking; none if no interface reports it.
     pub accelerated: Option<bool>,
@@ -64,45 +62,21 @@ pub struct ScaleSet {
 
 impl ScaleSet {
     pub fn read(raw: &Value) -> Option<Self> {
+        let interfaces =
+            "/properties/virtualMachineProfile/networkProfile/networkInterfaceConfigurations";
+        let accelerated = |interface: &Value| {
+            interface.pointer("/properties/enableAcceleratedNetworking")?.as_bool()
+        };
         Some(Self {
             id: text(raw, "/id")?,
             name: text(raw, "/name")?,
             pool: texts(raw, "/tags").remove("aks-managed-poolName"),
             state: text(raw, "/properties/provisioningState").unwrap_or_default(),
-            capacity: raw.pointer("/sku/capacity").and_then(Value::as_i64),
             created: time(raw, "/properties/timeCreated"),
-            accelerated: accelerated(raw),
+            accelerated: items(raw, interfaces)
+                .filter_map(accelerated)
+                .reduce(|all, this| all && this),
         })
-    }
-
-    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
-        entries(body, "/value", Self::read)
-    }
-}
-
-fn accelerated(raw: &Value) -> Option<bool> {
-    let configurations = raw.pointer(
-        "/properties/virtualMachineProfile/networkProfile/networkInterfaceConfigurations",
-    )?;
-    let reported = configurations.as_array()?.iter().filter_map(|configuration| {
-        configuration.pointer("/properties/enableAcceleratedNetworking")?.as_bool()
-    });
-    reported.reduce(|all, this| all && this)
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct InstanceStatus {
-    /// For example `ProvisioningState/failed/NetworkingInternalOperationError`.
-    pub code: String,
-    pub at: Option<Timestamp>,
-    pub message: String,
-}
-
-impl InstanceStatus {
-    /// Returns the error code of a failed provisioning.
-    pub fn failure(&self) -> Option<&str> {
-        let (start, code) = self.code.split_at_checked("ProvisioningState/failed/".len())?;
-        start.eq_ignore_ascii_case("ProvisioningState/failed/").then_some(code)
     }
 }
 
@@ -112,24 +86,38 @@ pub struct Instance {
     /// Resource id; a node's `providerID` is `azure://` and this id.
     pub id: String,
     pub created: Option<Timestamp>,
-    /// Statuses of its instance view, if requested.
-    pub statuses: Vec<InstanceStatus>,
+    /// Failed provisioning in its instance view, if requested.
+    pub failures: Vec<Failure>,
+}
+
+/// A failed provisioning of an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    pub at: Option<Timestamp>,
+    pub error: ErrorTexts,
 }
 
 impl Instance {
     pub fn read(raw: &Value) -> Option<Self> {
-        let status = |raw: &Value| {
-            Some(InstanceStatus {
-                code: text(raw, "/code")?,
-                at: time(raw, "/time"),
-                message: text(raw, "/message").unwrap_or_default(),
-            })
-        };
         Some(Self {
             id: text(raw, "/id")?,
             created: time(raw, "/properties/timeCreated"),
-            statuses: entries(raw, "/properties/instanceView/statuses", status).unwrap_or_default(),
+            failures: items(raw, "/properties/instanceView/statuses")
+                .filter_map(Failure::read)
+                .collect(),
         })
+    }
+}
+
+impl Failure {
+    /// Reads a status whose code is `ProvisioningState/failed/ERROR`.
+    fn read(status: &Value) -> Option<Self> {
+        const FAILED: &str = "ProvisioningState/failed/";
+        let code = text(status, "/code")?;
+        let (start, code) = code.split_at_checked(FAILED.len())?;
+        let message = text(status, "/message").unwrap_or_default();
+        let error = ErrorTexts { codes: vec![code.to_owned()], messages: vec![message] };
+        start.eq_ignore_ascii_case(FAILED).then(|| Self { at: time(status, "/time"), error })
     }
 }
 
@@ -140,30 +128,28 @@ pub enum Addresses {
     Unknown,
     /// The list is empty: the interface has no IP address.
     Empty,
-    Some(usize),
+    Some,
 }
 
 /// A network interface of a scale set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nic {
-    pub name: String,
     /// Resource id of its instance.
     pub instance: Option<String>,
     pub addresses: Addresses,
 }
 
 impl Nic {
+    /// Returns none without a name.
     pub fn read(raw: &Value) -> Option<Self> {
+        text(raw, "/name")?;
         let list = raw.pointer("/properties/ipConfigurations").and_then(Value::as_array);
-        Some(Self {
-            name: text(raw, "/name")?,
-            instance: text(raw, "/properties/virtualMachine/id"),
-            addresses: match list {
-                None => Addresses::Unknown,
-                Some(list) if list.is_empty() => Addresses::Empty,
-                Some(list) => Addresses::Some(list.len()),
-            },
-        })
+        let addresses = match list {
+            None => Addresses::Unknown,
+            Some(list) if list.is_empty() => Addresses::Empty,
+            Some(_) => Addresses::Some,
+        };
+        Some(Self { instance: text(raw, "/properties/virtualMachine/id"), addresses })
     }
 }
 
@@ -180,34 +166,24 @@ pub struct ActivityEvent {
     /// `Started`, `Accepted`, `Succeeded`, `Failed`, …
     pub status: String,
     pub at: Timestamp,
-    pub caller: Option<String>,
     pub errors: ErrorTexts,
 }
 
 impl ActivityEvent {
     /// Returns none without a time, operation or resource.
     pub fn read(raw: &Value) -> Option<Self> {
-        let id = |pointer| text(raw, pointer).filter(|id: &String| !id.is_empty());
+        let id = text(raw, "/eventDataId");
+        let message = raw.pointer("/properties/statusMessage");
         Some(Self {
-            id: id("/eventDataId"),
-            operation_id: id("/operationId"),
-            correlation: text(raw, "/correlationId")
-                .or_else(|| text(raw, "/eventDataId"))
-                .unwrap_or_default(),
+            operation_id: text(raw, "/operationId"),
+            correlation: text(raw, "/correlationId").or_else(|| id.clone()).unwrap_or_default(),
             operation: text(raw, "/operationName/value")?,
             resource: text(raw, "/resourceId")?,
             status: text(raw, "/status/value").unwrap_or_default(),
             at: time(raw, "/eventTimestamp")?,
-            caller: text(raw, "/caller"),
-            errors: raw
-                .pointer("/properties/statusMessage")
-                .map(ErrorTexts::of)
-                .unwrap_or_default(),
+            errors: message.map(ErrorTexts::of).unwrap_or_default(),
+            id,
         })
-    }
-
-    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
-        entries(body, "/value", Self::read)
     }
 
     /// Ignores case and surrounding whitespace.
@@ -235,35 +211,28 @@ impl ActivityEvent {
     }
 }
 
-/// A long-running operation of a status endpoint.
+/// A running operation of the operations endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AksOperation {
     pub name: String,
-    /// `InProgress`, `Succeeded`, `Failed`, `Canceled`.
-    pub status: String,
     pub started: Option<Timestamp>,
-    pub ended: Option<Timestamp>,
     /// Pool that it changes, if any.
     pub pool: Option<String>,
-    pub codes: Vec<String>,
 }
 
 impl AksOperation {
+    /// Returns none if it has ended.
     pub fn read(raw: &Value) -> Option<Self> {
-        Some(Self {
+        let status = text(raw, "/status")?;
+        let has_ended = matches!(status.as_str(), "Succeeded" | "Failed" | "Canceled")
+            || time(raw, "/endTime").is_some();
+        let id = text(raw, "/id").unwrap_or_default();
+        let pool = id.rsplit_once("/agentPools/").and_then(|(_, rest)| rest.split('/').next());
+        let operation = Self {
             name: text(raw, "/name")?,
-            status: text(raw, "/status")?,
             started: time(raw, "/startTime"),
-            ended: time(raw, "/endTime"),
-            pool: text(raw, "/id").and_then(|id| {
-                let (_, rest) = id.rsplit_once("/agentPools/")?;
-                rest.split('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
-            }),
-            codes: raw.get("error").map(codes).unwrap_or_default(),
-        })
-    }
-
-    pub fn running(&self) -> bool {
-        self.ended.is_none() && !matches!(self.status.as_str(), "Succeeded" | "Failed" | "Canceled")
+            pool: pool.filter(|name| !name.is_empty()).map(str::to_owned),
+        };
+        (!has_ended).then_some(operation)
     }
 }

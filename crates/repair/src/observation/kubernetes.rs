@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::json::{entries, flag, text, texts, time};
+use super::{entries, flag, items, text, texts, time};
 
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
@@ -45,6 +45,10 @@ impl Node {
         entries(body, "/items", Self::read)
     }
 
+    pub fn is_of(&self, pool: &str) -> bool {
+        self.pool.as_deref() == Some(pool)
+    }
+
     /// Returns true if the node is Ready and schedulable.
     pub fn usable(&self) -> bool {
         self.ready && !self.unschedulable && !self.deleting
@@ -56,8 +60,11 @@ impl Node {
     }
 
     pub fn is_on(&self, instance: &str) -> bool {
-        let id = self.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
-        id.is_some_and(|id| id.eq_ignore_ascii_case(instance))
+        self.instance().is_some_and(|id| id.eq_ignore_ascii_case(instance))
+    }
+
+    fn instance(&self) -> Option<&str> {
+        self.provider_id.as_deref()?.strip_prefix("azure://")
     }
 }
 
@@ -66,11 +73,9 @@ const NOT_READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
 /// Returns a pool node whose instance is not in this resource group: the API is that of another cluster.
 pub fn foreign_node<'n>(nodes: &'n [Node], group: &str) -> Option<&'n Node> {
-    nodes.iter().filter(|node| node.pool.is_some()).find(|node| {
-        let id = node.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
-        let inside = format!("{}/", group.to_ascii_lowercase());
-        id.is_some_and(|id| !id.to_ascii_lowercase().starts_with(&inside))
-    })
+    let group = format!("{}/", group.to_ascii_lowercase());
+    let is_outside = |id: &str| !id.to_ascii_lowercase().starts_with(&group);
+    nodes.iter().find(|node| node.pool.is_some() && node.instance().is_some_and(is_outside))
 }
 
 fn condition(raw: &Value, kind: &str) -> bool {
@@ -78,8 +83,7 @@ fn condition(raw: &Value, kind: &str) -> bool {
 }
 
 fn conditions<'a>(raw: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a Value> {
-    let all = raw.pointer("/status/conditions").and_then(Value::as_array);
-    all.into_iter().flatten().filter(move |c| c["type"].as_str() == Some(kind))
+    items(raw, "/status/conditions").filter(move |c| c["type"].as_str() == Some(kind))
 }
 
 /// Desired replicas of a `ReplicaSet` or `StatefulSet`.
@@ -131,9 +135,8 @@ pub struct Pod {
 
 impl Pod {
     pub fn read(raw: &Value) -> Option<Self> {
-        let owners = raw.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-        let controller = owners.into_iter().flatten().find(|owner| flag(owner, "/controller"));
-        let volumes = raw.pointer("/spec/volumes").and_then(Value::as_array);
+        let mut owners = items(raw, "/metadata/ownerReferences");
+        let controller = owners.find(|owner| flag(owner, "/controller"));
         Some(Self {
             namespace: text(raw, "/metadata/namespace")?,
             name: text(raw, "/metadata/name")?,
@@ -149,10 +152,8 @@ impl Pod {
                     uid: text(owner, "/uid")?,
                 })
             }),
-            mirror: raw
-                .pointer("/metadata/annotations/kubernetes.io~1config.mirror")
-                .is_some_and(|value| !value.is_null()),
-            local_data: volumes.into_iter().flatten().any(|v| !v["emptyDir"].is_null()),
+            mirror: !raw["metadata"]["annotations"]["kubernetes.io/config.mirror"].is_null(),
+            local_data: items(raw, "/spec/volumes").any(|v| !v["emptyDir"].is_null()),
             labels: texts(raw, "/metadata/labels"),
             ignores_cordon: tolerates(raw, UNSCHEDULABLE, ""),
             tolerates_critical: tolerates(raw, "CriticalAddonsOnly", "true"),
@@ -167,11 +168,12 @@ impl Pod {
     /// Returns true if a drain must evict it: not a mirror, not of a `DaemonSet`, not finished.
     pub fn movable(&self) -> bool {
         let daemon = self.controller.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
-        !self.mirror && !daemon && !self.is_finished()
+        let has_ended = matches!(self.phase.as_str(), "Succeeded" | "Failed");
+        !self.mirror && !daemon && !has_ended
     }
 
-    pub fn is_finished(&self) -> bool {
-        matches!(self.phase.as_str(), "Succeeded" | "Failed")
+    pub fn is_on(&self, node: &Node) -> bool {
+        self.node.as_deref() == Some(node.name.as_str())
     }
 
     /// Returns true if it is running, Ready and not being deleted.
@@ -184,8 +186,7 @@ impl Pod {
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 fn is_tainted(raw: &Value) -> bool {
-    let taints = raw.pointer("/spec/taints").and_then(Value::as_array);
-    taints.into_iter().flatten().any(|taint| {
+    items(raw, "/spec/taints").any(|taint| {
         taint["key"] != UNSCHEDULABLE
             && matches!(taint["effect"].as_str(), Some("NoSchedule" | "NoExecute"))
     })
@@ -193,14 +194,20 @@ fn is_tainted(raw: &Value) -> bool {
 
 /// Returns true if a pod tolerates a taint of effect `NoSchedule`.
 fn tolerates(raw: &Value, key: &str, value: &str) -> bool {
-    let tolerations = raw.pointer("/spec/tolerations").and_then(Value::as_array);
-    tolerations.into_iter().flatten().any(|toleration| {
+    items(raw, "/spec/tolerations").any(|toleration| {
         let own = |member: &str| toleration[member].as_str().unwrap_or_default();
         let exists = own("operator") == "Exists";
         let matches = (own("key").is_empty() && exists)
             || (own("key") == key && (exists || own("value") == value));
         matches && matches!(own("effect"), "" | "NoSchedule")
     })
+}
+
+/// Returns the pods that a drain of these nodes must evict, each with its node.
+pub fn movable_on<'a>(pods: &'a [Pod], nodes: &[&'a Node]) -> Vec<(&'a Pod, &'a Node)> {
+    let node_of = |pod: &Pod| nodes.iter().find(|node| pod.is_on(node)).copied();
+    let movable = pods.iter().filter(|pod| pod.movable());
+    movable.filter_map(|pod| Some((pod, node_of(pod)?))).collect()
 }
 
 #[cfg(test)]

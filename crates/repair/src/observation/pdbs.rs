@@ -1,54 +1,20 @@
 //! PodDisruptionBudgets.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use kube::core::{Selector, SelectorExt as _};
+use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::Pod;
-use super::json::{entries, text, texts};
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Selector {
-    labels: BTreeMap<String, String>,
-    expressions: Vec<(String, String, Vec<String>)>,
-}
-
-impl Selector {
-    /// Returns none for an absent selector, which selects nothing.
-    pub fn read(raw: &Value) -> Option<Self> {
-        raw.as_object()?;
-        let expression = |raw: &Value| {
-            let values = entries(raw, "/values", |v| v.as_str().map(str::to_owned));
-            Some((text(raw, "/key")?, text(raw, "/operator")?, values.unwrap_or_default()))
-        };
-        Some(Self {
-            labels: texts(raw, "/matchLabels"),
-            expressions: entries(raw, "/matchExpressions", expression).unwrap_or_default(),
-        })
-    }
-
-    /// An empty selector selects all labels.
-    pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
-            && self.expressions.iter().all(|(key, operator, values)| {
-                let value = labels.get(key);
-                match operator.as_str() {
-                    "In" => value.is_some_and(|value| values.contains(value)),
-                    "NotIn" => value.is_none_or(|value| !values.contains(value)),
-                    "Exists" => value.is_some(),
-                    "DoesNotExist" => value.is_none(),
-                    _ => false,
-                }
-            })
-    }
-}
+use super::{Pod, entries, text};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pdb {
     pub namespace: String,
     pub name: String,
-    pub selector: Option<Selector>,
+    /// None selects nothing, and an empty one everything.
+    selector: Option<Selector>,
     /// `disruptionsAllowed`
     pub allowed: i64,
     /// `expectedPods`
@@ -63,13 +29,12 @@ pub struct Pdb {
 
 impl Pdb {
     pub fn read(raw: &Value) -> Option<Self> {
-        let number = |name: &str| {
-            raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0)
-        };
+        let number = |name: &str| raw["status"][name].as_i64().unwrap_or(0);
+        let selector = LabelSelector::deserialize(&raw["spec"]["selector"]).ok();
         Some(Self {
             namespace: text(raw, "/metadata/namespace")?,
             name: text(raw, "/metadata/name")?,
-            selector: raw.pointer("/spec/selector").and_then(Selector::read),
+            selector: selector.and_then(|selector| selector.try_into().ok()),
             allowed: number("disruptionsAllowed"),
             expected: number("expectedPods"),
             desired: number("desiredHealthy"),
@@ -85,7 +50,7 @@ impl Pdb {
 
     pub fn protects(&self, pod: &Pod) -> bool {
         self.namespace == pod.namespace
-            && self.selector.as_ref().is_some_and(|selector| selector.selects(&pod.labels))
+            && self.selector.as_ref().is_some_and(|selector| selector.matches(&pod.labels))
     }
 
     /// Returns true if the API evicts this pod now.

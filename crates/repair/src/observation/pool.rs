@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::json::{flag, text};
+use super::{flag, text};
 
 /// An agent pool of Azure Resource Manager.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,10 +18,6 @@ impl Pool {
     pub fn read(raw: &Value) -> Option<Self> {
         raw.get("properties")?.as_object()?;
         Some(Self { name: text(raw, "/name")?, raw: Arc::new(raw.clone()) })
-    }
-
-    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
-        super::json::entries(body, "/value", Self::read)
     }
 
     pub fn id(&self) -> Option<String> {
@@ -42,10 +38,11 @@ impl Pool {
     pub fn other_kind(&self) -> Option<String> {
         let kind = text(&self.raw, "/properties/type");
         let mode = text(&self.raw, "/properties/mode");
-        let kind = kind.filter(|kind| kind != "VirtualMachineScaleSets");
-        let mode = mode.filter(|mode| mode != "System" && mode != "User");
-        let mode = mode.map(|mode| format!("mode {}", mooring_redact::identifier(&mode)));
-        kind.map(|kind| format!("type {}", mooring_redact::identifier(&kind))).or(mode)
+        let kind = kind.filter(|kind| kind != "VirtualMachineScaleSets").map(|kind| ("type", kind));
+        let mode =
+            mode.filter(|mode| mode != "System" && mode != "User").map(|mode| ("mode", mode));
+        let (member, other) = kind.or(mode)?;
+        Some(format!("{member} {}", mooring_redact::identifier(&other)))
     }
 
     /// Returns the reason why the pool cannot be rebuilt; none if it can.
@@ -75,10 +72,6 @@ impl Pool {
         self.number("minCount")
     }
 
-    pub fn max_count(&self) -> Option<i64> {
-        self.number("maxCount")
-    }
-
     pub fn autoscaled(&self) -> bool {
         flag(&self.raw, "/properties/enableAutoScaling")
     }
@@ -96,8 +89,7 @@ impl Pool {
     }
 
     pub fn tag(&self, name: &str) -> Option<String> {
-        let tags = self.raw.get("properties")?.get("tags")?;
-        tags.get(name)?.as_str().map(str::to_owned)
+        self.raw["properties"]["tags"][name].as_str().map(str::to_owned)
     }
 
     pub fn busy(&self) -> bool {
@@ -105,7 +97,7 @@ impl Pool {
     }
 
     fn number(&self, name: &str) -> Option<i64> {
-        self.raw.get("properties")?.get(name)?.as_i64()
+        self.raw["properties"][name].as_i64()
     }
 }
 
@@ -130,32 +122,28 @@ mod tests {
     }
 
     #[test]
-    fn entries_without_name_or_properties_are_skipped() {
-        let list = json!({"value": [null, {}, {"name": "a"}, {"properties": {}},
-            {"name": "", "properties": {}}, {"name": "b", "properties": {}}]});
-        let names: Vec<_> = Pool::read_list(&list).unwrap().into_iter().map(|p| p.name).collect();
-        assert_eq!(names, ["b"]);
-        assert_eq!(Pool::read_list(&json!({})), None);
+    fn pool_has_a_name_and_properties() {
+        for raw in [
+            json!(null),
+            json!({}),
+            json!({"name": "a"}),
+            json!({"properties": {}}),
+            json!({"name": "", "properties": {}}),
+        ] {
+            assert_eq!(Pool::read(&raw), None, "{raw}");
+        }
     }
 
     #[test]
     fn absent_members_are_none_or_false() {
         let empty = pool(&json!({}));
-        assert_eq!(
-            (empty.state(), empty.count(), empty.min_count(), empty.max_count()),
-            ("", None, None, None)
-        );
+        assert_eq!((empty.state(), empty.count(), empty.min_count()), ("", None, None));
         assert!(!empty.autoscaled() && !empty.stopped() && !empty.is_system() && !empty.busy());
         assert_eq!((empty.etag(), empty.tag("t")), (None, None));
-        let full = pool(
-            &json!({"provisioningState": "Updating", "count": 3, "minCount": 2, "maxCount": 4,
+        let full = pool(&json!({"provisioningState": "Updating", "count": 3, "minCount": 2,
             "enableAutoScaling": true, "powerState": {"code": "Stopped"}, "mode": "System", "eTag": "e",
-            "tags": {"t": "v", "n": null}}),
-        );
-        assert_eq!(
-            (full.state(), full.count(), full.min_count(), full.max_count()),
-            ("Updating", Some(3), Some(2), Some(4))
-        );
+            "tags": {"t": "v", "n": null}}));
+        assert_eq!((full.state(), full.count(), full.min_count()), ("Updating", Some(3), Some(2)));
         assert!(full.autoscaled() && full.stopped() && full.is_system() && full.busy());
         assert_eq!(
             (full.etag().unwrap(), full.tag("t").unwrap(), full.tag("n")),

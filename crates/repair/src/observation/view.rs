@@ -9,7 +9,7 @@ use super::{
     ActivityEvent, AksOperation, Instance, ManagedCluster, Nic, Node, Pdb, Pod, Pool, Replicas,
     ScaleSet,
 };
-use crate::check_ids::{
+use crate::names::{
     CLUSTER_STATE, CLUSTER_UID, FAILING_WRITES, MISSING_NODES, OTHER_OPERATION, OTHER_POOLS, PDB,
 };
 
@@ -26,8 +26,8 @@ pub struct ClusterView {
     /// The activity log: scale-set writes of the node resource group, and all writes on the cluster.
     pub events: OnceCell<Reading<Vec<ActivityEvent>>>,
     pub latest_operation: OnceCell<Reading<Option<AksOperation>>>,
-    /// The operations of resume tokens.
-    pub operations: Named<AksOperation>,
+    /// Error codes of the operations of resume tokens.
+    pub operations: Named<Vec<String>>,
     /// The uid of the namespace `kube-system`, which identifies a cluster.
     pub uid: OnceCell<Reading<String>>,
     pub nodes: OnceCell<Reading<Vec<Node>>>,
@@ -37,67 +37,49 @@ pub struct ClusterView {
     pub replicas: Named<Replicas>,
 }
 
-/// A read that is not permitted.
-pub(crate) struct Denied<'a> {
-    pub(crate) source: SourceName,
-    /// The check that depends on it.
-    pub(crate) check: &'static str,
-    pub(crate) why: &'a str,
+/// Returns a value that was read, or why it is unknown.
+pub(crate) fn known<'a, T>(reading: Option<&'a Reading<T>>, what: &str) -> Result<&'a T, String> {
+    match reading {
+        Some(Reading::Known(value)) => Ok(value),
+        Some(other) => Err(format!("{what} {}", other.missing().unwrap_or_default())),
+        None => Err(format!("{what} not read")),
+    }
 }
 
-fn denied<'a, T>(
-    source: SourceName,
-    check: &'static str,
-    reading: Option<&'a Reading<T>>,
-) -> Option<Denied<'a>> {
+/// Returns the reason of a read that is not permitted.
+pub(crate) fn denied<T>(reading: Option<&Reading<T>>) -> Option<&str> {
     match reading {
-        Some(Reading::Denied(why)) => Some(Denied { source, check, why }),
+        Some(Reading::Denied(why)) => Some(why),
         _ => None,
     }
 }
+
+/// A read that is not permitted: its source, the check that depends on it, and why.
+type Denied<'a> = (SourceName, &'static str, &'a str);
 
 impl ClusterView {
     /// Returns the reads that are not permitted.
     pub(crate) fn denied(&self) -> impl Iterator<Item = Denied<'_>> {
         let (azure, cluster) = (SourceName::Azure, SourceName::Cluster);
         let first = [
-            denied(azure, CLUSTER_STATE, self.cluster.get()),
-            denied(azure, OTHER_POOLS, self.pools.get()),
-            denied(azure, FAILING_WRITES, self.scale_sets.get()),
-            denied(azure, FAILING_WRITES, self.events.get()),
-            denied(cluster, MISSING_NODES, self.nodes.get()),
+            (azure, CLUSTER_STATE, denied(self.cluster.get())),
+            (azure, OTHER_POOLS, denied(self.pools.get())),
+            (azure, FAILING_WRITES, denied(self.scale_sets.get())),
+            (azure, FAILING_WRITES, denied(self.events.get())),
+            (cluster, MISSING_NODES, denied(self.nodes.get())),
         ];
         let instances = self.instances.entries();
-        let instances = instances.map(move |(_, one)| denied(azure, MISSING_NODES, Some(one)));
+        let instances = instances.map(move |(_, one)| (azure, MISSING_NODES, denied(Some(one))));
         let nics = self.nics.entries();
-        let nics = nics.map(move |(_, one)| denied(azure, FAILING_WRITES, Some(one)));
+        let nics = nics.map(move |(_, one)| (azure, FAILING_WRITES, denied(Some(one))));
         let last = [
-            denied(cluster, CLUSTER_UID, self.uid.get()),
-            denied(azure, OTHER_OPERATION, self.latest_operation.get()),
-            denied(cluster, PDB, self.pods.get()),
-            denied(cluster, PDB, self.pdbs.get()),
+            (cluster, CLUSTER_UID, denied(self.uid.get())),
+            (azure, OTHER_OPERATION, denied(self.latest_operation.get())),
+            (cluster, PDB, denied(self.pods.get())),
+            (cluster, PDB, denied(self.pdbs.get())),
         ];
-        first.into_iter().chain(instances).chain(nics).chain(last).flatten()
-    }
-
-    /// Forgets what Azure did not permit, so that it is read again.
-    pub(crate) fn forget_denied(&mut self) {
-        fn forget<T>(cell: &mut OnceCell<Reading<T>>) {
-            if matches!(cell.get(), Some(Reading::Denied(_))) {
-                cell.take();
-            }
-        }
-        forget(&mut self.cluster);
-        forget(&mut self.pools);
-        forget(&mut self.scale_sets);
-        forget(&mut self.events);
-        forget(&mut self.latest_operation);
-        if self.instances.entries().any(|(_, one)| matches!(one, Reading::Denied(_))) {
-            self.instances = Named::default();
-        }
-        if self.nics.entries().any(|(_, one)| matches!(one, Reading::Denied(_))) {
-            self.nics = Named::default();
-        }
+        let all = first.into_iter().chain(instances).chain(nics).chain(last);
+        all.filter_map(|(source, check, why)| Some((source, check, why?)))
     }
 
     /// Returns the newest scale set of a pool, by AKS's tag; none if it is unknown or does not exist.
@@ -128,7 +110,6 @@ mod tests {
             name: name.to_owned(),
             pool: Some("system".to_owned()),
             state: String::new(),
-            capacity: None,
             created: created.map(|at| at.parse().unwrap()),
             accelerated: None,
         };

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::checks::verdict::{WedgeVerdict, verdict};
-use crate::checks::{self, Capacity, Planning, TIME, absent};
-use crate::names::{RUN_TAG, temporary_pool};
+use crate::checks::{self, Capacity, Planning, absent};
+use crate::names::{RUN_TAG, TIME, temporary_pool};
 use crate::observation::{ClusterView, Pod};
 use crate::pool::pool_body;
 use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};

@@ -5,8 +5,9 @@ use mooring_workflow::{CheckResult, Outcome};
 use serde::{Serialize, Serializer};
 
 use super::report::{DetectionReport, SkippedPool};
+use crate::checks::blocks;
 use crate::checks::verdict::WedgeVerdict;
-use crate::checks::{MISSING_NODES, PDB, POOL_NAME, TIME, TOLERATIONS, blocks};
+use crate::names::{MISSING_NODES, PDB, POOL_NAME, TIME, TOLERATIONS};
 use crate::plan::Plan;
 
 /// `mooring.repair.detection/v1`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{ActivityQuery, DeletePool};
 use mooring_arm::{
-    Client, OperationOutcome, OperationProgress, Priority, ResourceId, ResourceIdError,
+    AzureError, Client, OperationOutcome, OperationProgress, Priority, ResourceId, ResourceIdError,
 };
 use serde_json::Value;
 
@@ -216,33 +216,26 @@ impl AzureRuntime {
         events.map(|events| events.iter().flatten().cloned().collect())
     }
 
-    /// Reads the status of an operation that this run started.
-    pub(crate) async fn operation(&self, token: &str) -> Reading<AksOperation> {
+    /// Reads the error codes of an operation that this run started.
+    pub(crate) async fn operation(&self, token: &str) -> Reading<Vec<String>> {
         let mut operation = match kept(token, self.cluster.subscription()) {
             Ok(operation) => operation,
             Err(why) => return Reading::Failed(why),
         };
-        let (status, refusal) = match self.client.within(READ_TIMEOUT).poll(&mut operation).await {
-            Ok(OperationProgress::Running { .. }) => ("InProgress", None),
-            Ok(OperationProgress::Done(OperationOutcome::Succeeded(_))) => ("Succeeded", None),
-            Ok(OperationProgress::Done(OperationOutcome::Failed(refusal))) => {
-                ("Failed", Some(refusal))
+        let codes = |refusal: AzureError| refusal.codes().map(str::to_owned).collect();
+        match self.client.within(READ_TIMEOUT).poll(&mut operation).await {
+            Ok(OperationProgress::Running { .. })
+            | Ok(OperationProgress::Done(OperationOutcome::Succeeded(_))) => {
+                Reading::Known(Vec::new())
             }
             Ok(OperationProgress::Done(
-                OperationOutcome::Canceled(refusal) | OperationOutcome::Replaced { refusal, .. },
-            )) => ("Canceled", Some(refusal)),
-            Ok(OperationProgress::Done(OperationOutcome::Lost { .. })) => return Reading::NotFound,
-            Err(error) => return missing(&error),
-        };
-        let codes = refusal.iter().flat_map(|refusal| refusal.codes().map(str::to_owned));
-        Reading::Known(AksOperation {
-            name: operation.correlation_id().to_owned(),
-            status: status.to_owned(),
-            started: Some(operation.started()),
-            ended: None,
-            pool: None,
-            codes: codes.collect(),
-        })
+                OperationOutcome::Failed(refusal)
+                | OperationOutcome::Canceled(refusal)
+                | OperationOutcome::Replaced { refusal, .. },
+            )) => Reading::Known(codes(refusal)),
+            Ok(OperationProgress::Done(OperationOutcome::Lost { .. })) => Reading::NotFound,
+            Err(error) => missing(&error),
+        }
     }
 
     pub(crate) async fn put_pool(

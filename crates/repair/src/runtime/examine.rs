@@ -97,12 +97,12 @@ impl Operator {
                 self.uid = Some(uid.clone());
             }
             let report = detect(view, &self.settings, self.process.now());
-            let denied = view.denied().find(|denied| denied.source == SourceName::Azure);
-            let Some(why) = denied.map(|denied| denied.why.to_owned()) else { return report };
+            let denied = view.denied().find(|(source, ..)| *source == SourceName::Azure);
+            let Some(why) = denied.map(|(.., why)| why.to_owned()) else { return report };
             if !self.wait_for_permission(&report, &why).await {
                 return report;
             }
-            view.forget_denied();
+            *view = ClusterView::default();
         }
     }
 
@@ -198,7 +198,7 @@ impl Operator {
 
 /// Returns the checks of a plan whose reads are not permitted.
 fn denied(view: &ClusterView, capacity: &Capacity) -> Vec<CheckResult> {
-    let of_view = view.denied().map(|denied| (denied.check, denied.why));
+    let of_view = view.denied().map(|(_, check, why)| (check, why));
     let mut denied: Vec<CheckResult> = of_view
         .chain(capacity.denied())
         .map(|(check, why)| {

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use super::azure::AzureRuntime;
 use super::credentials::{self, ApiUnavailable, CredentialSource};
 use super::services::LiveServices;
-use crate::checks::PERMISSIONS;
+use crate::names::PERMISSIONS;
 use crate::names::config_map;
 use crate::settings::Settings;
 use crate::workflow::{PoolRepair, Run};

@@ -108,7 +108,7 @@ impl Services for LiveServices {
         self.of_azure(self.azure.latest_operation()).await
     }
 
-    async fn operation(&self, token: &str) -> Reading<AksOperation> {
+    async fn operation(&self, token: &str) -> Reading<Vec<String>> {
         self.of_azure(self.azure.operation(token)).await
     }
 

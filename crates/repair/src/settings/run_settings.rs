@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
 use super::policy::{BudgetPolicy, Limits, SignPolicy, VersionPolicy};
-use crate::check_ids::PDB;
+use crate::names::PDB;
 use crate::signatures::Signatures;
 use mooring_workflow::store::NAMESPACE;
 
@@ -149,13 +149,7 @@ mod tests {
         window_minutes: Option<u32>,
         signs: Option<SignPolicy>,
     ) -> Settings {
-        let target = PoolTarget {
-            subscription: "s".to_owned(),
-            resource_group: "g".to_owned(),
-            cluster: "c".to_owned(),
-            pool: "system".to_owned(),
-        };
-        let mut settings = Settings::new(target);
+        let mut settings = Settings::new(crate::common::target("system"));
         let number = |number: Option<u32>| number.map(|number| NonZeroU32::new(number).unwrap());
         settings.set_detection(number(threshold), number(window_minutes), signs);
         settings

@@ -5,8 +5,8 @@ use mooring_workflow::reading::once;
 use mooring_workflow::{EffectResult, Finish, NotRead, Reading, Reason};
 
 use super::done;
-use crate::checks::{LOG_DELAY, OTHER_OPERATION};
-use crate::names::RUN_TAG;
+use crate::checks::LOG_DELAY;
+use crate::names::{OTHER_OPERATION, RUN_TAG};
 use crate::operation::{self, OngoingOperation, OperationScope};
 use crate::plan::pool_hash;
 use crate::pool::temporary_pool::TemporaryPool;
@@ -79,10 +79,7 @@ impl<S: Services> Context<'_, S> {
             );
             return Ok(self.finish(Finish::NothingToDo, Reason::TooRecent, message));
         }
-        let from_log = !matches!(
-            self.view.latest_operation.get(),
-            Some(Reading::Known(Some(operation))) if operation.running()
-        );
+        let from_log = !matches!(self.view.latest_operation.get(), Some(Reading::Known(Some(_))));
         let looked = self.now.duration_since(self.run.step_since());
         if from_log && looked < LOG_DELAY {
             // The log is late: the operation may have ended, and a newer one may be running.

@@ -6,8 +6,8 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::{NotRead, Note, Reason};
 
 use super::done;
-use crate::checks::PDB;
-use crate::observation::{EvictionBlocker, Node, Pod};
+use crate::names::PDB;
+use crate::observation::{EvictionBlocker, Node, Pod, movable_on};
 use crate::plan::Step;
 use crate::settings::BudgetPolicy;
 use crate::workflow::effects::Effect;
@@ -43,11 +43,7 @@ impl<'a, S: Services> Context<'a, S> {
         pool: &str,
     ) -> Result<Vec<(&'a Pod, &'a Node)>, NotRead> {
         let nodes = self.nodes_of(pool).await?;
-        let node_of = |pod: &Pod| {
-            nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()
-        };
-        let pods = self.pods().await?.iter().filter(|pod| pod.movable());
-        Ok(pods.filter_map(|pod| Some((pod, node_of(pod)?))).collect())
+        Ok(movable_on(self.pods().await?, &nodes))
     }
 
     /// Done once all nodes are cordoned and no evictable pod remains.

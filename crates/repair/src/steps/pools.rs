@@ -3,7 +3,7 @@
 use mooring_workflow::{NotRead, Reading, Reason};
 
 use super::done;
-use crate::checks::{POOL_STATE, POOL_UNCHANGED};
+use crate::names::{POOL_STATE, POOL_UNCHANGED};
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::workflow::effects::{Effect, Precondition};
@@ -92,7 +92,7 @@ impl<S: Services> Context<'_, S> {
         let codes = match failed {
             Reading::Failed(why) => why.clone(),
             reading => {
-                let codes = reading.known().map(|one| one.codes.as_slice()).unwrap_or_default();
+                let codes = reading.known().map(Vec::as_slice).unwrap_or_default();
                 let is_hopeless =
                     |code: &String| NON_RETRYABLE_CODES.iter().any(|word| code.contains(word));
                 let is_new = attempt.is_some_and(|attempt| !self.run.is_before_step(attempt));

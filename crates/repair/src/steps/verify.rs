@@ -6,7 +6,7 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::{NotRead, Reading};
 
 use super::drain::serving;
-use crate::checks::{IP_ADDRESSES, WORKLOADS};
+use crate::names::{IP_ADDRESSES, WORKLOADS};
 use crate::observation::{Addresses, Nic, Pod, Pool, ScaleSet};
 use crate::plan::Step;
 use crate::pool::pool_body;
@@ -132,7 +132,7 @@ impl<S: Services> Context<'_, S> {
         };
         let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
         let empty = of(|nic| nic.addresses == Addresses::Empty);
-        let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
+        let with = of(|nic| matches!(nic.addresses, Addresses::Some));
         let missing = with == 0 && self.wanted(pool).await? > 0;
         if empty == 0 && !missing {
             let with = counted(with, "interface");

@@ -13,7 +13,7 @@ use super::pool_repair::{
     Attempt, Decision, PoolRepair, Run, deletion, first_abort, losses_with_abort, temporary,
 };
 use super::step::Step;
-use crate::check_ids::IP_ADDRESSES;
+use crate::names::IP_ADDRESSES;
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approval_tag,
     approved_plan, pointer,
@@ -38,7 +38,7 @@ pub trait Services {
     async fn nics(&self, set: &str) -> Reading<Vec<Nic>>;
     async fn events(&self) -> Reading<Vec<ActivityEvent>>;
     async fn latest_operation(&self) -> Reading<Option<AksOperation>>;
-    async fn operation(&self, token: &str) -> Reading<AksOperation>;
+    async fn operation(&self, token: &str) -> Reading<Vec<String>>;
     async fn uid(&self) -> Reading<String>;
     async fn nodes(&self) -> Reading<Vec<Node>>;
     async fn pods(&self) -> Reading<Vec<Pod>>;
@@ -164,7 +164,8 @@ impl<'a, S: Services> Context<'a, S> {
         value(reading, "reading the network interfaces").map(|nics| Some(nics.as_slice()))
     }
 
-    pub(crate) async fn operation(&self, token: &str) -> &'a Reading<AksOperation> {
+    /// Returns the error codes of an operation that this run started.
+    pub(crate) async fn operation(&self, token: &str) -> &'a Reading<Vec<String>> {
         self.view.operations.once(token, self.services.operation(token)).await
     }
 

@@ -14,7 +14,7 @@ use mooring_repair::pool_body::{
 };
 use mooring_repair::settings::VersionPolicy;
 use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
-use mooring_repair::settings::{BudgetPolicy, PoolTarget, Settings};
+use mooring_repair::settings::{BudgetPolicy, Settings};
 use mooring_repair::start_checks::{Start, StartError, begin};
 use mooring_repair::workflow::{Entry, Runs};
 use mooring_workflow::Reading;
@@ -24,6 +24,7 @@ use mooring_workflow::{CheckResult, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::common::target;
 use crate::fixtures::fixture;
 
 fn live() -> Value {
@@ -313,13 +314,7 @@ fn planned_in(
     if let Some(uid) = uid {
         seen.uid = Reading::Known(uid.to_owned()).into();
     }
-    let target = PoolTarget {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    };
-    let mut settings = Settings::new(target);
+    let mut settings = Settings::new(target("system"));
     set(&mut settings);
     plan::build(&seen, &settings, capacity, checks, expires.parse().unwrap()).unwrap()
 }
@@ -465,13 +460,7 @@ fn all_formats_of_a_plan_have_the_same_steps() {
 #[test]
 fn run_starts_only_with_the_approved_plan_and_all_checks() {
     let plan = plan_of(&live());
-    let target = PoolTarget {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    };
-    let settings = Settings::new(target);
+    let settings = Settings::new(target("system"));
     let holder = "x".to_owned();
     let owner = LockOwner { host: "h".into(), pid: 1, holder };
     let check = |outcome, overridden: Option<&str>, transient| CheckResult {

@@ -7,6 +7,11 @@ pub(crate) fn body(text: &str) -> Value {
     serde_json::from_str::<Value>(text).unwrap()["response"]["body"].clone()
 }
 
+/// Returns the entries of a recorded list.
+pub(crate) fn list<T>(body: &Value, read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
+    body["value"].as_array().unwrap().iter().filter_map(read).collect()
+}
+
 /// The body of the response in a file.
 macro_rules! fixture {
     ($name:literal) => {

@@ -8,7 +8,7 @@ use mooring_repair::operation::{
 use mooring_workflow::Reading;
 use serde_json::{Value, json};
 
-use crate::fixtures::fixture;
+use crate::fixtures::{fixture, list};
 
 fn pool(name: &str, properties: &Value) -> Pool {
     Pool::read(&json!({"name": name, "properties": properties})).unwrap()
@@ -37,8 +37,7 @@ fn busy(pool_state: &str) -> ClusterView {
 #[test]
 fn running_operation_is_the_unfinished_one() {
     let mut seen = busy("Failed");
-    let events =
-        ActivityEvent::read_list(&fixture!("16_activity_log_cluster_write_started")).unwrap();
+    let events = list(&fixture!("16_activity_log_cluster_write_started"), ActivityEvent::read);
     seen.events = (Reading::Known(events.clone())).into();
     // A newer pool operation is running; the old cluster write must not be taken for it.
     let started = |text: &str| text.parse::<Timestamp>().unwrap();

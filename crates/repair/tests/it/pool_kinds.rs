@@ -5,7 +5,7 @@ use mooring_repair::observation::{ClusterView, ManagedCluster, Pool};
 use mooring_repair::plan;
 use mooring_repair::plan::{Plan, PlanError};
 use mooring_repair::pool_body::CRITICAL_TAINT;
-use mooring_repair::settings::{PoolTarget, Settings, VersionPolicy};
+use mooring_repair::settings::{Settings, VersionPolicy};
 use mooring_workflow::Reading;
 use serde_json::{Value, json};
 
@@ -47,13 +47,7 @@ fn planned(pools: &[Value], target: &str, version: VersionPolicy) -> Result<Plan
     let pools = pools.iter().map(|pool| Pool::read(pool).unwrap()).collect();
     seen.pools = (Reading::Known(pools)).into();
     seen.scale_sets = (Reading::Known(Vec::new())).into();
-    let mut settings = Settings::new(PoolTarget {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: target.into(),
-    });
-    settings.version = version;
+    let settings = Settings { version, ..Settings::new(crate::common::target(target)) };
     let expires = "2026-05-26T21:40:00Z".parse().unwrap();
     plan::build(&seen, &settings, &Capacity::unread(), &[], expires)
 }

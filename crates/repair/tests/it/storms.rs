@@ -5,13 +5,15 @@ use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
     ActivityEvent, ClusterView, Instance, ManagedCluster, Nic, Node, Pool, ScaleSet,
 };
-use mooring_repair::settings::{PoolTarget, Settings};
+use mooring_repair::settings::Settings;
 use mooring_repair::signatures::Signatures;
 use mooring_repair::verdict::{WedgeVerdict, verdict};
 use mooring_workflow::Reading;
 use mooring_workflow::reading::Named;
 use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};
+
+use crate::common::target;
 
 const SET: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-system-1-vmss";
 const OTHER_SET: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-user-1-vmss";
@@ -82,8 +84,8 @@ fn cases() -> Vec<Case> {
         case("one running now", storm().and("Started", 1), live(), CONFIRMED),
         case("spread over the whole window", Log::storm(5, 80 * 60, 30), live(), CONFIRMED),
         // Not, or not yet.
-        case("four of five, long enough ago", Log::storm(4, 180, 21), live(), SUSPECT),
-        case("four of five, a fifth may be hidden", Log::storm(4, 180, 5), live(), UNKNOWN),
+        case("four of five, long enough ago", Log::storm(4, 180, 20), live(), SUSPECT),
+        case("four of five, a fifth may be hidden", Log::storm(4, 180, 19), live(), UNKNOWN),
         case("one in a pool that is well otherwise", Log::storm(1, 180, 5), Live { well: true, ..live() }, UNKNOWN),
         case("silence in a pool that is well", Log::default(), Live { well: true, ..live() }, HEALTHY),
         case("silence in a pool that failed", Log::default(), live(), SUSPECT),
@@ -94,6 +96,7 @@ fn cases() -> Vec<Case> {
         case("recovered and well", storm().and("Succeeded", 19), Live { well: true, ..live() }, HEALTHY),
         case("less than 60 seconds apart", Log::storm(12, 5, 21), live(), SUSPECT),
         case("all in one operation", storm().one_operation(), live(), SUSPECT),
+        case("ids of one request only", storm().shared().without("operationId").without("eventDataId"), live(), SUSPECT),
         case("one event many times", Log::storm(1, 180, 21).twice().twice().twice(), live(), SUSPECT),
         case("older than the window", Log::storm(12, 180, 361), live(), SUSPECT),
         case("throttled writes", storm().error(&wrapped("ResourceOperationFailure", "TooManyRequests")), live(), SUSPECT),
@@ -145,6 +148,23 @@ fn verdict_of_each_log_and_live_state_is_as_listed() {
 }
 
 /// A new defect needs only a file with its codes and messages.
+#[test]
+fn failures_count_within_the_window_and_from_a_threshold() {
+    for (threshold, minutes, outcome) in [
+        (1, 15, Outcome::Pass),
+        (1, 16, Outcome::Fail),
+        (1, -5, Outcome::Pass),
+        (1, -6, Outcome::Fail),
+        (0, 15, Outcome::Unknown),
+    ] {
+        let fail_window = SignedDuration::from_mins(15);
+        let settings = Settings { fail_threshold: threshold, fail_window, ..settings() };
+        let found =
+            evaluate(&seen(&Log::storm(1, 180, minutes), &Live::default()), &settings, now());
+        assert_eq!(found[1].outcome, outcome, "{threshold} {minutes}");
+    }
+}
+
 #[test]
 fn signatures_file_replaces_the_built_in_list() {
     let judge = |signature: &str, log: Log| {
@@ -202,12 +222,7 @@ fn ago(minutes: i64) -> String {
 }
 
 fn settings() -> Settings {
-    Settings::new(PoolTarget {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    })
+    Settings::new(target("system"))
 }
 
 fn wrapped(outer: &str, code: &str) -> Value {

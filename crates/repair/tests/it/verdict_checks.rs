@@ -1,6 +1,5 @@
 //! Tables of checks, on recorded and written responses.
 
-use mooring_repair::observation::codes;
 use mooring_workflow::reading::Named;
 use std::sync::Arc;
 
@@ -10,15 +9,15 @@ use mooring_repair::observation::{
     ActivityEvent, ClusterView, Instance, ManagedCluster, Node, Pool, ScaleSet,
 };
 use mooring_repair::report::detect;
-use mooring_repair::settings::{PoolTarget, Settings};
+use mooring_repair::settings::Settings;
 use mooring_repair::verdict::{WedgeVerdict, verdict};
 use mooring_workflow::Reading;
 use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};
 
-use crate::fixtures::fixture;
+use crate::common::target;
+use crate::fixtures::{fixture, list};
 
-const SIGNATURE: &str = "NetworkingInternalOperationError";
 const SET: &str = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/MC_sim-uksouth-mgmt-1/providers/Microsoft.Compute/virtualMachineScaleSets/aks-system-20157742-vmss";
 
 fn now() -> Timestamp {
@@ -27,34 +26,21 @@ fn now() -> Timestamp {
 
 fn settings() -> Settings {
     // Ten are in the recorded log.
-    let mut settings = Settings::new(PoolTarget {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "sim-uksouth-mgmt-1".into(),
-        pool: "system".into(),
-    });
-    settings.fail_threshold = 10;
-    settings
+    Settings { fail_threshold: 10, ..Settings::new(target("system")) }
 }
 
 /// The recorded wedge, with the pool Failed.
 fn recorded() -> ClusterView {
     let cluster = ManagedCluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
-    let mut pools = Pool::read_list(&fixture!("05_agentpools_list")).unwrap();
+    let mut pools = list(&fixture!("05_agentpools_list"), Pool::read);
     for pool in &mut pools {
-        if pool.name == "system" {
-            Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Failed".into();
-        } else {
-            Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Succeeded".into();
-        }
+        let state = if pool.name == "system" { "Failed" } else { "Succeeded" };
+        Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = state.into();
     }
-    let scale_sets = ScaleSet::read_list(&fixture!("18_vmss_list")).unwrap();
-    let mut events =
-        ActivityEvent::read_list(&fixture!("15_activity_log_vmss_failed_page1")).unwrap();
-    events.extend(
-        ActivityEvent::read_list(&fixture!("15b_activity_log_vmss_failed_page2_negatives"))
-            .unwrap(),
-    );
+    let scale_sets = list(&fixture!("18_vmss_list"), ScaleSet::read);
+    let mut events = list(&fixture!("15_activity_log_vmss_failed_page1"), ActivityEvent::read);
+    let second = fixture!("15b_activity_log_vmss_failed_page2_negatives");
+    events.extend(list(&second, ActivityEvent::read));
     let nodes = Node::read_list(&fixture!("26_kube_nodes_list")).unwrap();
     ClusterView {
         cluster: Reading::Known(cluster).into(),
@@ -131,7 +117,7 @@ fn instance_without_a_node_counts_after_ten_minutes() {
     let instance = |id: &str, minutes: Option<i64>| Instance {
         id: format!("{SET}/virtualMachines/{id}"),
         created: minutes.map(|minutes| now() - SignedDuration::from_mins(minutes)),
-        statuses: vec![],
+        failures: vec![],
     };
     for (instances, expected) in [
         (vec![], Outcome::Fail),
@@ -191,115 +177,6 @@ fn failed_writes_count_once_per_request_by_nested_codes() {
     assert!(text.starts_with("11 writes to aks-system-20157742-vmss"), "{text}");
 }
 
-fn event(correlation: &str, status: &str, minutes: i64, code: &str) -> ActivityEvent {
-    let message = json!({"error": {"code": code}}).to_string();
-    let at = now() - SignedDuration::from_mins(minutes);
-    ActivityEvent::read(&json!({
-        "correlationId": correlation, "operationName": {"value": "Microsoft.Compute/virtualMachineScaleSets/write"},
-        "resourceId": SET, "status": {"value": status}, "eventTimestamp": at.to_string(),
-        "properties": {"statusMessage": message}
-    })).unwrap()
-}
-
-/// One a minute, the last one 30 minutes ago.
-fn storm(count: i64) -> Vec<ActivityEvent> {
-    (0..count).map(|n| event(&format!("c{n}"), "Failed", 30 + n, SIGNATURE)).collect()
-}
-
-fn writes(events: Vec<ActivityEvent>, settings: &Settings) -> Outcome {
-    let mut seen = recorded();
-    seen.events = (Reading::Known(events)).into();
-    check(&seen, settings, "failing-writes").outcome
-}
-
-#[test]
-fn failing_writes_requires_the_threshold() {
-    for (count, threshold, expected) in [
-        (10, 10, Outcome::Pass),
-        (50, 10, Outcome::Pass),
-        (9, 10, Outcome::Fail),
-        (0, 10, Outcome::Fail),
-        (100, 0, Outcome::Fail),
-    ] {
-        let mut settings = settings();
-        settings.fail_threshold = threshold;
-        assert_eq!(writes(storm(count), &settings), expected, "{count}/{threshold}");
-    }
-}
-
-#[test]
-fn few_failures_are_unknown_while_the_log_may_be_late() {
-    for (minutes, expected) in [(0, Outcome::Unknown), (19, Outcome::Unknown), (20, Outcome::Fail)]
-    {
-        let events = vec![event("c", "Failed", minutes, SIGNATURE)];
-        let settings = Settings { fail_threshold: 5, ..settings() };
-        assert_eq!(writes(events, &settings), expected, "{minutes}");
-    }
-}
-
-/// Counted events in the evidence of the check.
-fn counted(events: &[Value]) -> usize {
-    let mut seen = recorded();
-    let mut events: Vec<_> = events.iter().filter_map(ActivityEvent::read).collect();
-    for (turn, event) in (0_i64..).zip(&mut events).filter(|(_, event)| event.status == "Failed") {
-        event.at = now() - SignedDuration::from_mins(5 + turn);
-    }
-    seen.events = (Reading::Known(events)).into();
-    let text = check(&seen, &settings(), "failing-writes").evidence.join("");
-    text.split(' ').next().unwrap().parse().unwrap()
-}
-
-#[test]
-fn writes_to_other_resources_do_not_count() {
-    let raw = |correlation: &str, operation: &str, resource: &str, status: &str, minutes: i64| {
-        let at = now() - SignedDuration::from_mins(minutes);
-        json!({
-            "correlationId": correlation, "operationName": {"value": operation}, "resourceId": resource,
-            "status": {"value": status}, "eventTimestamp": at.to_string(),
-            "properties": {"statusMessage": json!({"error": {"code": SIGNATURE}}).to_string()},
-        })
-    };
-    let write = "Microsoft.Compute/virtualMachineScaleSets/write";
-    let failed = |correlation: &str| raw(correlation, write, SET, "Failed", 5);
-    assert_eq!(counted(&[]), 0);
-    assert_eq!(counted(&[raw("s", write, SET, "Succeeded", 99), failed("a"), failed("b")]), 2);
-    assert_eq!(counted(&[raw("s", write, SET, "Succeeded", 1)]), 0);
-    let operations = [
-        "Microsoft.Network/networkInterfaces/write",
-        "Microsoft.Compute/virtualMachineScaleSets/delete",
-        "Microsoft.Compute/virtualMachineScaleSets/extensions/write",
-        write,
-    ];
-    let each = operations.map(|operation| raw(operation, operation, SET, "Failed", 5));
-    assert_eq!(counted(&each), 1);
-    let other = SET.replace("aks-system-", "aks-user-");
-    assert_eq!(counted(&[failed("a"), raw("u", write, &other, "Failed", 5)]), 1);
-    assert_eq!(counted(&[raw("a", &write.to_uppercase(), &SET.to_uppercase(), "Failed", 5)]), 1);
-    let saying = |correlation: &str, message: Value| {
-        let mut event = failed(correlation);
-        event["properties"] = json!({ "statusMessage": message });
-        event
-    };
-    let mut silent = failed("n");
-    silent["properties"] = Value::Null;
-    let nothing = [
-        silent,
-        saying("t", "not JSON".into()),
-        saying("j", json!({"error": {}}).to_string().into()),
-    ];
-    assert_eq!(counted(&nothing), 0);
-    let others = ["OperationNotAllowed", "AllocationFailed", "RequestDisallowedByPolicy"];
-    let mixed: Vec<_> = [&[SIGNATURE], &others[..], &[SIGNATURE]]
-        .concat()
-        .iter()
-        .enumerate()
-        .map(|(at, code)| {
-            saying(&at.to_string(), json!({"error": {"code": code}}).to_string().into())
-        })
-        .collect();
-    assert_eq!((mixed.len(), counted(&mixed)), (5, 2));
-}
-
 #[test]
 fn scale_set_is_found_by_tag_and_never_by_name() {
     let set = |tags: Value| {
@@ -322,12 +199,11 @@ fn scale_set_is_found_by_tag_and_never_by_name() {
 
 #[test]
 fn node_is_ready_only_by_its_condition() {
-    let node = |conditions: Value, more: Value| {
+    let node = |conditions: &Value, member: &str, value: Value| {
         let mut raw =
             json!({"metadata": {"name": "n"}, "spec": {}, "status": {"conditions": conditions}});
-        if let Some(name) = more.as_str() {
-            *raw.pointer_mut(name).unwrap() = json!({"name": "n", "unschedulable": true, "deletionTimestamp": "2026-05-26T20:00:00Z"});
-        }
+        raw["metadata"]["deletionTimestamp"] = Value::Null;
+        *raw.pointer_mut(member).unwrap() = value;
         Node::read(&raw).unwrap()
     };
     let is = |status: &str| json!([{"type": "Ready", "status": status}]);
@@ -341,11 +217,12 @@ fn node_is_ready_only_by_its_condition() {
         (is("True"), true),
         (json!([pressure, {"type": "Ready", "status": "True"}]), true),
     ] {
-        let read = node(conditions.clone(), Value::Null);
+        let read = node(&conditions, "/spec", json!({}));
         assert_eq!((read.ready, read.usable()), (ready, ready), "{conditions}");
     }
-    assert!(!node(is("True"), "/spec".into()).usable(), "it is cordoned");
-    assert!(!node(is("True"), "/metadata".into()).usable(), "it is being deleted");
+    assert!(!node(&is("True"), "/spec", json!({"unschedulable": true})).usable(), "cordoned");
+    let deleted = "2026-05-26T20:00:00Z".into();
+    assert!(!node(&is("True"), "/metadata/deletionTimestamp", deleted).usable(), "being deleted");
 }
 
 #[test]
@@ -353,7 +230,7 @@ fn new_node_without_provider_id_is_not_missing() {
     let instance = |number: usize| Instance {
         id: format!("{SET}/virtualMachines/{number}"),
         created: Some(now() - SignedDuration::from_mins(60)),
-        statuses: vec![],
+        failures: vec![],
     };
     let node = |number: usize| {
         let name = format!("n{number}");
@@ -370,51 +247,6 @@ fn new_node_without_provider_id_is_not_missing() {
         );
         seen.nodes = (Reading::Known((0..nodes).map(node).collect())).into();
         assert_eq!(outcome(&seen, "missing-nodes"), expected, "{instances} {nodes}");
-    }
-}
-
-#[test]
-fn request_with_many_records_counts_once() {
-    let events: Vec<_> = (0..20).map(|n| event("same", "Failed", 30 + n, SIGNATURE)).collect();
-    assert_eq!(writes(events, &settings()), Outcome::Fail);
-}
-
-#[test]
-fn success_clears_earlier_failures() {
-    let at = |minutes| {
-        let mut events = storm(10);
-        events.push(event("ok", "Succeeded", minutes, ""));
-        writes(events, &settings())
-    };
-    assert_eq!(at(29), Outcome::Fail);
-    assert_eq!(at(30), Outcome::Fail, "at the same instant the success counts");
-    assert_eq!(at(40), Outcome::Pass);
-    let mut elsewhere = storm(10);
-    elsewhere.push(ActivityEvent { resource: "/other".into(), ..event("ok", "Succeeded", 1, "") });
-    assert_eq!(writes(elsewhere, &settings()), Outcome::Pass);
-}
-
-#[test]
-fn failures_outside_the_window_do_not_count() {
-    let mut settings = settings();
-    settings.fail_threshold = 1;
-    settings.fail_window = SignedDuration::from_mins(15);
-    for (minutes, expected) in
-        [(15, Outcome::Pass), (16, Outcome::Fail), (-5, Outcome::Pass), (-6, Outcome::Fail)]
-    {
-        assert_eq!(
-            writes(vec![event("c", "Failed", minutes, SIGNATURE)], &settings),
-            expected,
-            "{minutes}"
-        );
-    }
-}
-
-#[test]
-fn other_error_codes_do_not_count() {
-    for code in ["OperationNotAllowed", "AllocationFailed", "RequestDisallowedByPolicy", ""] {
-        let events = (0..10).map(|n| event(&format!("c{n}"), "Failed", 5, code)).collect();
-        assert_eq!(writes(events, &settings()), Outcome::Fail, "{code}");
     }
 }
 
@@ -599,8 +431,7 @@ fn override_allows_a_failed_check_with_its_reason() {
 
 #[test]
 fn missing_cluster_is_never_healthy() {
-    let cluster = response(404, &fixture!("02_managed_cluster_get_404"), ManagedCluster::read);
-    let seen = ClusterView { cluster: cluster.into(), ..ClusterView::default() };
+    let seen = ClusterView { cluster: Reading::NotFound.into(), ..ClusterView::default() };
     let report = detect(&seen, &settings(), now());
     assert!(report.greenfield);
     assert_eq!(report.detection.verdict.exit_code(), 3);
@@ -614,18 +445,6 @@ fn unread_interfaces_do_not_hide_a_wedge_and_an_unread_log_does() {
     let report = detect(&seen, &settings(), now());
     assert_eq!(report.detection.verdict.exit_code(), 1);
     assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed);
-    let denied = fixture!("17_activity_log_403");
-    seen.events = response(403, &denied, ActivityEvent::read_list).into();
+    seen.events = Reading::Denied("AuthorizationFailed".into()).into();
     assert_eq!(detect(&seen, &settings(), now()).detection.verdict.exit_code(), 3);
-}
-
-/// Reads a recorded response by its status.
-fn response<T>(status: u16, body: &Value, read: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
-    let code = || codes(body).into_iter().next().unwrap_or_else(|| format!("HTTP {status}"));
-    match status {
-        200..=299 => Reading::Known(read(body).unwrap()),
-        404 => Reading::NotFound,
-        401 | 403 => Reading::Denied(code()),
-        _ => Reading::Failed(code()),
-    }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use mooring_redact::printable;
-use mooring_repair::checks::{CLUSTER_STATE, OTHER_OPERATION, blocks};
+use mooring_repair::checks::blocks;
+use mooring_repair::names::{CLUSTER_STATE, OTHER_OPERATION};
 use mooring_repair::plan::{PlanError, Step};
 use mooring_repair::report::DetectionReport;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis};

@@ -6,7 +6,7 @@ use mooring_workflow::published::Next;
 use mooring_workflow::{CheckResult, Outcome, screens};
 
 use crate::checks::verdict::{SIGNS, WedgeVerdict};
-use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, OTHER_POOLS, POOL_STATE};
+use crate::names::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, OTHER_POOLS, POOL_STATE};
 use crate::present::report::{DetectionReport, SkippedPool};
 
 /// Returns the statement of a sign, which is yes, no or unknown.

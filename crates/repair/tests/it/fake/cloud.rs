@@ -45,8 +45,8 @@ pub(crate) struct Cloud {
     /// Number of deletions that are accepted and fail, and their code.
     pub(crate) fails_to_delete: u32,
     pub(crate) fails_with: &'static str,
-    /// Failed operations by token.
-    pub(crate) failed: BTreeMap<String, AksOperation>,
+    /// Error codes of failed operations by token.
+    pub(crate) failed: BTreeMap<String, Vec<String>>,
     /// The stored run, and the earlier ones.
     pub(crate) state: Option<Run>,
     pub(crate) past: Vec<PastRun>,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, Precondition};
-use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
 use mooring_workflow::EffectResult;
 use serde_json::Value;
@@ -41,22 +40,6 @@ impl Fault {
             Self::Cancelled => Some("Canceled"),
             _ => None,
         }
-    }
-
-    /// Error code of the operation.
-    fn error_code(self) -> Option<AksOperation> {
-        let status = match self {
-            Self::Replaced => "Canceled",
-            other => other.end()?,
-        };
-        Some(AksOperation {
-            name: "o".into(),
-            status: status.into(),
-            started: None,
-            ended: None,
-            pool: None,
-            codes: vec![],
-        })
     }
 }
 
@@ -101,9 +84,8 @@ impl Cloud {
         let ends = self.now.checked_add(pace).unwrap();
         let soon = self.soon();
         let token = format!("op-{}", self.effects);
-        if let Some(mut ended) = fault.and_then(Fault::error_code) {
-            ended.codes = vec![self.fails_with.to_owned()];
-            self.failed.insert(token.clone(), ended);
+        if matches!(fault, Some(Fault::Doomed | Fault::Cancelled | Fault::Replaced)) {
+            self.failed.insert(token.clone(), vec![self.fails_with.to_owned()]);
         }
         let started = EffectResult::Started { token };
         match effect {

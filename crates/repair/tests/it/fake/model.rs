@@ -128,17 +128,16 @@ pub(crate) struct Workload {
 impl Workload {
     pub(crate) fn budget(&self, pods: &[Pod], now: Timestamp) -> seen::Pdb {
         let healthy = pods.iter().filter(|pod| pod.app == self.app && pod.serving(now)).count();
-        let number = |n: usize| i64::try_from(n).unwrap();
-        seen::Pdb {
-            namespace: "kube-system".into(),
-            name: format!("{}-budget", self.app),
-            selector: seen::Selector::read(&json!({"matchLabels": {"app": self.app}})),
-            allowed: number(healthy.saturating_sub(self.min_available)),
-            expected: number(self.replicas),
-            desired: number(self.min_available),
-            healthy: number(healthy),
-            unready_may_go: false,
-        }
+        seen::Pdb::read(&json!({
+            "metadata": {"namespace": "kube-system", "name": format!("{}-budget", self.app)},
+            "spec": {"selector": {"matchLabels": {"app": self.app}}},
+            "status": {
+                "disruptionsAllowed": healthy.saturating_sub(self.min_available),
+                "expectedPods": self.replicas, "desiredHealthy": self.min_available,
+                "currentHealthy": healthy,
+            },
+        }))
+        .unwrap()
     }
 }
 

@@ -3,8 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation as seen;
 use mooring_repair::observation::{
-    ActivityEvent, Addresses, AksOperation, ClusterView, Instance, ManagedCluster, Nic, Replicas,
-    ScaleSet,
+    ActivityEvent, Addresses, ClusterView, Instance, ManagedCluster, Nic, Replicas, ScaleSet,
 };
 use mooring_workflow::Reading;
 use serde_json::json;
@@ -75,7 +74,6 @@ impl Cloud {
             name: pool.set.clone(),
             pool: Some(name.clone()),
             state: if pool.wedged { "Failed" } else { "Succeeded" }.into(),
-            capacity: None,
             created: None,
             accelerated: Some(true),
         };
@@ -90,7 +88,7 @@ impl Cloud {
         let instance = |index| Instance {
             id: format!("{SETS}/{set}/virtualMachines/{index}"),
             created: Some(self.now.checked_sub(SignedDuration::from_hours(1)).unwrap()),
-            statuses: vec![],
+            failures: vec![],
         };
         Reading::Known((0..self.pool_on(set).map_or(0, Pool::count)).map(instance).collect())
     }
@@ -98,9 +96,8 @@ impl Cloud {
     pub(crate) fn read_nics(&self, set: &str) -> Reading<Vec<Nic>> {
         let is_wedged = self.pool_on(set).is_some_and(|pool| pool.wedged);
         let nic = |index| Nic {
-            name: format!("nic{index}"),
             instance: Some(format!("{SETS}/{set}/virtualMachines/{index}")),
-            addresses: if is_wedged { Addresses::Empty } else { Addresses::Some(1) },
+            addresses: if is_wedged { Addresses::Empty } else { Addresses::Some },
         };
         Reading::Known((0..self.pool_on(set).map_or(0, Pool::count)).map(nic).collect())
     }
@@ -112,7 +109,7 @@ impl Cloud {
         Reading::Known(self.pools.values().flat_map(|pool| self.writes(pool)).collect())
     }
 
-    pub(crate) fn read_operation(&self, token: &str) -> Reading<AksOperation> {
+    pub(crate) fn read_operation(&self, token: &str) -> Reading<Vec<String>> {
         self.failed.get(token).cloned().map_or(Reading::NotFound, Reading::Known)
     }
 

@@ -2,11 +2,12 @@
 
 use jiff::SignedDuration;
 use mooring_repair::observation::AksOperation;
-use mooring_repair::settings::{PoolTarget, Settings};
+use mooring_repair::settings::Settings;
 use serde_json::json;
 
 use super::cloud::{Cloud, node, pod};
 use super::model::Workload;
+use crate::common::target;
 
 pub(crate) type Scenario = (&'static str, fn() -> Cloud);
 
@@ -27,12 +28,7 @@ pub(crate) const STUCK: [Scenario; 3] = [
 ];
 
 pub(crate) fn settings() -> Settings {
-    Settings::new(PoolTarget {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    })
+    Settings::new(target("system"))
 }
 
 /// The same with an override.

@@ -242,7 +242,7 @@ impl Services for Session<'_> {
         self.answer("latest", false, |cloud| Reading::Known(cloud.operation.clone()))
     }
 
-    async fn operation(&self, token: &str) -> Reading<AksOperation> {
+    async fn operation(&self, token: &str) -> Reading<Vec<String>> {
         self.answer(token, false, |cloud| cloud.read_operation(token))
     }
 

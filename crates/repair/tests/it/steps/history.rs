@@ -135,16 +135,8 @@ fn creation_without_quota_stops_with_the_reason() {
     let mut cloud = cloud.borrow_mut();
     cloud.pools.get_mut("systmp").unwrap().set_state("Failed");
     let state = cloud.state.clone().unwrap();
-    let operation = mooring_repair::observation::AksOperation {
-        name: "o".into(),
-        status: "Failed".into(),
-        started: None,
-        ended: None,
-        pool: None,
-        codes: vec!["ErrCode_InsufficientVCPUQuota".into()],
-    };
     let token = state.attempt("put pool systmp").unwrap().token.clone().unwrap();
-    cloud.failed.insert(token, operation);
+    cloud.failed.insert(token, vec!["ErrCode_InsufficientVCPUQuota".into()]);
     let action = action_of(&state, ClusterView::default(), &cloud);
     let Decision::Stop(Stop { reason: Reason::EffectRefused, message, .. }) = action else {
         panic!("{action:?}")

@@ -15,17 +15,14 @@ const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 /// Maximum delay of the activity log.
 pub(crate) const LOG_DELAY: SignedDuration = SignedDuration::from_mins(20);
 
+/// The writes to a scale set, by its id.
 #[derive(Clone, Copy)]
-pub(crate) struct ScaleSetWrites<'a> {
-    events: &'a [ActivityEvent],
-    scale_set: &'a str,
+pub(super) struct ScaleSetWrites<'a> {
+    pub(super) events: &'a [ActivityEvent],
+    pub(super) scale_set: &'a str,
 }
 
 impl<'a> ScaleSetWrites<'a> {
-    pub(crate) fn of(events: &'a [ActivityEvent], scale_set: &'a str) -> Self {
-        Self { events, scale_set }
-    }
-
     fn with_status(self, status: &'static str) -> impl Iterator<Item = &'a ActivityEvent> {
         let Self { events, scale_set } = self;
         events.iter().filter(move |event| {
@@ -34,17 +31,15 @@ impl<'a> ScaleSetWrites<'a> {
     }
 
     fn failed(self, signature: &'a Signature) -> impl Iterator<Item = &'a ActivityEvent> {
-        let matches =
-            |event: &&ActivityEvent| signature.matches(&event.errors.codes, &event.errors.messages);
-        self.with_status("Failed").filter(matches)
+        self.with_status("Failed").filter(|event| signature.matches(&event.errors))
     }
 
-    pub(crate) fn last_success(self) -> Option<Timestamp> {
+    pub(super) fn last_success(self) -> Option<Timestamp> {
         self.with_status("Succeeded").map(|event| event.at).max()
     }
 
     /// Returns the time of a successful write after which none failed with a signature.
-    pub(crate) fn succeed_again(self, signatures: &Signatures) -> Option<Timestamp> {
+    pub(super) fn succeed_again(self, signatures: &Signatures) -> Option<Timestamp> {
         let success = self.last_success()?;
         let mut failed = signatures.signatures.iter().flat_map(|signature| self.failed(signature));
         (!failed.any(|event| event.at > success)).then_some(success)
@@ -52,7 +47,7 @@ impl<'a> ScaleSetWrites<'a> {
 
     /// Returns the times at which operations failed with the signature in the window and after the last success, newest first:
     /// one for each operation, at least a minute apart.
-    pub(in crate::checks) fn failures(
+    pub(super) fn failures(
         self,
         signature: &Signature,
         window: SignedDuration,
@@ -101,13 +96,12 @@ mod tests {
     #[test]
     fn failure_counts_only_after_the_last_success() {
         let signatures = Signatures::default();
-        let code = |code: &str| vec![code.to_owned()];
-        let signature = signatures.signatures.iter().find(|one| one.matches(&code(CODE), &[]));
+        let signature = &signatures.signatures[0];
         let counted = |minute: i64| {
             let events = [event(minute, "Failed", CODE), event(2, "Succeeded", "")];
             let (window, now) = (SignedDuration::from_hours(1), Timestamp::from_second(240));
-            ScaleSetWrites::of(&events, "/set")
-                .failures(signature.unwrap(), window, now.unwrap())
+            ScaleSetWrites { events: &events, scale_set: "/set" }
+                .failures(signature, window, now.unwrap())
                 .len()
         };
         assert_eq!([1, 2, 3].map(counted), [0, 0, 1]);
@@ -119,7 +113,7 @@ mod tests {
         let code = CODE;
         let (failed, succeeded) = (event(1, "Failed", code), event(2, "Succeeded", ""));
         let at = |events: &[ActivityEvent], set| {
-            ScaleSetWrites::of(events, set).succeed_again(&signatures)
+            ScaleSetWrites { events, scale_set: set }.succeed_again(&signatures)
         };
         let over = |events: &[ActivityEvent]| at(events, "/set").is_some();
         assert!(!over(&[]) && !over(std::slice::from_ref(&failed)));

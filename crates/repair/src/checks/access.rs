@@ -1,79 +1,84 @@
-//! The check `permissions`: the caller has all permissions that the run needs.
+//! The checks `permissions`, `locks` and `deny-assignments`: the caller and AKS may do what the steps of the run need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mooring_arm::calls::{Lock, Principal};
 use mooring_redact::printable;
-
-use super::needs::{AccessNeed, Actor, needs, place};
-use crate::checks::PERMISSIONS;
-use crate::checks::capacity::{AccessRules, Planning};
+use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
-use mooring_workflow::{CheckResult, Outcome, Reading};
+
+use super::capacity::{AccessRules, Planning};
+use super::finding::{Found, fail, pass};
+use super::needs::{AccessNeed, Actor, is_at_or_below, needs, place, places_of_locks};
+use crate::plan::Step;
 
 /// Role for resources that a pool references.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";
+/// Principal of a deny assignment for everyone.
+const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
 
-pub(in crate::checks) fn permissions(plan: &Planning<'_>) -> CheckResult {
+pub(super) fn permissions(plan: &Planning<'_>) -> Found {
     check_permissions(&needs_of(plan), &plan.capacity.rights)
 }
 
-pub(in crate::checks) fn needs_of(plan: &Planning<'_>) -> Vec<AccessNeed> {
+pub(super) fn locks(plan: &Planning<'_>) -> Found {
+    check_locks(&needs_of(plan), &plan.capacity.rights)
+}
+
+pub(super) fn deny_assignments(plan: &Planning<'_>) -> Found {
+    check_deny_assignments(&needs_of(plan), &plan.capacity.rights)
+}
+
+fn needs_of(plan: &Planning<'_>) -> Vec<AccessNeed> {
     needs(plan.view, plan.settings, plan.cluster, plan.pool)
 }
 
+/// Returns the needs whose permissions can be read.
+fn of_caller(needs: &[AccessNeed]) -> impl Iterator<Item = &AccessNeed> {
+    needs.iter().filter(|need| need.actor == Actor::Caller)
+}
+
+/// What blocks a step, and what may.
 #[derive(Default)]
-pub(in crate::checks) struct Findings {
-    pub(in crate::checks) forbidden: BTreeSet<String>,
-    pub(in crate::checks) unclear: BTreeSet<String>,
+struct Obstacles {
+    certain: BTreeSet<String>,
+    unclear: BTreeSet<String>,
 }
 
-impl Findings {
-    pub(in crate::checks) fn into_check(self, name: &'static str, fine: String) -> CheckResult {
-        let outcome = match (self.forbidden.is_empty(), self.unclear.is_empty()) {
-            (false, _) => Outcome::Fail,
-            (true, false) => Outcome::Unknown,
-            (true, true) => Outcome::Pass,
+impl Obstacles {
+    fn into_found(self, fine: impl Into<String>) -> Found {
+        let is_certain = !self.certain.is_empty();
+        let texts: Vec<String> = self.certain.into_iter().chain(self.unclear).collect();
+        match texts.join("; ") {
+            _ if texts.is_empty() => pass(fine),
+            text if is_certain => fail(text),
+            text => Err(text),
+        }
+    }
+
+    /// Returns what was read at a scope. A missing reading may hide an obstacle.
+    fn read<'a, T>(
+        &mut self,
+        readings: &'a BTreeMap<String, Reading<Vec<T>>>,
+        scope: &str,
+        what: &str,
+    ) -> Option<&'a [T]> {
+        let why = match readings.get(scope) {
+            Some(Reading::Known(list)) => return Some(list),
+            Some(other) => other.missing().unwrap_or_default(),
+            None => "not read".to_owned(),
         };
-        let texts: Vec<String> = self.forbidden.into_iter().chain(self.unclear).collect();
-        let detail = if texts.is_empty() { fine } else { texts.join("; ") };
-        CheckResult::new(name, outcome, detail)
+        self.unclear.insert(format!("{what} at {}: {why}", printable(scope)));
+        None
     }
 }
 
-/// Returns a reading at a scope; if it is missing, adds the reason to the findings.
-pub(in crate::checks) fn at<'a, T>(
-    readings: &'a BTreeMap<String, Reading<Vec<T>>>,
-    scope: &str,
-    what: &str,
-    findings: &mut Findings,
-) -> Option<&'a [T]> {
-    match readings.get(scope) {
-        Some(Reading::Known(list)) => return Some(list),
-        Some(other) => {
-            let why = other.missing().unwrap_or_default();
-            findings.unclear.insert(format!("{what} at {}: {why}", printable(scope)));
-        }
-        None => {
-            findings.unclear.insert(format!("{what} at {}: not read", printable(scope)));
-        }
-    }
-    None
-}
-
-fn is_linked(need: &AccessNeed) -> bool {
-    !need.scope.to_lowercase().contains("/microsoft.containerservice/managedclusters/")
-        && need.scope.contains("/providers/")
-}
-
-fn check_permissions(needs: &[AccessNeed], rights: &AccessRules) -> CheckResult {
-    let mut findings = Findings::default();
-    let own = || needs.iter().filter(|need| need.actor == Actor::Caller);
-    for need in own() {
-        let Some(list) = at(&rights.permissions, &place(need), "permissions", &mut findings) else {
-            continue;
-        };
+fn check_permissions(needs: &[AccessNeed], rights: &AccessRules) -> Found {
+    let mut found = Obstacles::default();
+    for need in of_caller(needs) {
+        let list = found.read(&rights.permissions, &place(need), "permissions");
         // One entry must grant it: notActions of other entries do not apply to it.
-        if list.iter().any(|permission| permission.covers(need.action)) {
+        if list.is_none_or(|list| list.iter().any(|one| one.covers(need.action))) {
             continue;
         }
         let role = if is_linked(need) {
@@ -82,33 +87,149 @@ fn check_permissions(needs: &[AccessNeed], rights: &AccessRules) -> CheckResult 
             String::new()
         };
         let missing = format!("{} is missing on {}{role}", need.action, printable(&need.scope));
+        let step = need.step.name();
         if need.certain {
-            findings.forbidden.insert(format!("{}: {missing}", need.step.name()));
+            found.certain.insert(format!("{step}: {missing}"));
         } else {
-            findings
-                .unclear
-                .insert(format!("{} may need a permission: {missing}", need.step.name()));
+            found.unclear.insert(format!("{step} may need a permission: {missing}"));
         }
     }
-    let fine = format!("{} are granted", counted(own().count(), "action"));
-    findings.into_check(PERMISSIONS, fine)
+    found.into_found(format!("{} are granted", counted(of_caller(needs).count(), "action")))
+}
+
+fn is_linked(need: &AccessNeed) -> bool {
+    !need.scope.to_lowercase().contains("/microsoft.containerservice/managedclusters/")
+        && need.scope.contains("/providers/")
+}
+
+fn check_locks(needs: &[AccessNeed], rights: &AccessRules) -> Found {
+    let mut found = Obstacles::default();
+    let mut blocked: BTreeMap<String, BTreeSet<Step>> = BTreeMap::new();
+    for need in needs {
+        for place in places_of_locks(need) {
+            let list = found.read(&rights.locks, &place, "locks").unwrap_or_default();
+            for (lock, scope) in list.iter().filter_map(|lock| Some((lock, concerns(lock, need)?)))
+            {
+                let level = &lock.properties.level;
+                let [name, shown, scope] = [&lock.name, level, scope].map(printable);
+                let name = format!("lock {name} ({shown}) on {scope}");
+                match blocks_action(level, need.action) {
+                    Some(true) if need.certain => {
+                        blocked.entry(name).or_default().insert(need.step);
+                    }
+                    Some(true) => {
+                        found.unclear.insert(format!("{name} may block {}", need.step.name()));
+                    }
+                    Some(false) => {}
+                    None => {
+                        found.unclear.insert(format!("{name} has an unknown level"));
+                    }
+                }
+            }
+        }
+    }
+    for (lock, steps) in blocked {
+        let steps: Vec<&str> = steps.into_iter().map(Step::name).collect();
+        found.certain.insert(format!("{lock} blocks {}; remove the lock first", steps.join(", ")));
+    }
+    found.into_found("no lock blocks a step")
+}
+
+/// Returns the scope of a lock that concerns a need.
+fn concerns<'a>(lock: &'a Lock, need: &AccessNeed) -> Option<&'a str> {
+    let at = lock.id.to_lowercase().rfind("/providers/microsoft.authorization/locks/")?;
+    let scope = &lock.id[..at];
+    // A resource with a locked child cannot be deleted either.
+    let is_deleted = need.action.ends_with("/delete") && need.scope.contains("/providers/");
+    let is_concerned =
+        is_at_or_below(&need.scope, scope) || (is_deleted && is_at_or_below(scope, &need.scope));
+    is_concerned.then_some(scope)
+}
+
+/// Returns none if the level is unknown.
+fn blocks_action(level: &str, action: &str) -> Option<bool> {
+    match level.to_ascii_lowercase().as_str() {
+        "cannotdelete" => Some(action.ends_with("/delete")),
+        "readonly" => Some(!action.ends_with("/read")),
+        "notspecified" => Some(false),
+        _ => None,
+    }
+}
+
+/// Relation of an assignment to the caller.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Concern {
+    No,
+    Perhaps,
+    Yes,
+}
+
+fn concern(principals: &[Principal], caller: Option<&str>) -> Concern {
+    let one = |principal: &Principal| {
+        let is_caller = caller.map(|caller| principal.id.eq_ignore_ascii_case(caller));
+        // Members of a group cannot be read here.
+        let is_group = principal.kind.eq_ignore_ascii_case("Group");
+        match is_caller {
+            _ if principal.id == EVERYONE => Concern::Yes,
+            Some(true) => Concern::Yes,
+            Some(false) if !is_group => Concern::No,
+            _ => Concern::Perhaps,
+        }
+    };
+    principals.iter().map(one).max().unwrap_or(Concern::No)
+}
+
+fn check_deny_assignments(needs: &[AccessNeed], rights: &AccessRules) -> Found {
+    let mut found = Obstacles::default();
+    let caller = rights.caller.as_deref();
+    for need in of_caller(needs) {
+        let list = found.read(&rights.deny_assignments, &place(need), "deny assignments");
+        for denial in list.unwrap_or_default().iter().map(|assignment| &assignment.properties) {
+            let covers = if denial.do_not_apply_to_child_scopes {
+                need.scope.eq_ignore_ascii_case(&denial.scope)
+            } else {
+                is_at_or_below(&need.scope, &denial.scope)
+            };
+            if !covers || !denial.permissions.iter().any(|one| one.covers(need.action)) {
+                continue;
+            }
+            let [name, scope] =
+                [&denial.deny_assignment_name, &denial.scope].map(|text| printable(text));
+            let (step, action) = (need.step.name(), need.action);
+            let text = format!("{step}: deny assignment {name} on {scope} denies {action}");
+            let included = concern(&denial.principals, caller);
+            match (included, concern(&denial.exclude_principals, caller)) {
+                (Concern::No, _) | (_, Concern::Yes) => {}
+                (Concern::Yes, Concern::No) if need.certain => {
+                    found.certain.insert(text);
+                }
+                _ => {
+                    found.unclear.insert(format!("{text}, possibly for this identity"));
+                }
+            }
+        }
+    }
+    found.into_found("no deny assignment blocks a step")
 }
 
 #[cfg(test)]
 mod tests {
-    use mooring_arm::calls::Principal;
-
-    use mooring_arm::calls::{DenyAssignment, Lock, Permission};
+    use mooring_arm::calls::{
+        DenyAssignment, DenyAssignmentProperties, LockProperties, Permission,
+    };
+    use mooring_workflow::{CheckResult, Outcome};
 
     use super::*;
-    use crate::checks::access::deny_assignments::{EVERYONE, check_deny_assignments};
-    use crate::checks::access::locks::check_locks;
-    use crate::checks::{blocks, places_of_locks, warns};
-    use crate::plan::Step;
+    use crate::checks::finding::result;
+    use crate::checks::{blocks, warns};
+    use crate::names::{DENY_ASSIGNMENTS, LOCKS, PERMISSIONS};
 
     fn check(needs: &[AccessNeed], rights: &AccessRules) -> [CheckResult; 3] {
-        let locks = check_locks(needs, rights);
-        [check_permissions(needs, rights), locks, check_deny_assignments(needs, rights)]
+        [
+            result(PERMISSIONS, check_permissions(needs, rights)),
+            result(LOCKS, check_locks(needs, rights)),
+            result(DENY_ASSIGNMENTS, check_deny_assignments(needs, rights)),
+        ]
     }
 
     const CLUSTER: &str =
@@ -150,7 +271,7 @@ mod tests {
         Lock {
             id: format!("{scope}/providers/Microsoft.Authorization/locks/keep"),
             name: "keep".to_owned(),
-            properties: mooring_arm::calls::LockProperties { level: level.to_owned() },
+            properties: LockProperties { level: level.to_owned() },
         }
     }
 
@@ -266,7 +387,7 @@ mod tests {
     ) -> DenyAssignment {
         DenyAssignment {
             id: String::new(),
-            properties: mooring_arm::calls::DenyAssignmentProperties {
+            properties: DenyAssignmentProperties {
                 deny_assignment_name: "stack".to_owned(),
                 permissions: vec![Permission {
                     actions: vec!["*".to_owned()],
@@ -291,15 +412,9 @@ mod tests {
     #[test]
     fn lock_of_an_undocumented_need_is_unclear() {
         let mut rights = rights();
-        let id = format!("{SUBNET}/providers/Microsoft.Authorization/locks/l");
-        let lock = Lock {
-            id,
-            name: "l".to_owned(),
-            properties: mooring_arm::calls::LockProperties { level: "ReadOnly".to_owned() },
-        };
         let mut needs = needs();
         for place in places_of_locks(&needs[1]) {
-            rights.locks.insert(place, Reading::Known(vec![lock.clone()]));
+            rights.locks.insert(place, Reading::Known(vec![lock(SUBNET, "ReadOnly")]));
         }
         let [_, found, _] = check(&needs, &rights);
         assert_eq!(found.outcome, Outcome::Fail, "{}", found.detail());
@@ -337,37 +452,19 @@ mod tests {
         assert_eq!(outcome, Outcome::Fail);
         assert!(detail.contains("deny assignment stack on "), "{detail}");
         assert!(detail.contains(JOIN), "{detail}");
+        let one = |id, kind| vec![principal(id, kind)];
+        let (me, pass, fail, unknown) =
+            (Some("me"), Outcome::Pass, Outcome::Fail, Outcome::Unknown);
         for (principals, excluded, caller, alone, action, wanted) in [
-            (everyone(), vec![principal("ME", "User")], Some("me"), false, "*/read", Outcome::Pass),
-            (
-                everyone(),
-                vec![principal("aks", "ServicePrincipal")],
-                Some("me"),
-                false,
-                "*/read",
-                Outcome::Fail,
-            ),
-            (
-                everyone(),
-                vec![principal("aks", "ServicePrincipal")],
-                None,
-                false,
-                "*/read",
-                Outcome::Unknown,
-            ),
-            (
-                everyone(),
-                vec![principal("g", "Group")],
-                Some("me"),
-                false,
-                "*/read",
-                Outcome::Unknown,
-            ),
-            (vec![principal("you", "User")], vec![], Some("me"), false, "*/read", Outcome::Pass),
-            (vec![principal("me", "User")], vec![], Some("me"), false, "*/read", Outcome::Fail),
-            (vec![principal("g", "Group")], vec![], Some("me"), false, "*/read", Outcome::Unknown),
-            (everyone(), vec![], Some("me"), true, "*/read", Outcome::Pass),
-            (everyone(), vec![], Some("me"), false, "*/join/action", Outcome::Pass),
+            (everyone(), one("ME", "User"), me, false, "*/read", pass),
+            (everyone(), one("aks", "ServicePrincipal"), me, false, "*/read", fail),
+            (everyone(), one("aks", "ServicePrincipal"), None, false, "*/read", unknown),
+            (everyone(), one("g", "Group"), me, false, "*/read", unknown),
+            (one("you", "User"), vec![], me, false, "*/read", pass),
+            (one("me", "User"), vec![], me, false, "*/read", fail),
+            (one("g", "Group"), vec![], me, false, "*/read", unknown),
+            (everyone(), vec![], me, true, "*/read", pass),
+            (everyone(), vec![], me, false, "*/join/action", pass),
         ] {
             let (outcome, detail) = check_with(principals, excluded, caller, alone, action);
             assert_eq!(outcome, wanted, "{detail}");
