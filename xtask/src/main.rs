@@ -75,7 +75,7 @@ fn main() -> ExitCode {
         ["docs", ref rest @ ..] => site::docs(rest),
         ["chart"] => chart::write(),
         ["lines"] => lines::lines(),
-        ["dist", ref rest @ ..] => release::dist::dist(rest),
+        ["dist", ref rest @ ..] => release::dist(rest),
         ["targets"] => release::targets::targets(),
         ["bench", "agent", ref rest @ ..] => bench::agent(rest),
         ["bench", "agent-on-node"] => bench::agent_on_node(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::facts::Facts;
+use crate::upstream::found::Facts;
 
 /// Returns each field as `Message.field` with number, JSON name, type and label, and each enum value with its number.
 pub(super) fn facts(texts: &[&str]) -> Facts {

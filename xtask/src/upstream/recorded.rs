@@ -1,12 +1,12 @@
 //! The same facts as we have recorded or implemented them.
 
+use super::found;
 use mooring_agent::environment::{self, ContainerdLayout, GpuImages};
 use mooring_codes::{Os, Status};
 use mooring_contract::NodeConfig;
 use mooring_contract::node_config::{ENUMS, Label, MESSAGES};
 
-use super::facts::Facts;
-use super::found;
+use crate::upstream::found::Facts;
 
 /// Checksums of upstream's files at the recordings' commit: 06836ee2301e of 2026-08-21.
 const FILES: &str = include_str!("files.tsv");

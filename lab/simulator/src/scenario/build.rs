@@ -3,10 +3,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::document::{Bootstrap, PoolSettings, Scenario, Vms, WedgeSettings};
 use crate::azure::{
     Azure, AzureOptions, BootMode, Cse, NewVm, Rights, add_defaults, earlier, later,
 };
+use crate::scenario::{Bootstrap, PoolSettings, Scenario, Vms, WedgeSettings};
 
 /// Age of an existing cluster.
 const OLD: i64 = 30 * 24 * 3600;
