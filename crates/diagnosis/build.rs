@@ -222,6 +222,10 @@ impl<'a> Phrases<'a> {
             ("FAILURES", "failures"),
             ("NOT_FAILURES", "not-failures"),
             ("NODES_MORE", "nodes-more"),
+            ("NODE_PARTS", "node-parts"),
+            ("AZURE", "azure"),
+            ("ELSEWHERE", "elsewhere"),
+            ("OTHER_RESOURCES", "other-resources"),
         ] {
             let numbers = self.number(find(self.lists, list)?);
             _ = writeln!(source, "pub(crate) static {name}: &[usize] = {numbers};");

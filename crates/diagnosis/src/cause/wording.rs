@@ -25,6 +25,16 @@ pub(crate) enum Tier {
     Root,
 }
 
+/// What is known of the text around a wording, besides what it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A message about a node.
+    Node,
+    /// A message of Azure that names nothing else.
+    Presumed,
+    Unknown,
+}
+
 /// One wording, with phrases by index. An empty field matches everything.
 #[derive(Debug)]
 pub(crate) struct Wording {
@@ -58,10 +68,14 @@ impl Wording {
         text: &[u8],
         found: &Phrases,
         span: &Range<usize>,
-        is_node: bool,
+        subject: Subject,
     ) -> Option<usize> {
         let also = || self.also.iter().all(|group| found.has_any(group));
-        let about = || is_node || self.about.holds(found);
+        let about = || match subject {
+            Subject::Node => true,
+            Subject::Presumed if self.about != TextSubject::NodeLog => true,
+            Subject::Presumed | Subject::Unknown => self.about.holds(found),
+        };
         if !found.has_any(self.phrases) || found.has_any(self.without) || !also() || !about() {
             return None;
         }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use mooring_codes::all;
 
 use crate::cause::Confidence;
+use crate::cause::wording::Subject;
 use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::code::diagnose_code;
 use crate::diagnose::evidence::quote;
@@ -88,7 +89,7 @@ fn by_code(text: &ScannedText, hints: Hints) -> Vec<(DecodedMessage, Diagnosis)>
 
 fn by_wording(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     let all = 0..text.bytes.len();
-    let mut fitting = matches(&text.bytes, &text.phrases, all, true);
+    let mut fitting = matches(&text.bytes, &text.phrases, all, Subject::Node);
     let found = fitting.find(|found| fills(text, found.wording.ranges(&text.phrases)))?;
     let message = worded_message(text, found.at, Some(found.wording));
     let diagnosis = Diagnosis {

@@ -1,6 +1,8 @@
 //! Diagnoses by an error code of Azure: a row of the catalog, otherwise what the code's HTTP status and name show; or by
 //! the status of a request that was refused without a code.
 
+use std::ops::Range;
+
 use mooring_codes::Owner;
 
 use crate::cause::{CatalogRow, Confidence, TextSubject, find_row};
@@ -9,11 +11,11 @@ use crate::diagnose::error_codes::{FoundCode, error_codes};
 use crate::diagnose::evidence::quote;
 use crate::diagnose::http_status::{Refusal, first_refusal, refusal};
 use crate::diagnose::rules::{OPERATION_FAILED, REQUEST_REJECTED};
+use crate::diagnose::scope::{is_of_others, is_presumed, names_nodes, names_nothing_else};
 use crate::diagnose::wording_case::worded_message;
 use crate::diagnosis::{Diagnosis, Evidence, Reported, Rung};
 use crate::hints::Hints;
 use crate::text::ScannedText;
-use crate::text::phrases::{NODES_MORE, OTHER_SERVICES, WORKLOADS};
 
 /// Lines before a code that may name its subject.
 const LINES_BEFORE: usize = 2;
@@ -25,19 +27,34 @@ const MAX_ALONE: usize = 160;
 /// Returns the failure that an error code or an HTTP status shows, if the text is about a node, its pool or its cluster.
 pub(crate) fn coded(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     let mut codes = error_codes(&text.bytes);
-    codes.retain(|code| !is_of_others(text, code.at));
+    let is_of_others = |at| is_of_others(&text.phrases, &lines_of(&text.bytes, at));
+    codes.retain(|code| !is_of_others(code.at));
+    let is_named = names_nodes(text);
+    let is_presumed = !is_named && is_presumed(text);
+    // A code with a label is a word of Azure itself.
+    let is_bare = || !is_named && names_nothing_else(text);
     let listed = codes.iter().find_map(|code| {
         let row = find_row(hints.catalog, &code.name)?;
-        (row.about.holds(&text.phrases) || is_alone(text, code)).then_some((code, row))
+        let is_ours =
+            row.about.holds(&text.phrases) || code.is_labeled && (is_presumed || is_bare());
+        (is_ours || is_alone(text, code)).then_some((code, row))
     });
-    let unlisted = || codes.iter().find(|code| code.is_labeled && names_nodes(text));
+    let unlisted = || {
+        let is_ours = |code: &FoundCode| is_named || is_presumed || has_own_name(code) && is_bare();
+        codes.iter().find(|code| code.is_labeled && is_ours(code))
+    };
     let (at, name, diagnosis) = if let Some((code, row)) = listed {
-        (code.at, Some(&code.name), by_row(text, code, row))
+        let is_sure = code.is_labeled && is_named && !is_alone(text, code);
+        (code.at, Some(&code.name), by_row(row, is_sure))
     } else if let Some(code) = unlisted() {
         let (refusal, is_shown) = refusal(&text.bytes, code);
         (code.at, Some(&code.name), by_refusal(Some(&code.name), refusal, is_shown))
     } else {
-        let (at, refusal) = status_of_azure(text)?;
+        let is_azure = TextSubject::Cluster.holds(&text.phrases)
+            && !TextSubject::NodeLog.holds(&text.phrases)
+            || is_presumed;
+        let is_ours = |at: usize| is_azure && !is_of_others(at);
+        let (at, refusal) = first_refusal(&text.bytes).filter(|(at, _)| is_ours(*at))?;
         (at, None, by_refusal(None, refusal, false))
     };
     let message = worded_message(text, at, None);
@@ -48,30 +65,45 @@ pub(crate) fn coded(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage,
     Some((message, Diagnosis { os: hints.os, outcome, reported, evidence, rung, ..diagnosis }))
 }
 
-/// Returns true for a text about a node, its pool or its cluster, also in words that no rule uses.
-pub(crate) fn names_nodes(text: &ScannedText) -> bool {
-    TextSubject::Nodes.holds(&text.phrases) || text.phrases.has_any(NODES_MORE)
-}
-
-/// Returns the HTTP status of a refused request. Programs of a node write the statuses of other servers.
-fn status_of_azure(text: &ScannedText) -> Option<(usize, Refusal)> {
-    let is_azure =
-        TextSubject::Cluster.holds(&text.phrases) && !TextSubject::NodeLog.holds(&text.phrases);
-    first_refusal(&text.bytes).filter(|(at, _)| is_azure && !is_of_others(text, *at))
-}
-
-/// Returns true if the code is that of a pod, a volume, a client or a service other than AKS.
-fn is_of_others(text: &ScannedText, at: usize) -> bool {
+/// Returns the lines of a code that may name its subject.
+fn lines_of(text: &[u8], at: usize) -> Range<usize> {
     let mut start = at;
     for _ in 0..=LINES_BEFORE {
-        start = memchr::memrchr(b'\n', &text.bytes[..start]).unwrap_or(0);
+        start = memchr::memrchr(b'\n', &text[..start]).unwrap_or(0);
     }
-    let end = memchr::memchr(b'\n', &text.bytes[at..]).map_or(text.bytes.len(), |end| at + end);
-    let is_near =
-        |phrase: &usize| text.phrases.places(*phrase).any(|at| (start..end).contains(&at));
-    let is_service =
-        OTHER_SERVICES.iter().any(is_near) && !TextSubject::Cluster.holds(&text.phrases);
-    WORKLOADS.iter().any(is_near) || is_service
+    let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+    start..end
+}
+
+/// Returns true for a code that names what a node or its pool has.
+fn has_own_name(code: &FoundCode) -> bool {
+    const PARTS: [&str; 24] = [
+        "VM",
+        "Vm",
+        "Subnet",
+        "VNet",
+        "Vnet",
+        "Nic",
+        "Nsg",
+        "Zone",
+        "Sku",
+        "Capacity",
+        "Node",
+        "Agent",
+        "Cluster",
+        "Kubernetes",
+        "Kubelet",
+        "Extension",
+        "PublicIP",
+        "LoadBalancer",
+        "Route",
+        "NatGateway",
+        "HostGroup",
+        "Addon",
+        "Outbound",
+        "DiskEncryptionSet",
+    ];
+    PARTS.iter().any(|part| code.name.contains(part))
 }
 
 fn is_alone(text: &ScannedText, code: &FoundCode) -> bool {
@@ -84,8 +116,7 @@ fn is_alone(text: &ScannedText, code: &FoundCode) -> bool {
         && !after.iter().any(|byte| is_word(&byte))
 }
 
-fn by_row(text: &ScannedText, code: &FoundCode, row: &CatalogRow) -> Diagnosis {
-    let is_sure = code.is_labeled && !is_alone(text, code);
+fn by_row(row: &CatalogRow, is_sure: bool) -> Diagnosis {
     Diagnosis {
         confidence: if is_sure { Confidence::Medium } else { Confidence::Low },
         reason: row.name.to_owned(),

@@ -3,7 +3,7 @@
 use mooring_codes::{Date, ExitCode, Meanings, Os, image_date, lookup_named};
 use mooring_contract::CseStatus;
 
-use crate::cause::wording::{Match, Tier, Wording};
+use crate::cause::wording::{Match, Subject, Tier, Wording};
 use crate::cause::{Confidence, TextSubject};
 use crate::decode::{BootstrapOutcome, Decoded, DecodedMessage, Situation, read};
 use crate::diagnose::alone::alone;
@@ -12,6 +12,7 @@ use crate::diagnose::coded::coded;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::found_clues::FoundClues;
 use crate::diagnose::rules::{Rule, WORDINGS};
+use crate::diagnose::scope::is_elsewhere;
 use crate::diagnose::sentence::sentence;
 use crate::diagnose::wording_case::{from_wording, without_message};
 use crate::diagnose::{rules, wordings};
@@ -55,7 +56,10 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
     {
         return vec![inner];
     }
-    if !each.iter().any(|(message, _)| message.decoded.outcome != BootstrapOutcome::Succeeded) {
+    let has_failure = |(message, _): &(DecodedMessage, Diagnosis)| {
+        message.decoded.outcome != BootstrapOutcome::Succeeded
+    };
+    if !each.iter().any(has_failure) && !is_elsewhere(&text) {
         let in_lines = without_message(&text, &others, hints);
         let found = in_lines.or_else(|| {
             let joined = text.in_one_line().filter(|_| others.is_empty());
@@ -219,8 +223,11 @@ impl<'a> Case<'a> {
 
     /// Returns the wordings within the message. A text with only an ARM error code may have any subject.
     fn matches(&self) -> impl Iterator<Item = Match> {
-        let is_node = self.decoded.situation != Some(Situation::ArmCodeOnly);
-        wordings::matches(&self.text.bytes, &self.text.phrases, self.message.span.clone(), is_node)
+        let subject = match self.decoded.situation {
+            Some(Situation::ArmCodeOnly) => Subject::Unknown,
+            _ => Subject::Node,
+        };
+        wordings::matches(&self.text.bytes, &self.text.phrases, self.message.span.clone(), subject)
     }
 
     fn by_wording(&self, found: Match) -> Diagnosis {

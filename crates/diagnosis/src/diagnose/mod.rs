@@ -14,6 +14,7 @@ pub(crate) mod recognize;
 #[cfg(test)]
 mod removal;
 mod rules;
+mod scope;
 mod sentence;
 pub(crate) mod stream;
 mod wording_case;

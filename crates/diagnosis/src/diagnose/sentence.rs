@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use crate::cause::{Component, Confidence};
 use crate::decode::{BootstrapOutcome, DecodedMessage};
-use crate::diagnose::coded::names_nodes;
 use crate::diagnose::components::component_of;
 use crate::diagnose::evidence::quote;
+use crate::diagnose::scope::{is_of_others, is_presumed, names_nodes};
 use crate::diagnose::wording_case::worded_message;
 use crate::diagnosis::{Diagnosis, Rung};
 use crate::hints::Hints;
 use crate::text::ScannedText;
-use crate::text::phrases::{FAILURES, NOT_FAILURES, OTHER_SERVICES, STRONG_FAILURES, WORKLOADS};
+use crate::text::phrases::{FAILURES, NOT_FAILURES, STRONG_FAILURES};
 
 /// Bytes of a line that are read before and after its failure.
 const MAX_LINE: usize = 1024;
@@ -22,7 +22,7 @@ const MAX_TRIED: usize = 64;
 
 /// Returns the failure in the line that says most, if the text is about a node, its pool or its cluster.
 pub(crate) fn sentence(text: &ScannedText, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
-    let is_node = names_nodes(text);
+    let is_node = names_nodes(text) || is_presumed(text);
     let strong = places(text, STRONG_FAILURES).map(|at| (at, 2));
     let weak = places(text, FAILURES).map(|at| (at, 1));
     let mut tried: Vec<(usize, u8)> = strong.chain(weak).collect();
@@ -30,7 +30,7 @@ pub(crate) fn sentence(text: &ScannedText, hints: Hints) -> Option<(DecodedMessa
     tried.truncate(MAX_TRIED);
     let lines = tried.into_iter().filter_map(|(at, weight)| {
         let line = line_around(&text.bytes, at);
-        if is_of_others(text, &line) {
+        if is_of_others(&text.phrases, &line) || is_success(text, &line) {
             return None;
         }
         let own = component_of(&text.bytes[line.clone()].to_ascii_lowercase(), is_node);
@@ -70,17 +70,15 @@ fn places<'t>(text: &'t ScannedText, phrases: &'t [usize]) -> impl Iterator<Item
     phrases.iter().flat_map(|phrase| text.phrases.places(*phrase))
 }
 
-fn line_around(text: &[u8], at: usize) -> Range<usize> {
+pub(crate) fn line_around(text: &[u8], at: usize) -> Range<usize> {
     let from = at.saturating_sub(MAX_LINE);
     let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |end| from + end + 1);
     let after = &text[at..text.len().min(at + MAX_LINE)];
     start..at + memchr::memchr(b'\n', after).unwrap_or(after.len())
 }
 
-/// Returns true for a line about a pod, a volume, a client or another service, and for a line of success.
-fn is_of_others(text: &ScannedText, line: &Range<usize>) -> bool {
-    let has = |phrases: &[usize]| places(text, phrases).any(|at| line.contains(&at));
-    has(WORKLOADS) || has(OTHER_SERVICES) || has(NOT_FAILURES)
+fn is_success(text: &ScannedText, line: &Range<usize>) -> bool {
+    places(text, NOT_FAILURES).any(|at| line.contains(&at))
 }
 
 /// Returns the component that lines before name, unless one of them is about a pod or another service.
@@ -91,7 +89,7 @@ fn component_before(text: &ScannedText, line: &Range<usize>) -> Option<&'static 
         start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
     }
     let before = start.max(line.start.saturating_sub(2 * MAX_LINE))..line.start;
-    let is_ours = !is_of_others(text, &before);
+    let is_ours = !is_of_others(&text.phrases, &before) && !is_success(text, &before);
     let words = is_ours.then(|| text.bytes[before].to_ascii_lowercase())?;
     component_of(&words, true)
 }

@@ -1,10 +1,12 @@
 //! Diagnoses of texts without a bootstrap message: by wording, or by the failure of another extension.
 
-use crate::cause::wording::{Match, Tier, Wording};
+use crate::cause::wording::{Match, Subject, Tier, Wording};
 use crate::cause::{Confidence, Stage, TextSubject};
 use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::evidence::quote;
 use crate::diagnose::rules::OTHER_EXTENSION;
+use crate::diagnose::scope::{is_of_others, is_presumed, names_nodes};
+use crate::diagnose::sentence::line_around;
 use crate::diagnose::wordings::matches;
 use crate::diagnosis::{Diagnosis, Reported};
 use crate::hints::Hints;
@@ -18,23 +20,38 @@ pub(crate) fn without_message(
     others: &[DecodedMessage],
     hints: Hints,
 ) -> Option<(DecodedMessage, Diagnosis)> {
-    let found = matches(&text.bytes, &text.phrases, 0..text.bytes.len(), false).next();
+    let is_presumed = is_presumed(text);
+    let subject = if is_presumed { Subject::Presumed } else { Subject::Unknown };
+    let mut found = matches(&text.bytes, &text.phrases, 0..text.bytes.len(), subject);
+    let is_named = names_nodes(text);
+    let is_ours = |at| is_named || !is_of_others(&text.phrases, &line_around(&text.bytes, at));
+    let found =
+        found.find(|found| found.wording.about == TextSubject::Anything || is_ours(found.at));
     let extension = others.iter().find(|message| has_failed(message));
-    let is_node = TextSubject::Cluster.holds(&text.phrases);
+    let is_cluster = TextSubject::Cluster.holds(&text.phrases);
     match (found, extension) {
         (Some(found), extension)
-            if extension.is_none() || !is_node || found.wording.tier == Tier::Root =>
+            if extension.is_none()
+                || !(is_cluster || is_presumed)
+                || found.wording.tier == Tier::Root =>
         {
             let message = worded_message(text, found.at, Some(found.wording));
             let mut diagnosis = from_wording(text, &message, found);
             diagnosis.os = found.wording.os.or(hints.os);
-            if diagnosis.stage == Stage::Launch && !TextSubject::Nodes.holds(&text.phrases) {
+            let is_doubtful = is_presumed || diagnosis.stage == Stage::Launch;
+            if is_doubtful && !TextSubject::Nodes.holds(&text.phrases) {
                 // Nothing shows that the VM is a node.
                 diagnosis.confidence = diagnosis.confidence.min(Confidence::Medium);
             }
             Some((message, diagnosis))
         }
-        (_, Some(extension)) if is_node => Some(other_extension(text, extension, hints)),
+        (_, Some(extension)) if is_cluster || is_presumed => {
+            let mut other = other_extension(text, extension, hints);
+            if !is_cluster {
+                other.1.confidence = Confidence::Low;
+            }
+            Some(other)
+        }
         _ => None,
     }
 }

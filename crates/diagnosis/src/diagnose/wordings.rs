@@ -2,23 +2,23 @@
 
 use std::ops::Range;
 
-use crate::cause::wording::Match;
+use crate::cause::wording::{Match, Subject};
 use crate::diagnose::rules::WORDINGS;
 use crate::text::phrases::Phrases;
 
-/// Returns the wordings that match within a span, the most specific first. `is_node` means a span about a node.
+/// Returns the wordings that match within a span, the most specific first.
 pub(crate) fn matches<'t>(
     text: &'t [u8],
     found: &'t Phrases,
     span: Range<usize>,
-    is_node: bool,
+    subject: Subject,
 ) -> impl Iterator<Item = Match> + 't {
     let some = !found.is_empty();
     let all = WORDINGS.iter().filter(move |_| some);
     #[cfg(test)]
     let all = all.filter(|wording| !crate::diagnose::removal::is_removed(wording.name));
     all.filter_map(move |wording| {
-        let at = wording.place(text, found, &span, is_node)?;
+        let at = wording.place(text, found, &span, subject)?;
         Some(Match { wording, at })
     })
 }

@@ -59,7 +59,8 @@ fn is_in_url(text: &[u8], phrase: &str, start: usize) -> bool {
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'(' | b'<');
     let token = before.iter().rposition(is_end).map_or(before, |end| &before[end + 1..]);
     let has = |part: &[u8]| memchr::memmem::find(token, part).is_some();
-    !names_host && (has(b"://") && !has(b"management.azure.com") || has(b"aka.ms/"))
+    let is_web = || has(b"http://") || has(b"https://");
+    !names_host && (is_web() && !has(b"management.azure.com") || has(b"aka.ms/"))
 }
 
 #[cfg(test)]
