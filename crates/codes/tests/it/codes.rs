@@ -379,7 +379,7 @@ fn constants_are_found_in_each_spelling() {
             spellings.push(format!("{camel}VMExtensionError"));
         }
         for spelling in spellings {
-            assert!(by_name(&spelling).iter().any(|found| *found == code), "{spelling}");
+            assert!(by_name(&spelling).contains(&code), "{spelling}");
         }
     }
 }

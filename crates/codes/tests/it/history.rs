@@ -73,7 +73,11 @@ fn constants_and_periods_agree() {
         let mut held = periods.iter().filter(of_row);
         let first = held.next();
         assert_eq!(first.map(|period| period.from), row.introduced.date(), "{row}");
-        assert_eq!(held.last().or(first).and_then(|period| period.until), row.removed, "{row}");
+        assert_eq!(
+            held.next_back().or(first).and_then(|period| period.until),
+            row.removed,
+            "{row}"
+        );
     }
     for period in &periods {
         for name in &period.names {

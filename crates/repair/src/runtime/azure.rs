@@ -224,10 +224,10 @@ impl AzureRuntime {
         };
         let codes = |refusal: AzureError| refusal.codes().map(str::to_owned).collect();
         match self.client.within(READ_TIMEOUT).poll(&mut operation).await {
-            Ok(OperationProgress::Running { .. })
-            | Ok(OperationProgress::Done(OperationOutcome::Succeeded(_))) => {
-                Reading::Known(Vec::new())
-            }
+            Ok(
+                OperationProgress::Running { .. }
+                | OperationProgress::Done(OperationOutcome::Succeeded(_)),
+            ) => Reading::Known(Vec::new()),
             Ok(OperationProgress::Done(
                 OperationOutcome::Failed(refusal)
                 | OperationOutcome::Canceled(refusal)
