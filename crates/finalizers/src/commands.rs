@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_k8s::Client;
+use mooring_workflow::Clock;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::live;
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
 use mooring_workflow::store::RunStore;
-use mooring_workflow::{Clock, Reading};
 use tokio::sync::watch;
 
-use crate::operator::settings::Settings;
-use crate::plan::terms::Terms;
-use crate::plan::{self, Plan};
-use crate::removal::workflow::{FinalizerRemoval, Run};
-use crate::runtime::OperatorCluster;
-pub use crate::runtime::start_checks::StartError;
-use crate::runtime::start_checks::{self, begin};
+use crate::cluster::{OperatorCluster, OperatorView};
+use crate::objects::Object;
+use crate::plan::{self, Plan, Terms};
+use crate::profile::Settings;
+pub use crate::start::StartError;
+use crate::start::{self, begin};
 use crate::steps::Removal;
+use crate::workflow::{FinalizerRemoval, Run};
 
 /// Time to wait for a process that renews its lock.
 const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -32,6 +32,7 @@ pub type Watcher<'a> = live::Watcher<'a, FinalizerRemoval>;
 /// Runs commands for one operator.
 pub struct Remover {
     settings: Settings,
+    /// Nothing is read of it: every command reads a clone.
     cluster: OperatorCluster,
     process: Process,
 }
@@ -50,25 +51,25 @@ impl Remover {
     pub fn new(api: Client, settings: Settings, clock: Clock, stop: watch::Receiver<bool>) -> Self {
         let profile = settings.profile.clone();
         let lock = [settings.journal.clone(), profile.config_map()];
-        let cluster = OperatorCluster { api, profile, lock, clock: Clock::clone(&clock) };
+        let now = Clock::clone(&clock);
+        let cluster =
+            OperatorCluster { api, profile, lock, clock: now, view: OperatorView::default() };
         let process = Process { owner: this_process(random_id()), clock, stop };
         Self { settings, cluster, process }
     }
 
     /// Creates a plan that can be started until `expires`.
     pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
-        let view = self.cluster.read_all().await;
+        let cluster = self.cluster.clone();
+        let view = cluster.read_all().await;
         if self.is_signed_out() {
             return Err(SignedOut);
         }
-        let has_objects =
-            |objects: &Reading<Vec<_>>| objects.known().is_some_and(|all| !all.is_empty());
-        let any = view.objects.entries().any(|(_, objects)| has_objects(objects));
-        let around = self.cluster.read_dependents(any).await;
+        let around = cluster.read_dependents(view.known_objects().next().is_some()).await;
         if self.is_signed_out() {
             return Err(SignedOut);
         }
-        Ok(plan::build(&view, &self.settings, &around, expires, self.process.now()))
+        Ok(plan::build(view, &self.settings, &around, expires, self.process.now()))
     }
 
     /// Reads the uid of the namespace kube-system, if permitted.
@@ -98,14 +99,14 @@ impl Remover {
     /// Returns the API groups with objects that are being deleted and have finalizers, and how many, as far as they can be
     /// read.
     pub async fn stuck_groups(&self) -> Vec<(String, usize)> {
-        let Reading::Known(crds) = self.cluster.crds().await else { return Vec::new() };
+        let cluster = self.cluster.clone();
         let mut groups: BTreeMap<String, usize> = BTreeMap::new();
-        for crd in crds.into_iter().filter(|crd| crd.version.is_some()) {
-            let objects = self.cluster.objects(&crd).await;
-            let all = objects.known().into_iter().flatten();
-            let stuck = all.filter(|one| one.deleting && !one.finalizers.is_empty()).count();
+        for crd in cluster.crds().await.iter().flatten() {
+            let objects = cluster.objects_of(crd).await.unwrap_or_default();
+            let is_stuck = |one: &&Object| one.deleting && !one.finalizers.is_empty();
+            let stuck = objects.iter().filter(is_stuck).count();
             if stuck > 0 {
-                *groups.entry(crd.group).or_default() += stuck;
+                *groups.entry(crd.group.clone()).or_default() += stuck;
             }
         }
         groups.into_iter().collect()
@@ -151,7 +152,7 @@ impl Remover {
             Err((result, _)) => return result,
         };
         let (owner, now) = (self.process.owner.clone(), self.process.now());
-        match start_checks::resume(run, plan, approval, owner, now) {
+        match start::resume(run, plan, approval, owner, now) {
             Ok(run) => self.drive(plan, journal, run, watcher).await,
             Err(error) => journal.end(CommandResult::Refused(error)).await,
         }
@@ -159,7 +160,7 @@ impl Remover {
 
     /// Rejects a run of the journal that has another profile than the command line.
     pub fn check_profile(&self, state: &Run) -> Result<(), StartError> {
-        start_checks::compare_profile(state, &self.settings.profile)
+        start::compare_profile(state, &self.settings.profile)
     }
 
     async fn drive(

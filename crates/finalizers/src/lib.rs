@@ -3,29 +3,32 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `operator`: [`profile`], [`settings`], [`target`] | the operator, and options; always from the command line |
-//! | `cluster`: [`observation`], [`contents`], [`helm`], [`view`] | cluster state; failed reads are *unknown*, never *none* |
-//! | `cluster`: [`evidence`], `managed` | signs of a running operator |
+//! | [`profile`] | the operator, and options; always from the command line |
+//! | [`objects`], [`helm`], [`signs`] | objects of the cluster as values, and signs of a running operator |
+//! | `cluster` | each read, made once; failed reads are *unknown*, never *none* |
+//! | [`contents`], `dependents` | whose the objects of the namespace are; what is garbage-collected |
 //! | [`checks`] | all checks |
-//! | [`plan`], [`terms`] | steps and garbage-collected dependents, with a hash; settings and approved plan of a run |
-//! | `removal`: [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
+//! | [`plan`] | targets, steps and dependents, with a hash; what a run may do |
+//! | [`workflow`], [`step`], [`effect`], [`backup`] | the removal as a workflow, changes as data, and copies in its journal |
 //! | `steps` | one decision from the run, the reads and the time |
-//! | `runtime` | the Kubernetes API |
-//! | [`commands`] | plan, apply, resume and status |
-//! | `present`: [`status`], [`documents`], [`screens`] | the state of a run as data; JSON documents and screens |
+//! | [`commands`], `start` | plan, apply, resume and status; conditions to start a run |
+//! | [`documents`], [`screens`] | JSON documents and screens |
 
+pub mod backup;
 pub mod checks;
 mod cluster;
 pub mod commands;
-mod operator;
+pub mod contents;
+mod dependents;
+pub mod documents;
+pub mod effect;
+pub mod helm;
+pub mod objects;
 pub mod plan;
-mod present;
-mod removal;
-mod runtime;
+pub mod profile;
+pub mod screens;
+pub mod signs;
+mod start;
+pub mod step;
 mod steps;
-
-pub use cluster::{contents, evidence, helm, observation, view};
-pub use operator::{profile, settings, target};
-pub use plan::terms;
-pub use present::{documents, screens, status};
-pub use removal::{backup, effect, step, workflow};
+pub mod workflow;

@@ -1,223 +1,183 @@
-//! The check `operator-gone`: no sign of a running operator, inside or outside the cluster.
+//! The check `operator-gone`: two proofs in one reading, that nothing could run the operator, inside or outside the cluster,
+//! and that it shows no sign of life.
 
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
-
-use super::ids::OPERATOR_GONE;
-use crate::cluster::evidence::OperatorWrites;
-use crate::cluster::managed::{Managed, managed};
-use crate::cluster::observation::{LiveObject, OperatorWorkload};
-use crate::cluster::unreadable::{
-    READ_CONTROLLERS, READ_CRDS, READ_EVENTS, READ_LEASES, READ_WEBHOOKS, missing,
-};
-use crate::cluster::view::{OperatorView, known};
-use crate::operator::settings::Settings;
 use mooring_workflow::screens::ago;
-use mooring_workflow::{CheckResult, Outcome, Reading};
+use mooring_workflow::{CheckResult, Outcome};
+
+use super::{OPERATOR_GONE, result};
+use crate::cluster::{OperatorView, all, unknown};
+use crate::objects::{Object, Workload};
+use crate::profile::Settings;
+use crate::signs::{Managed, OperatorWrites, managed};
 
 /// Maximum age of a renewal of a held Lease. Leaders renew every few seconds.
 const MAX_LEASE_AGE: SignedDuration = SignedDuration::from_mins(5);
 /// Maximum age of a write or event. Idle operators resync about every ten hours.
 const MAX_SIGN_AGE: SignedDuration = SignedDuration::from_hours(24);
 
-struct Piece {
-    outcome: Outcome,
-    text: String,
+/// A line of evidence.
+type Line = (Outcome, String);
+
+fn pass(text: &str) -> Line {
+    (Outcome::Pass, text.to_owned())
 }
 
-impl Piece {
-    fn new(outcome: Outcome, text: impl Into<String>) -> Self {
-        Self { outcome, text: text.into() }
-    }
-}
-
-/// Every piece of evidence must pass; failed reads are unknown, and block.
+/// Every line of evidence must pass; failed reads are unknown, and block.
 pub(super) fn operator_gone(
     view: &OperatorView,
     settings: &Settings,
     now: Timestamp,
 ) -> CheckResult {
     let workloads = workloads(view, settings);
-    let runs = known(view.controllers.get()).iter().any(OperatorWorkload::runs);
-    // Signs of a workload that will be scaled down end with it.
-    let explained = runs && settings.scale_down && workloads.outcome == Outcome::Pass;
-    let mut pieces = if explained {
-        Vec::new()
-    } else {
-        vec![leases(view, now), writes(view, now), events(view, now), webhooks(view)]
-    };
     // A running workload cannot be overridden: it stops every run at its finalizers.
-    let overridable = workloads.outcome == Outcome::Pass;
-    pieces.insert(0, workloads);
-    pieces.push(managed_groups(view, settings));
-    let worst = pieces.iter().map(|piece| piece.outcome).max();
-    let outcome = worst.unwrap_or(Outcome::Pass);
-    let shown = |piece: &&Piece| outcome == Outcome::Pass || piece.outcome != Outcome::Pass;
-    let evidence = pieces.iter().filter(shown).map(|piece| piece.text.clone()).collect();
+    let is_overridable = workloads.0 == Outcome::Pass;
+    // Signs of a workload that will be scaled down end with it.
+    let is_explained =
+        is_overridable && settings.scale_down && all(&view.workloads).iter().any(Workload::runs);
+    let mut lines = vec![workloads, managed_groups(view, settings)];
+    if !is_explained {
+        lines.push(webhooks(view));
+        lines.extend(signs_of_life(view, now));
+    }
+    let outcome = lines.iter().map(|line| line.0).max().unwrap_or(Outcome::Unknown);
+    let shown =
+        lines.into_iter().filter(|line| outcome == Outcome::Pass || line.0 != Outcome::Pass);
     let reason = settings.overrides.get(OPERATOR_GONE).filter(|_| outcome != Outcome::Pass);
     CheckResult {
-        evidence,
-        overridden: reason.filter(|_| overridable).cloned(),
-        ..CheckResult::new(OPERATOR_GONE, outcome, "")
+        overridden: reason.filter(|_| is_overridable).cloned(),
+        ..result(OPERATOR_GONE, outcome, shown.map(|line| line.1).collect())
     }
 }
 
-fn workloads(view: &OperatorView, settings: &Settings) -> Piece {
-    if let Some(why) = missing(READ_CONTROLLERS, view.controllers.get()) {
-        return Piece::new(Outcome::Unknown, why);
+fn workloads(view: &OperatorView, settings: &Settings) -> Line {
+    if let Some(why) = unknown(&view.workloads) {
+        return (Outcome::Unknown, why);
     }
-    let running: Vec<_> = known(view.controllers.get()).iter().filter(|one| one.runs()).collect();
-    let names: Vec<String> = running.iter().map(|one| one.target.to_string()).collect();
-    let names = names.join(", ");
-    let namespace = &settings.profile.namespace;
-    let scalable = running.iter().all(|one| {
-        one.is_scalable() && (namespace.is_none() || *namespace == one.target.namespace)
-    });
-    if running.is_empty() {
-        Piece::new(Outcome::Pass, "no running controller handles these finalizers")
-    } else if settings.scale_down && scalable {
-        Piece::new(Outcome::Pass, format!("it is running and will be scaled down: {names}"))
-    } else if settings.scale_down {
-        Piece::new(
-            Outcome::Fail,
-            format!(
-                "it is running as a DaemonSet or outside its namespace, and cannot be scaled down: {names}"
-            ),
-        )
-    } else {
-        Piece::new(Outcome::Fail, format!("it is still running: {names}"))
-    }
-}
-
-fn leases(view: &OperatorView, now: Timestamp) -> Piece {
-    if let Some(why) = missing(READ_LEASES, view.leases.get()) {
-        return Piece::new(Outcome::Unknown, why);
-    }
-    let newest = known(view.leases.get()).iter().max_by_key(|lease| lease.renewed);
-    match newest.filter(|lease| now.duration_since(lease.renewed) < MAX_LEASE_AGE) {
-        Some(lease) => {
-            let ago = ago(lease.renewed, now);
-            Piece::new(Outcome::Fail, format!("Lease {} was renewed {ago}", lease.name))
+    let running = || all(&view.workloads).iter().filter(|one| one.runs());
+    let names = running().map(|one| one.target.to_string()).collect::<Vec<_>>().join(", ");
+    let is_scalable = running().all(|one| one.is_scalable_by(settings));
+    let (outcome, what) = match () {
+        () if names.is_empty() => {
+            return pass("no running controller handles these finalizers");
         }
-        None => Piece::new(Outcome::Pass, "no Lease of the operator renewed within 5m"),
-    }
-}
-
-fn objects(view: &OperatorView) -> impl Iterator<Item = &LiveObject> {
-    view.objects.entries().filter_map(|(_, objects)| objects.known()).flatten()
-}
-
-fn writes(view: &OperatorView, now: Timestamp) -> Piece {
-    let newest = objects(view)
-        .filter_map(|object| match &object.writes {
-            OperatorWrites::Known(Some(write)) => Some((object, write)),
-            _ => None,
-        })
-        .max_by_key(|(_, write)| write.at);
-    if let Some((object, write)) =
-        newest.filter(|(_, write)| now.duration_since(write.at) < MAX_SIGN_AGE)
-    {
-        let (manager, ago) = (&write.manager, ago(write.at, now));
-        let text = format!("field manager {manager} wrote {} {ago}", object.target);
-        return Piece::new(Outcome::Fail, text);
-    }
-    if let Some(object) = objects(view).find(|object| object.writes == OperatorWrites::Unknown) {
-        let text = format!("{} has no managedFields with the time of its writes", object.target);
-        return Piece::new(Outcome::Unknown, text);
-    }
-    Piece::new(Outcome::Pass, "no write by a field manager of the operator within 24h")
-}
-
-fn events(view: &OperatorView, now: Timestamp) -> Piece {
-    if let Some(why) = missing(READ_EVENTS, view.events.get()) {
-        return Piece::new(Outcome::Unknown, why);
-    }
-    let newest = known(view.events.get()).iter().max_by_key(|event| event.at);
-    match newest.filter(|event| now.duration_since(event.at) < MAX_SIGN_AGE) {
-        Some(event) => {
-            let ago = ago(event.at, now);
-            Piece::new(Outcome::Fail, format!("{} reported an event {ago}", event.component))
+        () if !settings.scale_down => (Outcome::Fail, "still running"),
+        () if is_scalable => (Outcome::Pass, "running and will be scaled down"),
+        () => {
+            let what = "running as a DaemonSet or outside its namespace, and cannot be scaled down";
+            (Outcome::Fail, what)
         }
-        None => Piece::new(Outcome::Pass, "no event of the operator within 24h"),
-    }
+    };
+    (outcome, format!("it is {what}: {names}"))
 }
 
-fn webhooks(view: &OperatorView) -> Piece {
-    if let Some(why) = missing(READ_WEBHOOKS, view.webhooks.get()) {
-        return Piece::new(Outcome::Unknown, why);
+fn webhooks(view: &OperatorView) -> Line {
+    if let Some(why) = unknown(&view.webhooks) {
+        return (Outcome::Unknown, why);
     }
-    let all = known(view.webhooks.get());
-    if let Some(hook) = all.iter().find(|hook| hook.answers == Reading::Known(true)) {
-        return Piece::new(
-            Outcome::Fail,
-            format!("{} has a Service with ready endpoints", hook.name),
-        );
+    let hooks = all(&view.webhooks);
+    if let Some(hook) = hooks.iter().find(|hook| hook.answers == Ok(true)) {
+        return (Outcome::Fail, format!("{} has a Service with ready endpoints", hook.name));
     }
-    let unknown = all.iter().find_map(|hook| Some((hook, hook.answers.missing()?)));
-    match unknown {
-        Some((hook, why)) => Piece::new(
-            Outcome::Unknown,
-            format!("cannot read the endpoints of {}: {why}", hook.name),
-        ),
-        None => Piece::new(Outcome::Pass, "no webhook for its groups has ready endpoints"),
+    match hooks.iter().find_map(|hook| Some((&hook.name, hook.answers.as_ref().err()?))) {
+        Some((name, why)) => {
+            (Outcome::Unknown, format!("cannot read the endpoints of {name}: {why}"))
+        }
+        None => pass("no webhook for its groups has ready endpoints"),
     }
 }
 
 /// Controllers outside the cluster leave no other sign while idle.
-fn managed_groups(view: &OperatorView, settings: &Settings) -> Piece {
+fn managed_groups(view: &OperatorView, settings: &Settings) -> Line {
     let profile = &settings.profile;
-    let mut groups: BTreeSet<&String> = known(view.crds.get())
-        .iter()
-        .map(|crd| &crd.group)
-        .filter(|group| profile.has_group(group))
-        .collect();
-    if missing(READ_CRDS, view.crds.get()).is_some() {
+    let crds = all(&view.crds).iter().map(|crd| &crd.group);
+    let mut groups: BTreeSet<&String> = crds.filter(|group| profile.has_group(group)).collect();
+    if unknown(&view.crds).is_some() {
         groups.extend(&profile.groups);
     }
-    let live = |group: &str| {
-        objects(view).filter(|object| !object.deleting).any(|object| {
-            object.target.resource.split_once('.').is_some_and(|(_, own)| own == group)
-        })
+    let is_live = |group: &str| {
+        view.known_objects().any(|object| !object.deleting && object.target.group() == group)
     };
     for group in groups {
-        match managed(group) {
-            Some(Managed::AddOn(name)) => {
-                let text = format!(
-                    "{group} belongs to {name}, which AKS or another service may run outside the cluster"
-                );
-                return Piece::new(Outcome::Fail, text);
-            }
-            Some(Managed::Elsewhere(name)) if live(group) => {
-                let text = format!(
-                    "{group} has live objects, and controllers of {name} may run outside the cluster"
-                );
-                return Piece::new(Outcome::Fail, text);
-            }
-            _ => {}
-        }
+        let text = match managed(group) {
+            Some(Managed::AddOn(name)) => format!(
+                "{group} belongs to {name}, which AKS or another service may run outside the cluster"
+            ),
+            Some(Managed::Elsewhere(name)) if is_live(group) => format!(
+                "{group} has live objects, and controllers of {name} may run outside the cluster"
+            ),
+            _ => continue,
+        };
+        return (Outcome::Fail, text);
     }
-    Piece::new(Outcome::Pass, "no group of a managed add-on")
+    pass("no group of a managed add-on")
+}
+
+/// Its Leases, its writes and its events.
+fn signs_of_life(view: &OperatorView, now: Timestamp) -> [Line; 3] {
+    let is_recent = |at: Timestamp, limit| now.duration_since(at) < limit;
+    let lease = all(&view.leases).iter().max_by_key(|lease| lease.renewed);
+    let lease = lease.filter(|lease| is_recent(lease.renewed, MAX_LEASE_AGE));
+    let leases = match (unknown(&view.leases), lease) {
+        (Some(why), _) => (Outcome::Unknown, why),
+        (None, Some(lease)) => {
+            let ago = ago(lease.renewed, now);
+            (Outcome::Fail, format!("Lease {} was renewed {ago}", lease.name))
+        }
+        (None, None) => pass("no Lease of the operator renewed within 5m"),
+    };
+    let event = all(&view.events).iter().max_by_key(|event| event.at);
+    let event = event.filter(|event| is_recent(event.at, MAX_SIGN_AGE));
+    let events = match (unknown(&view.events), event) {
+        (Some(why), _) => (Outcome::Unknown, why),
+        (None, Some(event)) => {
+            let ago = ago(event.at, now);
+            (Outcome::Fail, format!("{} reported an event {ago}", event.component))
+        }
+        (None, None) => pass("no event of the operator within 24h"),
+    };
+    [leases, writes(view, now), events]
+}
+
+fn writes(view: &OperatorView, now: Timestamp) -> Line {
+    let by_operator = view.known_objects().filter_map(|object| match &object.writes {
+        OperatorWrites::By { manager, at } => Some((*at, manager, &object.target)),
+        _ => None,
+    });
+    let newest = by_operator.max_by_key(|(at, ..)| *at);
+    let recent = newest.filter(|(at, ..)| now.duration_since(*at) < MAX_SIGN_AGE);
+    if let Some((at, manager, target)) = recent {
+        let ago = ago(at, now);
+        return (Outcome::Fail, format!("field manager {manager} wrote {target} {ago}"));
+    }
+    match view.known_objects().find(|object| object.writes == OperatorWrites::Unknown) {
+        Some(Object { target, .. }) => {
+            let text = format!("{target} has no managedFields with the time of its writes");
+            (Outcome::Unknown, text)
+        }
+        None => pass("no write by a field manager of the operator within 24h"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use mooring_workflow::reading::Named;
-
     use super::*;
-    use crate::cluster::evidence::{Lease, OperatorEvent};
-    use crate::operator::profile::Profile;
+    use crate::objects::Crd;
+    use crate::profile::Profile;
+    use crate::signs::{Lease, OperatorEvent};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    fn controller(replicas: i64) -> OperatorWorkload {
+    fn controller(replicas: i64) -> Workload {
         let object = json!({
             "metadata": {"name": "o", "namespace": "n", "uid": "u", "resourceVersion": "1"},
             "spec": {"replicas": replicas}, "status": {"replicas": replicas},
         });
-        OperatorWorkload::read("deployments.apps", &object).unwrap()
+        Workload::read("deployments.apps", &object).unwrap()
     }
 
     /// Returns the outcome with the age of the last renewal and of the last event in seconds.
@@ -226,11 +186,11 @@ mod tests {
         let lease = Lease { name: "n/o".to_owned(), renewed: ago(renewed) };
         let event = OperatorEvent { component: "o".to_owned(), at: ago(event) };
         let view = OperatorView {
-            crds: Reading::Known(Vec::new()).into(),
-            controllers: Reading::Known(vec![controller(replicas)]).into(),
-            leases: Reading::Known(vec![lease]).into(),
-            events: Reading::Known(vec![event]).into(),
-            webhooks: Reading::Known(Vec::new()).into(),
+            crds: Ok(Vec::new()).into(),
+            workloads: Ok(vec![controller(replicas)]).into(),
+            leases: Ok(vec![lease]).into(),
+            events: Ok(vec![event]).into(),
+            webhooks: Ok(Vec::new()).into(),
             ..OperatorView::default()
         };
         let settings = Settings { scale_down, ..Settings::new(Profile::of_group("example.com")) };
@@ -278,10 +238,16 @@ mod tests {
                 "name": "a", "uid": "u", "resourceVersion": "1", "managedFields": fields,
             }});
             let root = "/apis/example.com/v1";
-            let object = LiveObject::read("widgets.example.com", root, &object).unwrap();
-            let objects = Named::of("widgets", Reading::Known(vec![object]));
-            let piece = writes(&OperatorView { objects, ..OperatorView::default() }, NOW);
-            assert_eq!(piece.outcome, expected, "{}", piece.text);
+            let object = Object::read("widgets.example.com", root, &object).unwrap();
+            let crd = Crd {
+                target: object.target.clone(),
+                group: "example.com".to_owned(),
+                version: None,
+                deleting: false,
+            };
+            let objects = vec![(crd, Ok(vec![object]))].into();
+            let line = writes(&OperatorView { objects, ..OperatorView::default() }, NOW);
+            assert_eq!(line.0, expected, "{}", line.1);
         }
     }
 }

@@ -2,39 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use crate::cluster::observation::LiveObject;
-use crate::cluster::unreadable::NOT_SERVED;
-use crate::cluster::view::{OperatorView, known};
-use crate::operator::profile::{Profile, ReleaseResources};
-use crate::operator::settings::Settings;
-use crate::operator::target::Target;
-use crate::removal::step::Step;
-use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlannedStep {
-    pub number: usize,
-    pub name: Step,
-    pub what: &'static str,
-    pub targets: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlannedObject {
-    #[serde(flatten)]
-    pub object: LiveObject,
-    /// Finalizers to remove once it is being deleted.
-    #[serde(rename = "removedFinalizers")]
-    pub strip: Vec<String>,
-    /// Finalizers that are kept, and with them the object.
-    #[serde(rename = "keptFinalizers")]
-    pub keep: Vec<String>,
-}
+use super::PlannedObject;
+use crate::cluster::{OperatorView, Unread, all};
+use crate::objects::{Namespace, Target, Workload};
+use crate::profile::{Profile, Settings};
+use crate::step::Step;
 
 type Targets = BTreeMap<Step, Vec<String>>;
+
+fn namespace(view: &OperatorView) -> Option<&Namespace> {
+    view.namespace.get()?.as_ref().ok()?.as_ref()
+}
+
+fn running(view: &OperatorView) -> impl Iterator<Item = &Workload> {
+    all(&view.workloads).iter().filter(|one| one.runs())
+}
 
 /// Returns all objects that a run may change, by path.
 pub(super) fn covered(
@@ -42,32 +26,19 @@ pub(super) fn covered(
     settings: &Settings,
     objects: &[PlannedObject],
 ) -> Vec<Target> {
-    let profile = &settings.profile;
-    let mut all: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
-    let crds = known(view.crds.get()).iter();
-    all.extend(crds.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
-    all.extend(view.bindings.entries().filter_map(|(_, one)| one.known()).map(|one| &one.target));
-    all.extend(known(view.release.get()).iter().map(|one| &one.target));
-    if deletes_resources(profile) {
-        let made = known(view.made.get()).iter();
-        all.extend(made.filter(|one| one.goes()).map(|one| &one.target));
-    }
-    all.extend(view.namespace.get().and_then(Reading::known).map(|one| &one.target));
-    if settings.scale_down {
-        let namespace = &profile.namespace;
-        let scaled = known(view.controllers.get()).iter().filter(|one| {
-            let own = namespace.is_none() || *namespace == one.target.namespace;
-            one.runs() && one.is_scalable() && own
-        });
-        all.extend(scaled.map(|one| &one.target));
-    }
-    all.sort_by_key(|target| (&target.path, &target.uid));
-    all.into_iter().cloned().collect()
-}
-
-fn deletes_resources(profile: &Profile) -> bool {
-    let release = profile.release.as_ref();
-    release.is_some_and(|release| release.resources == ReleaseResources::Delete)
+    let mut targets: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
+    targets.extend(view.objects().iter().map(|(crd, _)| &crd.target));
+    targets.extend(
+        view.bindings().iter().filter_map(|(_, read)| Some(&read.as_ref().ok()?.as_ref()?.target)),
+    );
+    targets.extend(all(&view.revisions).iter().map(|one| &one.target));
+    let made = all(&view.made).iter();
+    let made = made.filter(|one| one.goes_with_release(&settings.profile));
+    targets.extend(made.map(|one| &one.target));
+    targets.extend(namespace(view).map(|one| &one.target));
+    targets.extend(running(view).filter(|one| one.is_scalable_by(settings)).map(|one| &one.target));
+    targets.sort_by_key(|target| (&target.path, &target.uid));
+    targets.into_iter().cloned().collect()
 }
 
 pub(super) fn targets(
@@ -99,51 +70,37 @@ pub(super) fn targets(
         notes
             .push(format!("{held} objects have finalizers not listed in the profile and are kept"));
     }
-    for controller in known(view.controllers.get()).iter().filter(|controller| controller.runs()) {
+    for workload in running(view) {
         if !objects.is_empty() {
-            add(Step::WaitForTeardown, controller.target.to_string());
+            add(Step::WaitForTeardown, workload.target.to_string());
         }
-        add(Step::ScaleDown, controller.target.to_string());
+        add(Step::ScaleDown, workload.target.to_string());
     }
-    for crd in known(view.crds.get()) {
+    for (crd, _) in view.objects() {
         match &crd.version {
-            _ if !profile.has_group(&crd.group) => {}
             Some(_) => add(Step::DeleteCrds, crd.name().to_owned()),
-            None => notes.push(format!("{}: {NOT_SERVED}", crd.name())),
+            None => notes.push(format!("{}: {}", crd.name(), Unread::NotServed)),
         }
     }
-    for binding in view.bindings.entries().filter_map(|(_, one)| one.known()) {
+    for binding in view.bindings().iter().filter_map(|(_, read)| read.as_ref().ok()?.as_ref()) {
         add(Step::DeleteBindings, format!("{} ({})", binding.target, binding.grants));
     }
-    release(view, profile, &mut add, notes);
-    if let Some(namespace) = view.namespace.get().and_then(Reading::known) {
-        let name = &namespace.target.name;
-        add(Step::DeleteNamespace, namespace.target.to_string());
-        notes.extend(
-            namespace.held_by.iter().map(|held| format!("namespace {name} is blocked: {held}")),
-        );
-    }
-    targets
-}
-
-fn release(
-    view: &OperatorView,
-    profile: &Profile,
-    add: &mut impl FnMut(Step, String),
-    notes: &mut Vec<String>,
-) {
-    let revisions = known(view.release.get());
-    let deletes = deletes_resources(profile);
-    for one in known(view.made.get()) {
-        if deletes && one.goes() {
+    for one in all(&view.made) {
+        if one.goes_with_release(profile) {
             add(Step::DeleteRelease, one.target.to_string());
-        } else if !one.belongs || !deletes {
+        } else if !one.is_of_release(profile) || !profile.deletes_release() {
             notes.push(format!("{} is in the manifest of the release and is kept", one.target));
         }
     }
-    for revision in revisions {
+    for revision in all(&view.revisions) {
         let chart = revision.chart.as_deref().unwrap_or("its payload cannot be read");
         let (target, number, status) = (&revision.target, revision.revision, &revision.status);
         add(Step::DeleteRelease, format!("{target} (revision {number}, {status}, {chart})"));
     }
+    if let Some(Namespace { target, held_by, .. }) = namespace(view) {
+        add(Step::DeleteNamespace, target.to_string());
+        let name = &target.name;
+        notes.extend(held_by.iter().map(|held| format!("namespace {name} is blocked: {held}")));
+    }
+    targets
 }

@@ -1,49 +1,55 @@
-//! Inputs of a step, reads for it, and the retry policy of its effects.
+//! Inputs of a step, its effects, and the check before every effect that deletes or removes finalizers.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::reading::once;
 use mooring_workflow::retry::{Retry, RetryPolicy};
-use mooring_workflow::{NotRead, Reading, Reason};
+use mooring_workflow::{EffectResult, NotRead, Reason};
 
-use crate::cluster::contents::Contents;
-use crate::cluster::evidence::Lease;
-use crate::cluster::helm::{ReleaseObject, Revision};
-use crate::cluster::observation::{Binding, Crd, LiveObject, Namespace, OperatorWorkload};
-use crate::cluster::unreadable::{
-    NOT_SERVED, Need, READ_CONTENTS, READ_CONTROLLERS, READ_CRDS, READ_LEASES, READ_MADE,
-    READ_NAMESPACE, READ_RELEASE, binding, unreadable,
-};
-use crate::cluster::view::OperatorView;
-use crate::operator::profile::Profile;
-use crate::operator::target::Target;
-use crate::plan::terms::Terms;
-use crate::removal::effect::{Effect, why_not};
-use crate::removal::workflow::{Decision, Run};
-use crate::runtime::OperatorCluster;
+use crate::cluster::{OperatorCluster, Read, Unread};
+use crate::effect::Effect;
+use crate::objects::{Crd, Object, Target, Workload};
+use crate::plan::Terms;
+use crate::profile::Profile;
+use crate::step::Step;
+use crate::workflow::{Decision, Run};
 
 /// Attempts of an effect before the object is skipped.
 const MAX_ATTEMPTS: u32 = 12;
 /// Attempts without a pause, since the next list shows the result.
 const IMMEDIATE_ATTEMPTS: u32 = 3;
 const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(30);
+/// Maximum clock skew between the cluster and this process.
+const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);
+
+pub(crate) const NOT_PLANNED: &str =
+    "not part of the approved plan because it was created later; plan and apply again";
 
 pub(crate) struct Context<'a> {
     pub(crate) terms: &'a Terms,
     pub(crate) run: &'a Run,
     pub(crate) cluster: &'a OperatorCluster,
-    pub(crate) view: &'a OperatorView,
-    /// The last change before the oldest read of the view, which may not show later effects.
+    /// The last change before the oldest read of the cluster, which may not show later effects.
     pub(crate) view_seq: u64,
     pub(crate) now: Timestamp,
 }
 
-/// A value, none if it does not exist, or the reason why it is unknown.
-pub(crate) type Found<T> = Result<Result<T, String>, NotRead>;
+/// What a step depends on could not be read.
+pub(crate) enum Unknown {
+    /// It is read again.
+    Yet(NotRead),
+    /// The step ends without it.
+    Without(Box<Decision>),
+}
 
-/// Objects of all CRDs, and CRDs whose objects are unknown.
+impl From<NotRead> for Unknown {
+    fn from(not_read: NotRead) -> Self {
+        Self::Yet(not_read)
+    }
+}
+
+/// Objects of all CRDs, and CRDs whose objects are unknown, with reasons.
+#[derive(Default)]
 pub(crate) struct Objects<'a> {
-    pub(crate) known: Vec<&'a LiveObject>,
-    /// CRDs whose objects are unknown, with reasons.
+    pub(crate) known: Vec<&'a Object>,
     pub(crate) unknown: Vec<(&'a Crd, String)>,
 }
 
@@ -51,7 +57,7 @@ pub(crate) struct Objects<'a> {
 pub(crate) enum Work {
     /// What comes first: an effect, or a wait.
     First(Decision),
-    /// None is left, except for those that are never applied, with the reasons, in order.
+    /// None is left, except for those that are never applied, in order.
     Never(Vec<(Target, String)>),
 }
 
@@ -65,8 +71,12 @@ enum Readiness {
     Never(String),
 }
 
-pub(crate) fn stop(reason: Reason, message: impl Into<String>) -> Decision {
-    Decision::resumable(reason, message)
+pub(crate) fn done(evidence: impl Into<String>) -> Decision {
+    Decision::Done(vec![evidence.into()])
+}
+
+pub(crate) fn stop(message: impl Into<String>) -> Decision {
+    Decision::resumable(Reason::CheckFailed, message)
 }
 
 impl<'a> Context<'a> {
@@ -89,98 +99,51 @@ impl<'a> Context<'a> {
         self.now.duration_since(self.run.step_since()) >= limit
     }
 
-    /// Returns a reading. A failed read is retried until the timeout of the step, and then returned as a reason.
-    fn found<T>(&self, need: Need<'_>, reading: &'a Reading<T>) -> Found<Option<&'a T>> {
-        match reading {
-            Reading::Known(value) => Ok(Ok(Some(value))),
-            Reading::NotFound => Ok(Ok(None)),
-            Reading::Failed(why) if !self.expired() => {
-                let (verb, resource) = need;
+    /// Returns what was read. A failed read is repeated until the timeout of the step, and then returned as a reason.
+    pub(crate) fn settled<T>(&self, read: &'a Read<T>) -> Result<Result<&'a T, String>, NotRead> {
+        match read {
+            Ok(value) => Ok(Ok(value)),
+            Err(Unread::Failed(verb, resource, why)) if !self.expired() => {
                 Err(NotRead::Failed(format!("{verb} {resource} ({why})")))
             }
-            missing => Ok(Err(unreadable(need, missing))),
+            Err(why) => Ok(Err(why.to_string())),
         }
     }
 
-    /// Returns the CRDs of the profile, or why they are unknown.
-    pub(crate) async fn crds(&self) -> Found<Vec<&'a Crd>> {
-        if self.profile().groups.is_empty() {
-            return Ok(Ok(Vec::new()));
-        }
-        let found = self.found(READ_CRDS, once(&self.view.crds, self.cluster.crds()).await)?;
-        let ours = |all: &'a Vec<Crd>| {
-            all.iter().filter(|one| self.profile().has_group(&one.group)).collect()
-        };
-        Ok(found.map(|all| all.map(ours).unwrap_or_default()))
+    /// Returns what was read; the step ends with a decision if that stays unknown.
+    pub(crate) fn known<T>(
+        &self,
+        read: &'a Read<T>,
+        without: impl FnOnce(String) -> Decision,
+    ) -> Result<&'a T, Unknown> {
+        self.settled(read)?.map_err(|why| Unknown::Without(Box::new(without(why))))
     }
 
     pub(crate) async fn objects(&self) -> Result<Objects<'a>, NotRead> {
-        let mut objects = Objects { known: Vec::new(), unknown: Vec::new() };
-        for crd in self.crds().await?.unwrap_or_default() {
-            if crd.version.is_none() {
-                objects.unknown.push((crd, NOT_SERVED.to_owned()));
-                continue;
-            }
-            let reading = self.view.objects.once(crd.name(), self.cluster.objects(crd)).await;
-            match self.found(("list", crd.name()), reading)? {
-                Ok(found) => objects.known.extend(found.into_iter().flatten()),
+        let _ = self.settled(self.cluster.crds().await)?;
+        let mut objects = Objects::default();
+        for (crd, read) in self.cluster.objects().await {
+            match self.settled(read)? {
+                Ok(found) => objects.known.extend(found),
                 Err(why) => objects.unknown.push((crd, why)),
             }
         }
         Ok(objects)
     }
 
-    pub(crate) async fn controllers(&self) -> Found<&'a [OperatorWorkload]> {
-        let reading = once(&self.view.controllers, self.cluster.controllers()).await;
-        Ok(self.found(READ_CONTROLLERS, reading)?.map(slice))
-    }
-
-    pub(crate) async fn leases(&self) -> Found<&'a [Lease]> {
-        let reading = once(&self.view.leases, self.cluster.leases()).await;
-        Ok(self.found(READ_LEASES, reading)?.map(slice))
-    }
-
-    pub(crate) async fn binding(&self, name: &str) -> Found<Option<&'a Binding>> {
-        let reading = self.view.bindings.once(name, self.cluster.binding(name)).await;
-        self.found(("get", &binding(name)), reading)
-    }
-
-    pub(crate) async fn revisions(&self) -> Found<&'a [Revision]> {
-        let reading = once(&self.view.release, self.cluster.revisions()).await;
-        Ok(self.found(READ_RELEASE, reading)?.map(slice))
-    }
-
-    pub(crate) async fn made(&self) -> Found<&'a [ReleaseObject]> {
-        let reading = once(&self.view.made, self.cluster.made()).await;
-        Ok(self.found(READ_MADE, reading)?.map(slice))
-    }
-
-    pub(crate) async fn namespace(&self) -> Found<Option<&'a Namespace>> {
-        let reading = once(&self.view.namespace, self.cluster.namespace()).await;
-        self.found(READ_NAMESPACE, reading)
-    }
-
-    pub(crate) async fn contents(&self) -> Found<Option<&'a Contents>> {
-        let reading = once(&self.view.contents, self.cluster.contents()).await;
-        self.found(READ_CONTENTS, reading)
-    }
-
     /// Returns the first effect that is due, or else the wait for one.
     pub(crate) async fn work(
         &self,
         effects: impl IntoIterator<Item = Effect>,
-    ) -> Result<Work, NotRead> {
+    ) -> Result<Work, Unknown> {
         let (mut handled, mut soonest) = (false, None::<(Timestamp, String)>);
         let mut never = Vec::new();
         for effect in effects {
             match self.readiness(&effect) {
                 Readiness::Act => {
-                    if !matches!(effect, Effect::ScaleDown { .. })
-                        && let Some(other) = self.operator_runs().await?
-                    {
-                        return Ok(Work::First(other));
-                    }
-                    return Ok(Work::First(Decision::Apply(Box::new(effect))));
+                    let is_check = !matches!(effect, Effect::ScaleDown { .. });
+                    let stop = if is_check { self.operator_runs().await? } else { None };
+                    return Ok(Work::First(stop.unwrap_or(Decision::Apply(Box::new(effect)))));
                 }
                 Readiness::Handled => handled = true,
                 Readiness::Later(until) => {
@@ -220,27 +183,49 @@ impl<'a> Context<'a> {
             immediate: IMMEDIATE_ATTEMPTS,
         };
         let result = attempt.result.as_ref();
-        let why = || result.and_then(|result| why_not(effect, result));
-        let refusal = result.and_then(mooring_workflow::EffectResult::refusal);
+        let why = result.and_then(|result| effect.why_not(result));
+        let refusal = result.and_then(EffectResult::refusal);
         let is_asked_again = self.run.is_before_session(attempt);
-        match policy.decide(Some(attempt), refusal, is_asked_again, self.now) {
-            Retry::Now => Readiness::Act,
-            Retry::At(until) => match why() {
-                Some(why) if self.expired() => Readiness::Never(why),
-                _ => Readiness::Later(until),
-            },
-            Retry::Refused | Retry::Exhausted => {
-                Readiness::Never(why().unwrap_or_else(|| {
+        match (policy.decide(Some(attempt), refusal, is_asked_again, self.now), why) {
+            (Retry::Now, _) => Readiness::Act,
+            (Retry::At(_), Some(why)) if self.expired() => Readiness::Never(why),
+            (Retry::At(until), _) => Readiness::Later(until),
+            (Retry::Refused | Retry::Exhausted, why) => {
+                Readiness::Never(why.unwrap_or_else(|| {
                     format!("no visible effect after {} attempts", attempt.count)
                 }))
             }
         }
     }
-}
 
-fn slice<T>(found: Option<&Vec<T>>) -> &[T] {
-    found.map(Vec::as_slice).unwrap_or_default()
-}
+    /// Returns the stop if a workload of the operator runs or one of its Leases is renewed: a running controller removes its
+    /// finalizers itself.
+    pub(super) async fn operator_runs(&self) -> Result<Option<Decision>, Unknown> {
+        let without =
+            |why| stop(format!("cannot determine whether the operator is running: {why}"));
+        let workloads = self.known(self.cluster.workloads().await, without)?;
+        let running = workloads.iter().filter(|one| one.runs());
+        let (planned, other): (Vec<&Workload>, Vec<_>) = running.partition(|one| self.may_run(one));
+        if let Some(running) = other.first() {
+            let message = format!("the operator is running again ({})", running.target);
+            return Ok(Some(stop(message)));
+        }
+        // The Leases of a planned workload are its own; without one, the operator may run outside the cluster.
+        if !planned.is_empty() || self.terms.ignores_operator() {
+            return Ok(None);
+        }
+        // Its workload may have renewed one until its last pod stopped.
+        let since = self.run.step_since().checked_add(LEASE_GRACE).unwrap_or(Timestamp::MAX);
+        let leases = self.known(self.cluster.leases().await, without)?;
+        Ok(leases.iter().find(|lease| lease.renewed > since).map(|lease| {
+            stop(format!("the operator is running: Lease {} is being renewed", lease.name))
+        }))
+    }
 
-pub(crate) const NOT_PLANNED: &str =
-    "not part of the approved plan because it was created later; plan and apply again";
+    /// Returns true for a workload that the plan scales to zero after its teardown: objects are deleted while it runs.
+    fn may_run(&self, workload: &Workload) -> bool {
+        self.run.step() == Some(Step::DeleteObjects)
+            && workload.is_scalable_by(&self.terms.settings)
+            && self.terms.covers(&workload.target)
+    }
+}

@@ -6,51 +6,51 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `context` | inputs of a step, its reads, and the retry policy of its effects |
+//! | `context` | inputs of a step, the retry policy of its effects, and the check before every one that deletes |
 //! | `objects`, `installation` | the steps |
-//! | `operator_stopped` | the check before every step that deletes or removes finalizers |
 //! | `remaining` | objects that remain at the end |
 
 mod context;
 mod installation;
 mod objects;
-mod operator_stopped;
 mod remaining;
 
 use mooring_workflow::{Cluster, EffectResult, Finish, NotRead, Reason, WaitLimits};
 
-use self::context::Context;
-use crate::cluster::view::OperatorView;
-use crate::plan::terms::Terms;
-use crate::removal::effect::Effect;
-use crate::removal::step::Step;
-use crate::removal::workflow::{Decision, FinalizerRemoval, Run};
-use crate::runtime::OperatorCluster;
+use self::context::{Context, Unknown, done};
+use crate::cluster::{OperatorCluster, OperatorView};
+use crate::effect::Effect;
+use crate::plan::Terms;
+use crate::step::Step;
+use crate::workflow::{Decision, FinalizerRemoval, Run};
 
-/// The cluster of a run, with its limits and what was read.
+/// The cluster of a run, with its limits.
 pub(crate) struct Removal {
     cluster: OperatorCluster,
     terms: Terms,
-    view: OperatorView,
-    /// The last change before the oldest read of the view; none for a view to be read again.
+    /// The last change before the oldest read; none if all is to be read again.
     view_seq: Option<u64>,
 }
 
 impl Removal {
     pub(crate) fn new(cluster: OperatorCluster, terms: Terms) -> Self {
-        Self { cluster, terms, view: OperatorView::default(), view_seq: None }
+        Self { cluster, terms, view_seq: None }
     }
 }
 
 impl Cluster<FinalizerRemoval> for Removal {
     async fn next(&mut self, run: &Run) -> Result<Decision, NotRead> {
         if self.view_seq.is_none() {
-            self.view = OperatorView::default();
+            self.cluster.view = OperatorView::default();
         }
         let view_seq = *self.view_seq.get_or_insert(run.seq);
-        let Self { cluster, terms, view, .. } = self;
+        let Self { cluster, terms, .. } = self;
         let now = cluster.now();
-        let decision = Context { terms, run, cluster, view, view_seq, now }.decide().await;
+        let decision = match (Context { terms, run, cluster, view_seq, now }).decide().await {
+            Ok(decision) => Ok(decision),
+            Err(Unknown::Without(decision)) => Ok(*decision),
+            Err(Unknown::Yet(not_read)) => Err(not_read),
+        };
         // Reads after a rejected login show nothing.
         if cluster.api.is_signed_out() {
             let message = "the API server rejected the credentials (401)".to_owned();
@@ -73,7 +73,7 @@ impl Cluster<FinalizerRemoval> for Removal {
 }
 
 impl Context<'_> {
-    async fn decide(&self) -> Result<Decision, NotRead> {
+    async fn decide(&self) -> Result<Decision, Unknown> {
         let Some(step) = self.run.step() else {
             let left = self.remaining().await?;
             let finish = if left.is_empty() { Finish::Complete } else { Finish::Partial };
@@ -91,8 +91,4 @@ impl Context<'_> {
             Step::Verify => Ok(done("all objects were read again")),
         }
     }
-}
-
-fn done(evidence: impl Into<String>) -> Decision {
-    Decision::Done(vec![evidence.into()])
 }

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use mooring_workflow::{EffectResult, NotRead, Note, Reading, Refusal};
+use mooring_workflow::{EffectResult, Note, Reading, Refusal};
 
-use super::context::{Context, Objects, Work};
-use super::done;
-use crate::cluster::observation::{LiveObject, OperatorWorkload};
-use crate::cluster::unreadable::unreadable;
-use crate::removal::backup::SavedObject;
-use crate::removal::effect::Effect;
-use crate::removal::workflow::Decision;
+use super::context::{Context, Objects, Unknown, Work, done};
+use crate::backup::SavedObject;
+use crate::effect::Effect;
+use crate::objects::{Crd, Object, Workload};
+use crate::workflow::Decision;
 
 fn deletions(objects: &Objects<'_>) -> Vec<Effect> {
     let living = objects.known.iter().filter(|object| !object.deleting);
@@ -28,16 +26,16 @@ enum Removal {
 }
 
 impl Context<'_> {
-    pub(super) async fn delete_objects(&self) -> Result<Decision, NotRead> {
+    pub(super) async fn delete_objects(&self) -> Result<Decision, Unknown> {
         let objects = self.objects().await?;
         let never = match self.work(deletions(&objects)).await? {
             Work::First(decision) => return Ok(decision),
             Work::Never(never) => never.len(),
         };
         let attempts = self.run.attempts.values();
-        let is_deletion = |effect: &Effect| matches!(effect, Effect::Delete { .. });
-        let deleted = attempts.filter(|attempt| is_deletion(&attempt.effect)).count();
-        let mut evidence = vec![format!("{deleted} objects are deleted or being deleted")];
+        let deleted = attempts.filter(|attempt| matches!(attempt.effect, Effect::Delete { .. }));
+        let mut evidence =
+            vec![format!("{} objects are deleted or being deleted", deleted.count())];
         if never > 0 {
             evidence.push(format!("{never} could not be deleted"));
         }
@@ -45,10 +43,11 @@ impl Context<'_> {
     }
 
     /// Waits for the teardown of a running operator.
-    pub(super) async fn wait_for_teardown(&self) -> Result<Decision, NotRead> {
-        let controllers = self.controllers().await?.unwrap_or_default();
-        if !controllers.iter().any(OperatorWorkload::runs) {
-            return Ok(done("no running operator"));
+    pub(super) async fn wait_for_teardown(&self) -> Result<Decision, Unknown> {
+        let stopped = || done("no running operator");
+        let workloads = self.known(self.cluster.workloads().await, |_| stopped())?;
+        if !workloads.iter().any(Workload::runs) {
+            return Ok(stopped());
         }
         let objects = self.objects().await?.known;
         if objects.is_empty() {
@@ -62,9 +61,10 @@ impl Context<'_> {
         Ok(self.wait(format!("for the operator to remove {} objects", objects.len())))
     }
 
-    pub(super) async fn remove_finalizers(&self) -> Result<Decision, NotRead> {
+    pub(super) async fn remove_finalizers(&self) -> Result<Decision, Unknown> {
         let objects = self.objects().await?;
-        if objects.known.is_empty() {
+        let all = objects.known.len();
+        if all == 0 {
             return Ok(done("no object remains"));
         }
         if let Some(stop) = self.operator_runs().await? {
@@ -72,25 +72,21 @@ impl Context<'_> {
         }
         let mut stuck = BTreeSet::new();
         // A wait does not delay other objects.
-        let mut later = None;
+        let (mut handled, mut later) = (false, None);
         match self.work(deletions(&objects)).await? {
-            Work::First(decision @ (Decision::Wait { .. } | Decision::Refresh)) => {
-                later = Some(decision);
-            }
+            Work::First(wait @ (Decision::Wait { .. } | Decision::Refresh)) => later = Some(wait),
             Work::First(decision) => return Ok(decision),
             Work::Never(never) => stuck.extend(never.into_iter().map(|(target, _)| target.uid)),
         }
-        let mut handled = false;
         for object in objects.known.iter().filter(|object| object.deleting) {
             let effect = match self.removal(object).await {
                 Removal::Wanted(effect) => effect,
                 Removal::Spare(why) => {
-                    let key = spared_key(object);
+                    let key = object.target.key();
                     let text = format!("{key} was skipped: {why}");
                     let mut facts = self.run.facts.clone();
                     facts.spared.insert(key, why);
-                    let note = Note { facts, backup: None, text };
-                    return Ok(Decision::Note(Box::new(note)));
+                    return Ok(Decision::Note(Box::new(Note { facts, backup: None, text })));
                 }
                 Removal::Handled => {
                     handled = true;
@@ -105,25 +101,27 @@ impl Context<'_> {
                 Work::Never(never) => stuck.extend(never.into_iter().map(|(target, _)| target.uid)),
             }
         }
-        if handled {
-            return Ok(Decision::Refresh);
+        let next = if handled { Some(Decision::Refresh) } else { later };
+        if let Some(next) = next {
+            return Ok(next);
         }
-        if let Some(later) = later {
-            return Ok(later);
-        }
-        let hopeless = |object: &&&LiveObject| {
+        let is_hopeless = |object: &&&Object| {
             stuck.contains(&object.target.uid)
-                || self.run.facts.spared.contains_key(&spared_key(object))
+                || self.is_spared(object)
                 || self.is_refused_for_good(object)
         };
-        let hoped = objects.known.iter().filter(|object| !hopeless(object)).count();
+        let hoped = objects.known.iter().filter(|object| !is_hopeless(object)).count();
         if hoped == 0 || self.expired() {
-            return Ok(done(format!("{} objects remain", objects.known.len())));
+            return Ok(done(format!("{all} objects remain")));
         }
         Ok(self.wait(format!("for {hoped} objects to be deleted")))
     }
 
-    fn is_refused_for_good(&self, object: &LiveObject) -> bool {
+    pub(super) fn is_spared(&self, object: &Object) -> bool {
+        self.run.facts.spared.contains_key(&object.target.key())
+    }
+
+    fn is_refused_for_good(&self, object: &Object) -> bool {
         self.run.attempts.get(&strip_key(object)).is_some_and(|attempt| {
             attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
                 && !self.run.is_before_session(attempt)
@@ -132,11 +130,9 @@ impl Context<'_> {
 
     /// Returns the removal of an object's listed finalizers, from its current state. Whole objects are large, and each is
     /// needed once.
-    async fn removal(&self, object: &LiveObject) -> Removal {
-        let listed = |finalizer: &String| self.profile().lists(finalizer);
-        if !object.finalizers.iter().any(listed)
-            || self.run.facts.spared.contains_key(&spared_key(object))
-        {
+    async fn removal(&self, object: &Object) -> Removal {
+        let is_listed = |finalizer: &String| self.profile().lists(finalizer);
+        if !object.finalizers.iter().any(is_listed) || self.is_spared(object) {
             return Removal::None;
         }
         if self.is_handled(&strip_key(object)) {
@@ -150,25 +146,26 @@ impl Context<'_> {
             Reading::Known(whole) => whole,
             // Deleted since, or the next read shows it.
             Reading::NotFound | Reading::Failed(_) => return Removal::None,
-            denied => return Removal::Spare(unreadable(("get", path), &denied)),
+            _ => {
+                let why = format!("access denied: missing permission get on {path}");
+                return Removal::Spare(why);
+            }
         };
         // Replaced or changed since: the next read shows it.
         let Some(now) = object.renewed(&whole).filter(|now| now.deleting) else {
             return Removal::None;
         };
         let (removed, kept): (Vec<String>, Vec<String>) =
-            now.finalizers.iter().cloned().partition(listed);
+            now.finalizers.into_iter().partition(is_listed);
         if removed.is_empty() {
             return Removal::None;
         }
         match SavedObject::backup(&whole) {
-            Ok(backup) => Removal::Wanted(Box::new(Effect::Strip {
-                target: now.target,
-                version: now.version,
-                removed,
-                kept,
-                backup,
-            })),
+            Ok(backup) => {
+                let (target, version) = (now.target, now.version);
+                let effect = Effect::Strip { target, version, removed, kept, backup };
+                Removal::Wanted(Box::new(effect))
+            }
             Err(bytes) => {
                 Removal::Spare(format!("its backup ({bytes} bytes) does not fit into a ConfigMap"))
             }
@@ -176,19 +173,16 @@ impl Context<'_> {
     }
 
     /// Deletes CRDs that are known to have no objects: others would hang in deletion, and block everything that lists resources.
-    pub(super) async fn delete_crds(&self) -> Result<Decision, NotRead> {
-        let crds = match self.crds().await? {
-            Ok(crds) => crds,
-            Err(why) => return Ok(done(format!("CRDs were kept: {why}"))),
-        };
+    pub(super) async fn delete_crds(&self) -> Result<Decision, Unknown> {
+        let kept = |why| done(format!("CRDs were kept: {why}"));
+        self.known(self.cluster.crds().await, kept)?;
+        let crds = self.cluster.objects().await;
         if crds.is_empty() {
             return Ok(done("no CRD remains"));
         }
-        let objects = self.objects().await?;
-        let holds = |name: &str| objects.known.iter().any(|object| object.target.resource == name);
-        let unknown = |name: &str| objects.unknown.iter().any(|(crd, _)| crd.name() == name);
-        let empty: Vec<_> =
-            crds.iter().filter(|crd| !holds(crd.name()) && !unknown(crd.name())).collect();
+        self.objects().await?;
+        let empty = crds.iter().filter(|(_, read)| read.as_ref().is_ok_and(Vec::is_empty));
+        let empty: Vec<&Crd> = empty.map(|(crd, _)| crd).collect();
         let effects = empty
             .iter()
             .filter(|crd| !crd.deleting)
@@ -208,10 +202,6 @@ impl Context<'_> {
     }
 }
 
-pub(super) fn spared_key(object: &LiveObject) -> String {
-    format!("{} {}", object.target.path, object.target.uid)
-}
-
-fn strip_key(object: &LiveObject) -> String {
+fn strip_key(object: &Object) -> String {
     format!("strip {} {}", object.target, object.target.uid)
 }

@@ -1,16 +1,15 @@
 //! Objects that remain at the end, with reasons.
 
 use mooring_workflow::NotRead;
-use mooring_workflow::reading::{Reading, once};
 use mooring_workflow::status::Remaining;
 
 use super::context::{Context, NOT_PLANNED};
-use super::objects::spared_key;
-use crate::checks::foreign;
-use crate::cluster::observation::{CRDS, LiveObject};
-use crate::operator::target::Target;
-use crate::removal::effect::{Effect, why_not};
-use crate::removal::workflow::times_deleted;
+use crate::cluster::{Unread, all};
+use crate::effect::Effect;
+use crate::objects::{BINDINGS, CRDS, Namespace, Object, Target};
+use crate::workflow::times_deleted;
+
+const IN_PROGRESS: &str = "deletion is still in progress";
 
 impl Context<'_> {
     /// Returns the remaining objects from the final reads. Failed reads count as remaining.
@@ -18,158 +17,127 @@ impl Context<'_> {
         let objects = self.objects().await?;
         let mut left: Vec<_> = objects.known.iter().map(|object| self.of_object(object)).collect();
         for (crd, why) in &objects.unknown {
-            left.push(unknown(crd.name(), "*", why.clone()));
+            left.push(remaining(&format!("{} *", crd.name()), why));
         }
-        match self.crds().await? {
-            Err(why) => left.push(unknown(CRDS, "*", why)),
-            Ok(crds) => {
-                for crd in crds {
-                    let name = crd.name();
-                    let has_objects = objects.known.iter().any(|one| one.target.resource == name)
-                        || objects.unknown.iter().any(|(other, _)| other.name() == name);
-                    let why = self.refusal(&crd.target).unwrap_or_else(|| {
-                        let why = match has_objects {
-                            false if crd.deleting => "deletion is still in progress",
-                            false => "it was recreated",
-                            true => "it still has objects",
-                        };
-                        why.to_owned()
-                    });
-                    left.push(whole(&crd.target, why));
-                }
-            }
+        if let Err(why) = self.settled(self.cluster.crds().await)? {
+            left.push(remaining(&format!("{CRDS} *"), why));
         }
-        for name in &self.profile().cluster_role_bindings {
-            match self.binding(name).await? {
-                Ok(None) => {}
-                Ok(Some(binding)) => left.push(self.of_target(&binding.target)),
-                Err(why) => {
-                    left.push(unknown("clusterrolebindings.rbac.authorization.k8s.io", name, why));
-                }
+        for (crd, read) in self.cluster.objects().await {
+            let why = match read.as_ref().is_ok_and(Vec::is_empty) {
+                false => "it still has objects",
+                true if crd.deleting => IN_PROGRESS,
+                true => "it was recreated",
+            };
+            left.push(self.of_target(&crd.target, || why.to_owned()));
+        }
+        for (name, read) in self.cluster.bindings().await {
+            match self.settled(read)? {
+                Ok(binding) => left.extend(binding.iter().map(|one| self.of_deleted(&one.target))),
+                Err(why) => left.push(remaining(&format!("{BINDINGS} {name}"), why)),
             }
         }
         self.of_release(&mut left).await?;
         let Some(name) = &self.profile().namespace else { return Ok(left) };
-        match self.namespace().await? {
+        match self.settled(self.cluster.namespace().await)? {
             Ok(None) => {}
-            Ok(Some(namespace)) => {
-                let held = namespace.held_by.join("; ");
-                let why = match self.refusal(&namespace.target) {
-                    Some(why) => why,
-                    None if !namespace.deleting => self.kept_because().await,
-                    None if held.is_empty() => "deletion is still in progress".to_owned(),
-                    None => format!("deletion is blocked: {held}"),
-                };
-                left.push(whole(&namespace.target, why));
+            Ok(Some(Namespace { target, deleting, held_by })) => {
+                let kept = if *deleting { None } else { Some(self.kept_because().await) };
+                left.push(self.of_target(target, || match kept {
+                    Some(why) => format!("not deleted because {why}"),
+                    None if held_by.is_empty() => IN_PROGRESS.to_owned(),
+                    None => format!("deletion is blocked: {}", held_by.join("; ")),
+                }));
             }
-            Err(why) => left.push(unknown("namespaces", name, why)),
+            Err(why) => left.push(remaining(&format!("namespaces {name}"), why)),
         }
         Ok(left)
     }
 
     /// Returns why the run did not delete the namespace.
     async fn kept_because(&self) -> String {
-        let is_unknown = self.view.release.get().and_then(Reading::error).is_some()
-            || self.view.made.get().and_then(Reading::error).is_some();
-        let contents = match once(&self.view.contents, self.cluster.contents()).await {
-            _ if is_unknown => None,
-            Reading::Known(contents) => foreign(contents, self.terms.named()),
-            reading => reading.error().map(|why| format!("its contents {why}")),
+        let is_known = self.cluster.revisions().await.is_ok() && self.cluster.made().await.is_ok();
+        let why = match self.cluster.contents().await {
+            _ if !is_known => None,
+            Ok(contents) => contents.as_ref().and_then(|one| one.foreign(self.terms.named())),
+            Err(Unread::Failed(.., why)) => Some(format!("its contents could not be read ({why})")),
+            Err(_) => None,
         };
-        contents.map_or_else(
-            || "not deleted because its release is unknown".to_owned(),
-            |why| format!("not deleted because {why}"),
-        )
+        why.unwrap_or_else(|| "its release is unknown".to_owned())
     }
 
     async fn of_release(&self, left: &mut Vec<Remaining>) -> Result<(), NotRead> {
         let Some(release) = &self.profile().release else { return Ok(()) };
-        let revisions = match self.revisions().await? {
+        let name = &release.name;
+        let revisions = match self.settled(self.cluster.revisions().await)? {
             Ok(revisions) => revisions,
             Err(why) => {
-                let namespace = release.namespace.as_ref().map(|one| format!("{one}/"));
-                let namespace = namespace.unwrap_or_default();
-                let name = format!("{namespace}sh.helm.release.v1.{}.*", release.name);
-                left.push(unknown("secrets", &name, why));
+                let place = release.namespace.as_ref().map(|one| format!("{one}/"));
+                let place = place.unwrap_or_default();
+                left.push(remaining(&format!("secrets {place}sh.helm.release.v1.{name}.*"), why));
                 return Ok(());
             }
         };
-        let made = match self.made().await? {
-            Ok(made) => made,
-            Err(why) => {
-                left.push(unknown("*", &format!("resources of release {}", release.name), why));
-                &[]
+        match self.settled(self.cluster.made().await)? {
+            Ok(made) => {
+                left.extend(self.removable(made).map(|one| self.of_deleted(&one.target)));
             }
-        };
-        left.extend(self.removable(made).map(|one| self.of_target(&one.target)));
-        for revision in revisions {
-            let why = self
-                .refusal(&revision.target)
-                .unwrap_or_else(|| "it lists what remains of its release".to_owned());
-            left.push(whole(&revision.target, why));
+            Err(why) => left.push(remaining(&format!("* resources of release {name}"), why)),
         }
+        let why = || "it lists what remains of its release".to_owned();
+        left.extend(revisions.iter().map(|one| self.of_target(&one.target, why)));
         Ok(())
     }
 
-    fn of_target(&self, target: &Target) -> Remaining {
-        let why =
-            self.refusal(target).unwrap_or_else(|| match times_deleted(self.run, &target.path) {
-                0 | 1 => "deletion is still in progress".to_owned(),
-                times => came_back(times),
-            });
-        whole(target, why)
+    /// Returns an object, with the reason why its last effect failed, or else another one.
+    fn of_target(&self, target: &Target, why: impl FnOnce() -> String) -> Remaining {
+        remaining(&target.to_string(), self.refusal(target).unwrap_or_else(why))
     }
 
-    fn of_object(&self, object: &LiveObject) -> Remaining {
+    fn of_deleted(&self, target: &Target) -> Remaining {
+        let came_back = || came_back(times_deleted(self.run, &target.path));
+        self.of_target(target, || came_back().unwrap_or_else(|| IN_PROGRESS.to_owned()))
+    }
+
+    fn of_object(&self, object: &Object) -> Remaining {
         let (listed, foreign): (Vec<&String>, Vec<&String>) =
             object.finalizers.iter().partition(|finalizer| self.profile().lists(finalizer));
-        let times = times_deleted(self.run, &object.target.path);
-        let why = if let Some(why) = self.run.facts.spared.get(&spared_key(object)) {
-            why.clone()
-        } else if let Some(why) = self.refusal(&object.target) {
-            why
-        } else if times > 1 {
-            came_back(times)
-        } else if !foreign.is_empty() {
-            let owners: Vec<String> =
-                foreign.iter().map(|finalizer| self.owner(finalizer)).collect();
-            format!("blocked by finalizers not listed in the profile: {}", owners.join("; "))
-        } else if !object.deleting {
-            "created after the others were deleted".to_owned()
-        } else if listed.is_empty() {
-            "deletion is still in progress".to_owned()
-        } else {
-            "timed out removing its finalizers".to_owned()
+        let why = || match came_back(times_deleted(self.run, &object.target.path)) {
+            Some(why) => why,
+            None if !foreign.is_empty() => {
+                let owners: Vec<String> = foreign.iter().map(|one| self.owner(one)).collect();
+                format!("blocked by finalizers not listed in the profile: {}", owners.join("; "))
+            }
+            None if !object.deleting => "created after the others were deleted".to_owned(),
+            None if listed.is_empty() => IN_PROGRESS.to_owned(),
+            None => "timed out removing its finalizers".to_owned(),
         };
-        Remaining { finalizers: object.finalizers.clone(), ..whole(&object.target, why) }
+        let remaining = match self.run.facts.spared.get(&object.target.key()) {
+            Some(why) => remaining(&object.target.to_string(), why),
+            None => self.of_target(&object.target, why),
+        };
+        Remaining { finalizers: object.finalizers.clone(), ..remaining }
     }
 
     /// Describes a finalizer and its possible owner.
     fn owner(&self, finalizer: &str) -> String {
-        let who = match finalizer {
-            "foregroundDeletion" | "orphan" => {
+        let is_of_kubernetes = |domain: &str| {
+            domain == "kubernetes.io"
+                || domain.ends_with(".kubernetes.io")
+                || domain.ends_with(".k8s.io")
+        };
+        let who = match finalizer.split_once('/') {
+            None if matches!(finalizer, "foregroundDeletion" | "orphan") => {
                 "the garbage collector of kube-controller-manager".to_owned()
             }
-            other => match other.split_once('/') {
-                None => "an unknown controller".to_owned(),
-                Some((domain, _))
-                    if domain == "kubernetes.io"
-                        || domain.ends_with(".kubernetes.io")
-                        || domain.ends_with(".k8s.io") =>
-                {
-                    "a controller of Kubernetes".to_owned()
-                }
-                Some((domain, _)) => {
-                    let all = self.view.crds.get().and_then(Reading::known);
-                    let served = all.into_iter().flatten().any(|one| one.group == domain);
-                    let installed = if served {
-                        "whose API is installed here"
-                    } else {
-                        "whose API is not installed here"
-                    };
-                    format!("the controller of {domain}, {installed}")
-                }
-            },
+            None => "an unknown controller".to_owned(),
+            Some((domain, _)) if is_of_kubernetes(domain) => {
+                "a controller of Kubernetes".to_owned()
+            }
+            Some((domain, _)) => {
+                let is_served = all(&self.cluster.view.crds).iter().any(|one| one.group == domain);
+                let not = if is_served { "" } else { "not " };
+                format!("the controller of {domain}, whose API is {not}installed here")
+            }
         };
         format!("{finalizer} ({who})")
     }
@@ -184,21 +152,17 @@ impl Context<'_> {
         };
         let attempts = self.run.attempts.values().filter(|attempt| is_removal(&attempt.effect));
         let last = attempts.max_by_key(|attempt| attempt.seq);
-        let failed = last.and_then(|last| why_not(&last.effect, last.result.as_ref()?));
+        let failed = last.and_then(|last| last.effect.why_not(last.result.as_ref()?));
         failed.or_else(|| (!self.terms.covers(target)).then(|| NOT_PLANNED.to_owned()))
     }
 }
 
-/// Returns what remains of a kind, or what is unknown of it.
-fn unknown(resource: &str, name: &str, why: String) -> Remaining {
-    let what = format!("{resource} {name}");
-    Remaining { what, explanation: Some(why), finalizers: Vec::new() }
+/// Returns what remains, or what is unknown of it.
+fn remaining(what: &str, why: impl Into<String>) -> Remaining {
+    Remaining { what: what.to_owned(), explanation: Some(why.into()), finalizers: Vec::new() }
 }
 
-fn whole(target: &Target, why: String) -> Remaining {
-    Remaining { what: target.to_string(), explanation: Some(why), finalizers: Vec::new() }
-}
-
-fn came_back(times: usize) -> String {
-    format!("recreated after {times} deletions; something is recreating it")
+fn came_back(times: usize) -> Option<String> {
+    let text = || format!("recreated after {times} deletions; something is recreating it");
+    (times > 1).then(text)
 }

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use mooring_finalizers::commands::{CommandResult, StartError};
-use mooring_finalizers::status::RemovalVerdict;
+use mooring_finalizers::workflow::RemovalVerdict;
 use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::Finish;
 use mooring_workflow::Reason;
@@ -377,7 +377,7 @@ async fn obstacles_are_noted_in_the_plan() {
     let notes = plan.notes.join("\n");
     assert!(notes.contains("check") && notes.contains("delete the webhook first"), "{notes}");
     assert!(notes.contains("v1.metrics.example.com is unavailable (MissingEndpoints)"), "{notes}");
-    let diagram = mooring_finalizers::plan::mermaid(&plan);
+    let diagram = plan.mermaid();
     assert!(
         diagram.starts_with("flowchart TD") && diagram.contains("remove-finalizers"),
         "{diagram}"

@@ -2,7 +2,7 @@
 //! operator that was installed again.
 
 use mooring_finalizers::commands::{CommandResult, StartError};
-use mooring_finalizers::contents::Content;
+use mooring_finalizers::objects::Target;
 use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::{Decision, Run};
 use mooring_workflow::Outcome;
@@ -52,7 +52,7 @@ async fn objects_of_others_in_the_namespace_block_until_each_is_named() {
             let text = format!("{resource} {}/{name} would be deleted", harness.namespace);
             assert!(check.detail().contains(&text), "{check:?}");
         }
-        let inside: Vec<String> = plan.contents.iter().map(Content::name).collect();
+        let inside: Vec<String> = plan.contents.iter().map(Target::short_name).collect();
         assert!(
             names[..named].iter().all(|name| inside.contains(&(*name).to_owned())),
             "{inside:?}"

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use mooring_finalizers::commands::{CommandResult, Remover, StartError};
 use mooring_finalizers::effect::Effect;
+use mooring_finalizers::objects::Target;
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::step::Step;
-use mooring_finalizers::target::Target;
 use mooring_workflow::RunOutcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::encode;

@@ -11,9 +11,9 @@ use kube::Client;
 use mooring_finalizers::backup::SavedObject;
 use mooring_finalizers::commands::{CommandResult, Remover};
 use mooring_finalizers::plan::Plan;
+use mooring_finalizers::profile::Settings;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
-use mooring_finalizers::settings::Settings;
-use mooring_finalizers::status::RemovalVerdict;
+use mooring_finalizers::workflow::RemovalVerdict;
 use mooring_finalizers::workflow::{FinalizerRemoval, Run};
 use mooring_simulator::kubernetes::{
     Clock, ClockTask, InProcess, Kubernetes, KubernetesOptions, Shell, User,

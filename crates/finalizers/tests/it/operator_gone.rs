@@ -5,7 +5,7 @@ use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::profile::Profile;
-use mooring_finalizers::settings::Settings;
+use mooring_finalizers::profile::Settings;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};

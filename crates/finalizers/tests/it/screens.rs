@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use mooring_finalizers::observation::LiveObject;
-use mooring_finalizers::plan::{Dependent, Plan, PlannedObject, PlannedStep, mermaid};
+use mooring_finalizers::objects::Object;
+use mooring_finalizers::plan::{Dependent, Plan, PlannedObject, PlannedStep};
 use mooring_finalizers::profile::Profile;
 use mooring_finalizers::screens;
 use mooring_finalizers::step::Step;
@@ -53,7 +53,7 @@ fn now() -> Timestamp {
 fn plan() -> Plan {
     let group = "package-operator.run";
     let object = |resource: &str, name: &str, strip: bool| PlannedObject {
-        object: LiveObject::read(
+        object: Object::read(
             &format!("{resource}.{group}"),
             &format!("/apis/{group}/v1alpha1"),
             &serde_json::json!({"metadata": {
@@ -153,11 +153,10 @@ fn diagram_counts_dependents_by_resource() {
         namespace: None,
         name: name.to_owned(),
         uid: name.to_owned(),
-        owners: Vec::new(),
         direct: true,
     };
     let owned = [("secrets", "a"), ("deployments.apps", "b"), ("secrets", "c")];
-    let diagram = mermaid(&Plan { cascade: owned.map(dependent).to_vec(), ..plan() });
+    let diagram = Plan { cascade: owned.map(dependent).to_vec(), ..plan() }.mermaid();
     let lines: Vec<&str> =
         diagram.lines().filter(|line| line.contains("garbage-collected")).collect();
     let expected = [

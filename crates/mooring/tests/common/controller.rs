@@ -140,8 +140,13 @@ pub(crate) fn delete_nodeclaim(sim: &Sim, name: &str) {
 }
 
 pub(crate) fn delete_node_pool(sim: &Sim, name: &str) {
-    with_objects(sim, NODE_POOL, async |pools| {
-        pools.delete(name, &DeleteParams::default()).await.unwrap();
+    delete(sim, NODE_POOL, name);
+}
+
+/// Deletes an object by its group, version and kind; its finalizers keep it.
+pub(crate) fn delete(sim: &Sim, kind: (&str, &str, &str), name: &str) {
+    with_objects(sim, kind, async |objects| {
+        objects.delete(name, &DeleteParams::default()).await.unwrap();
     });
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::common::controller::delete;
 use crate::common::{Lab, Terminal, end, result};
 
 /// A simulator and `mooring finalizers` against its cluster.
@@ -230,4 +231,50 @@ fn rejected_credentials_are_a_sign_in_error() {
         assert!(err.contains("401") && err.contains("az login"), "{words:?}: {err}");
         assert!(!err.contains("verb") && !out.contains("Plan") && !out.contains('{'), "{out}{err}");
     }
+}
+
+/// An unfinished run can only be continued: `apply` refuses, and all other commands name `resume`.
+#[test]
+fn unfinished_run_is_named_by_plan_and_status_and_refused_by_apply() {
+    let sim = Sim::start("retired-operator");
+    let hash = sim.0.hash(&["finalizers", "plan"]);
+    let approved = ["apply", "--yes", "--plan-hash", &hash];
+    let (code, _, err) = sim.run(&[&approved[..], &["--timeout", "0s"]].concat());
+    assert!(code == 5 && err.contains("`mooring finalizers resume` continues"), "{code}: {err}");
+    let (code, out, err) = sim.run(&["plan"]);
+    assert!(code == 0 && out.contains("mooring finalizers resume"), "{code}: {out}{err}");
+    assert!(!out.contains("mooring finalizers apply"), "{out}");
+    let (code, out, err) = sim.run(&["status"]);
+    assert!(code == 1 && out.contains("mooring finalizers resume"), "{code}: {out}{err}");
+    let (code, out, err) = sim.run(&approved);
+    assert!(code == 4 && err.contains("is unfinished; `resume` continues it"), "{out}{err}");
+    let (_, plan) = sim.json(&["plan", "-o", "json"]);
+    assert_eq!(plan["objects"].as_array().unwrap().len(), 6, "nothing was deleted");
+    let hash = plan["hash"].as_str().unwrap();
+    let (code, out, err) = sim.run(&["resume", "--yes", "--plan-hash", hash]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, out, _) = sim.run(&["apply"]);
+    assert!(code == 0 && out.contains("Nothing to do"), "{out}");
+}
+
+/// Whoever has a namespace that does not end may not know whose objects block it.
+#[test]
+fn groups_with_stuck_objects_are_named_without_a_profile() {
+    let sim = Sim::start("retired-operator");
+    let (code, out, err) = sim.run(&["apply", "--best-effort"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let stuck = ("xpackage-operator.run", "v1alpha1", "ClusterPackage");
+    let (code, out, _) = sim.run(&["plan"]);
+    assert!(code == 0 && !out.contains("--group"), "nothing is being deleted: {out}");
+    delete(&sim.0.sim, stuck, "not-ours");
+    let (code, out, err) = sim.run(&["plan"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("mooring finalizers plan --group xpackage-operator.run"), "{out}");
+    assert!(out.contains("1 object with finalizers, being deleted"), "{out}");
+    let words = ["plan", "--group", "xpackage-operator.run", "-o", "name"];
+    let (_, out, err) = sim.run(&words);
+    assert_eq!(out, "clusterpackages.xpackage-operator.run/not-ours\n", "{err}");
+    // Who named a profile asked for no other one.
+    let (_, out, _) = sim.run(&["plan", "--group", "nothing.example.com"]);
+    assert!(!out.contains("xpackage-operator"), "{out}");
 }

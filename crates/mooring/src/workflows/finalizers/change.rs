@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::screens;
-use mooring_finalizers::status::RemovalVerdict;
+use mooring_finalizers::workflow::RemovalVerdict;
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 

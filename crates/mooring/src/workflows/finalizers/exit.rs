@@ -3,7 +3,7 @@
 use mooring_finalizers::checks::{NAMESPACE_CONTENTS, OPERATOR_GONE};
 use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::status::RemovalVerdict;
+use mooring_finalizers::workflow::RemovalVerdict;
 use mooring_workflow::Outcome;
 
 use super::arguments::{PlanOutput, RunOutput};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use mooring_finalizers::commands::{Remover, SignedOut};
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::settings::Settings;
+use mooring_finalizers::profile::Settings;
 use mooring_k8s::kubeconfig::Connection;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::approval::ApprovalToken;

@@ -1,8 +1,8 @@
 //! Settings from flags and environment variables.
 
 use jiff::SignedDuration;
+use mooring_finalizers::profile::Settings;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
-use mooring_finalizers::settings::Settings;
 
 use super::arguments::{Override, PolicyArguments, TargetArguments, parse_timeout};
 use crate::output::failure::CommandFailure;

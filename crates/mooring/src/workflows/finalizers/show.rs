@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use mooring_finalizers::commands::JournalStatus;
 use mooring_finalizers::documents::PublishedPlan;
-use mooring_finalizers::plan::{self, Plan, PlannedObject};
+use mooring_finalizers::plan::{Plan, PlannedObject};
 use mooring_finalizers::screens;
-use mooring_finalizers::status::RemovalVerdict;
+use mooring_finalizers::workflow::RemovalVerdict;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::CheckResult;
 use mooring_workflow::plural::counted;
@@ -27,7 +27,7 @@ pub(crate) async fn plan(
     output: &PlanOutput,
 ) -> Result<(), CommandFailure> {
     let PlanFormat::Answer(format) = output.output else {
-        return print(plan::mermaid(plan).as_bytes());
+        return print(plan.mermaid().as_bytes());
     };
     let is_yaml = format == AnswerFormat::Yaml;
     let next = next(session, plan).await;

@@ -1,15 +1,15 @@
 //! Conditions to start or continue a run.
 
 use jiff::Timestamp;
+use mooring_workflow::Outcome;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::journal::JournalError;
 use mooring_workflow::lock::LockOwner;
-use mooring_workflow::{CheckResult, Outcome};
 use thiserror::Error;
 
-use crate::operator::profile::Profile;
 use crate::plan::Plan;
-use crate::removal::workflow::{Entry, Run, Runs, Session};
+use crate::profile::Profile;
+use crate::workflow::{Entry, Run, Runs, Session};
 
 /// A run may not start. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -36,16 +36,6 @@ pub enum StartError {
     Unknown { name: String, why: String },
 }
 
-/// Returns the first check that blocks.
-fn refusal(checks: &[CheckResult]) -> Option<StartError> {
-    let check = checks.iter().find(|check| !check.allows_run())?;
-    let (name, why) = (check.name.clone(), check.detail());
-    Some(match check.outcome {
-        Outcome::Unknown => StartError::Unknown { name, why },
-        _ => StartError::Refused { name, why },
-    })
-}
-
 /// Ensures that the approval is for this plan, and that no check blocks it.
 fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), StartError> {
     let approved = match approval {
@@ -69,7 +59,12 @@ fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), Start
     if plan.approval.is_expired(now) {
         return Err(StartError::Expired(plan.approval.expires));
     }
-    refusal(&plan.checks).map_or(Ok(()), Err)
+    let Some(check) = plan.blocking() else { return Ok(()) };
+    let (name, why) = (check.name.clone(), check.detail());
+    Err(match check.outcome {
+        Outcome::Unknown => StartError::Unknown { name, why },
+        _ => StartError::Refused { name, why },
+    })
 }
 
 /// Ensures that the unfinished run has this profile and cluster. The journal is only compared with the command line, never

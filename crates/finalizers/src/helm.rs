@@ -5,17 +5,15 @@ use std::io::Read as _;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::observation::CRDS;
-use crate::operator::target::Target;
+use crate::objects::Target;
 
 const TYPE: &str = "helm.sh/release.v1";
 /// A release fits into a secret of 1 MiB.
 const MAX_SIZE: u64 = 16 * 1024 * 1024;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revision {
     /// Secret of the revision.
     pub target: Target,
@@ -25,11 +23,10 @@ pub struct Revision {
     /// Name and version of the chart, if the payload can be read.
     pub chart: Option<String>,
     /// Objects of its manifest; empty if the payload cannot be read.
-    #[serde(default)]
     pub resources: Vec<ManifestObject>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestObject {
     /// `apps/v1`
     pub api_version: String,
@@ -38,32 +35,6 @@ pub struct ManifestObject {
     /// None means the namespace of the release, if the kind has namespaces.
     pub namespace: Option<String>,
     pub name: String,
-}
-
-/// An existing object of a manifest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReleaseObject {
-    pub target: Target,
-    pub deleting: bool,
-    /// Its labels and annotations name this release, and do not keep it.
-    pub belongs: bool,
-}
-
-impl ReleaseObject {
-    /// Helm marks its objects; those without a mark or of another release do not belong to it.
-    #[must_use]
-    pub fn read(target: Target, value: &Value, release: &str, namespace: &str) -> Self {
-        let annotation = |name: &str| value["metadata"]["annotations"][name].as_str();
-        let belongs = annotation("meta.helm.sh/release-name") == Some(release)
-            && annotation("meta.helm.sh/release-namespace") == Some(namespace)
-            && annotation("helm.sh/resource-policy") != Some("keep");
-        Self { target, deleting: super::observation::is_deleting(value), belongs }
-    }
-
-    /// Returns true if it is deleted with the release: namespaces and CRDs have separate steps.
-    pub fn goes(&self) -> bool {
-        self.belongs && !matches!(self.target.resource.as_str(), "namespaces" | CRDS)
-    }
 }
 
 impl Revision {
@@ -181,20 +152,5 @@ mod tests {
         let mut other = secret(b"{}");
         other["type"] = "Opaque".into();
         assert_eq!(Revision::read(&other), None);
-    }
-
-    #[test]
-    fn objects_belong_to_the_release_by_their_marks() {
-        let made = |annotations: Value| {
-            let value = json!({"metadata": {"name": "s", "uid": "u", "annotations": annotations}});
-            let target = Target::of("services", "/api/v1", &value).unwrap();
-            ReleaseObject::read(target, &value, "r", "n").belongs
-        };
-        let (name, place) = ("meta.helm.sh/release-name", "meta.helm.sh/release-namespace");
-        assert!(made(json!({name: "r", place: "n"})));
-        assert!(!made(json!({name: "r", place: "other"})));
-        assert!(!made(json!({name: "other", place: "n"})));
-        assert!(!made(json!({name: "r", place: "n", "helm.sh/resource-policy": "keep"})));
-        assert!(!made(json!(null)));
     }
 }

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::operator::target::Target;
-use mooring_workflow::Backup;
-use mooring_workflow::EffectResult;
+use crate::objects::Target;
 use mooring_workflow::store::webhook;
+use mooring_workflow::{Backup, EffectResult};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
@@ -53,43 +52,36 @@ impl Effect {
 
     /// Explains a rejection, with the missing permission if there is one.
     pub fn refused(&self, status: u16, code: &str, message: &str) -> String {
-        let target = self.target();
+        let verb = self.verb();
         if let Some(webhook) = webhook(message) {
-            return format!(
-                "webhook {webhook} denied the request to {} it: {message}",
-                self.verb()
-            );
+            return format!("webhook {webhook} denied the request to {verb} it: {message}");
         }
-        if status == 401 {
-            return "unauthorized: the API server rejected the credentials".to_owned();
+        match status {
+            401 => "unauthorized: the API server rejected the credentials".to_owned(),
+            403 => {
+                let Target { resource, namespace, .. } = self.target();
+                let (verb, part) = match self {
+                    Self::Delete { .. } => ("delete", ""),
+                    Self::Strip { .. } => ("patch", ""),
+                    Self::ScaleDown { .. } => ("patch", "/scale"),
+                };
+                let place = namespace.as_ref().map(|namespace| format!("namespace {namespace}"));
+                let place = place.as_deref().unwrap_or("the cluster");
+                format!("access denied: missing permission {verb} on {resource}{part} in {place}")
+            }
+            _ => format!("{code}: {message}"),
         }
-        if status == 403 {
-            let (verb, part) = match self {
-                Self::Delete { .. } => ("delete", ""),
-                Self::Strip { .. } => ("patch", ""),
-                Self::ScaleDown { .. } => ("patch", "/scale"),
-            };
-            let place = match &target.namespace {
-                Some(namespace) => format!("namespace {namespace}"),
-                None => "the cluster".to_owned(),
-            };
-            return format!(
-                "access denied: missing permission {verb} on {}{part} in {place}",
-                target.resource
-            );
-        }
-        format!("{code}: {message}")
     }
-}
 
-/// Returns the reason why an effect failed; none if it succeeded or is in progress.
-pub fn why_not(effect: &Effect, result: &EffectResult) -> Option<String> {
-    match result {
-        EffectResult::Refused { status, code, message, .. } => {
-            Some(effect.refused(*status, code, message))
+    /// Returns the reason why the effect failed; none if it succeeded or is in progress.
+    pub fn why_not(&self, result: &EffectResult) -> Option<String> {
+        match result {
+            EffectResult::Refused { status, code, message, .. } => {
+                Some(self.refused(*status, code, message))
+            }
+            EffectResult::Unknown { why } => Some(format!("no response ({why})")),
+            _ => None,
         }
-        EffectResult::Unknown { why } => Some(format!("no response ({why})")),
-        _ => None,
     }
 }
 

@@ -2,43 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-use serde_json::Value;
-
-use super::observation::is_deleting;
-use crate::operator::profile::Profile;
-use crate::operator::target::Target;
+use crate::objects::{Object, Target, plural};
+use crate::profile::Profile;
 
 /// What Kubernetes writes by itself into every namespace.
 const USUAL: [(&str, &str); 2] =
     [("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")];
 
 /// Short-lived objects, which their writers renew.
-const SHORT_LIVED: [&str; 3] = ["events", "leases", "endpointslices"];
+pub(crate) const SHORT_LIVED: [&str; 3] = ["events", "leases", "endpointslices"];
 
 /// All objects of a namespace that can be listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
-    pub objects: Vec<Content>,
+    pub objects: Vec<Object>,
     /// Kinds that could not be listed, with reasons.
     pub unread: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Content {
-    #[serde(flatten)]
-    pub target: Target,
-    #[serde(skip)]
-    pub deleting: bool,
-    /// Uid of the object that controls it.
-    #[serde(skip)]
-    pub controller: Option<String>,
-    /// Name and namespace of the Helm release that it is marked with, unless it is to be kept.
-    #[serde(skip)]
-    release: Option<(String, String)>,
-    /// Uid of the service account whose token it is.
-    #[serde(skip)]
-    account: Option<String>,
 }
 
 /// Whose an object is.
@@ -51,40 +30,6 @@ pub enum Standing {
     Foreign,
 }
 
-impl Content {
-    /// Reads the metadata of an object; none for one that is not stored and has no uid.
-    pub fn read(resource: &str, root: &str, value: &Value) -> Option<Self> {
-        let metadata = &value["metadata"];
-        let annotation = |name: &str| metadata["annotations"][name].as_str().map(str::to_owned);
-        let owners = metadata["ownerReferences"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let controller = owners.iter().find(|owner| owner["controller"] == true);
-        let kept = annotation("helm.sh/resource-policy").as_deref() == Some("keep");
-        let release = annotation("meta.helm.sh/release-name")
-            .zip(annotation("meta.helm.sh/release-namespace"));
-        Some(Self {
-            target: Target::of(resource, root, value)?,
-            deleting: is_deleting(value),
-            controller: controller.and_then(|owner| owner["uid"].as_str()).map(str::to_owned),
-            release: release.filter(|_| !kept),
-            account: annotation("kubernetes.io/service-account.uid"),
-        })
-    }
-
-    /// Returns the name for `--override`, without the namespace.
-    pub fn name(&self) -> String {
-        format!("{}/{}", self.target.resource, self.target.name)
-    }
-
-    fn kind(&self) -> &str {
-        self.target.resource.split('.').next().unwrap_or_default()
-    }
-
-    fn is_usual(&self) -> bool {
-        USUAL.contains(&(self.target.resource.as_str(), self.target.name.as_str()))
-            || SHORT_LIVED.contains(&self.kind())
-    }
-}
-
 impl Contents {
     /// Returns whose each object is. `named` are the uids of the plan. Groups and release of a profile count only where a plan
     /// is made.
@@ -92,17 +37,12 @@ impl Contents {
         &self,
         named: &BTreeSet<String>,
         profile: Option<&Profile>,
-    ) -> Vec<(&Content, Standing)> {
-        let belongs = |one: &&Content| {
-            profile.is_some_and(|profile| {
-                let group = one.target.resource.split_once('.').map_or("", |(_, group)| group);
-                let is_marked = profile.release.as_ref().zip(one.release.as_ref()).is_some_and(
-                    |(release, (name, namespace))| {
-                        release.name == *name && release.namespace.as_ref() == Some(namespace)
-                    },
-                );
-                is_marked || profile.has_group(group)
-            })
+    ) -> Vec<(&Object, Standing)> {
+        let belongs = |one: &&Object| {
+            let is_ours = |profile: &Profile| {
+                one.is_of_release(profile) || profile.has_group(one.target.group())
+            };
+            profile.is_some_and(is_ours)
         };
         let mut ours: BTreeSet<&str> = named.iter().map(String::as_str).collect();
         ours.extend(self.objects.iter().filter(belongs).map(|one| one.target.uid.as_str()));
@@ -117,31 +57,24 @@ impl Contents {
                 break;
             }
         }
-        let usual: BTreeSet<&str> = self
-            .objects
-            .iter()
-            .filter(|one| one.is_usual())
-            .map(|one| one.target.uid.as_str())
-            .collect();
-        let standing = |one: &Content| {
-            if ours.contains(one.target.uid.as_str()) {
-                Standing::Named
-            } else if one.is_usual()
-                || one.account.as_ref().is_some_and(|uid| usual.contains(uid.as_str()))
-            {
-                Standing::Usual
-            } else {
-                Standing::Foreign
-            }
+        let usual = self.objects.iter().filter(|one| is_usual(one));
+        let usual: BTreeSet<&str> = usual.map(|one| one.target.uid.as_str()).collect();
+        let is_of = |uids: &BTreeSet<&str>, one: &Object| {
+            uids.contains(one.target.uid.as_str())
+                || one.account.as_deref().is_some_and(|uid| uids.contains(uid))
+        };
+        let standing = |one: &Object| match () {
+            () if ours.contains(one.target.uid.as_str()) => Standing::Named,
+            () if is_of(&usual, one) => Standing::Usual,
+            () => Standing::Foreign,
         };
         self.objects.iter().map(|one| (one, standing(one))).collect()
     }
 
     /// Returns true if Kubernetes made an object for one of these: by its controller, a token, or the endpoints of a Service.
-    fn follows(&self, one: &Content, ours: &BTreeSet<&str>) -> bool {
-        let has =
-            |uid: &Option<String>| uid.as_ref().is_some_and(|uid| ours.contains(uid.as_str()));
-        let serves = |other: &Content| {
+    fn follows(&self, one: &Object, ours: &BTreeSet<&str>) -> bool {
+        let has = |uid: &Option<String>| uid.as_deref().is_some_and(|uid| ours.contains(uid));
+        let serves = |other: &Object| {
             other.target.resource == "services"
                 && other.target.name == one.target.name
                 && ours.contains(other.target.uid.as_str())
@@ -150,19 +83,33 @@ impl Contents {
             || has(&one.account)
             || (one.target.resource == "endpoints" && self.objects.iter().any(serves))
     }
+
+    /// Returns an object that the approved plan does not name, or a kind that was not read.
+    pub(crate) fn foreign(&self, named: &BTreeSet<String>) -> Option<String> {
+        let standings = self.standings(named, None).into_iter();
+        let mut others =
+            standings.filter(|(one, standing)| *standing == Standing::Foreign && !one.deleting);
+        let other = others.next().map(|(one, _)| format!("the plan does not name {}", one.target));
+        other.or_else(|| self.unread.first().cloned())
+    }
+}
+
+fn is_usual(one: &Object) -> bool {
+    let Target { resource, name, .. } = &one.target;
+    USUAL.contains(&(resource, name)) || SHORT_LIVED.contains(&plural(resource))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::operator::profile::{Release, ReleaseResources};
+    use crate::profile::{Release, ReleaseResources};
 
-    fn content(resource: &str, name: &str, more: &Value) -> Content {
+    fn content(resource: &str, name: &str, more: &Value) -> Object {
         let mut value = json!({"metadata": {"name": name, "namespace": "n", "uid": name}});
         value["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        Content::read(resource, "/api/v1", &value).unwrap()
+        Object::read(resource, "/api/v1", &value).unwrap()
     }
 
     #[test]

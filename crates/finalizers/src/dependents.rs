@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cluster::evidence::groups;
-use crate::operator::profile::Profile;
+use crate::objects::{Object, Target};
+use crate::profile::Profile;
+use crate::signs::groups;
 
 /// An object that is garbage-collected with its owner.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -15,39 +16,17 @@ pub struct Dependent {
     pub namespace: Option<String>,
     pub name: String,
     pub uid: String,
-    #[serde(skip)]
-    pub owners: Vec<String>,
     /// An owner is one of the deleted objects, not only of their dependents.
     #[serde(rename = "isDirect")]
     pub direct: bool,
 }
 
-impl Dependent {
-    /// Returns none if it has no owner.
-    pub fn read(resource: &str, value: &Value) -> Option<Self> {
-        let metadata = &value["metadata"];
-        let owners: Vec<String> = metadata["ownerReferences"]
-            .as_array()?
-            .iter()
-            .filter_map(|owner| owner["uid"].as_str().map(str::to_owned))
-            .collect();
-        Some(Self {
-            resource: resource.to_owned(),
-            namespace: metadata["namespace"].as_str().map(str::to_owned),
-            name: metadata["name"].as_str()?.to_owned(),
-            uid: metadata["uid"].as_str()?.to_owned(),
-            owners,
-            direct: false,
-        })
-    }
-}
-
 #[derive(Debug, Default)]
-pub struct Dependents {
+pub(crate) struct Dependents {
     /// Uid of the namespace kube-system; empty if it could not be read.
     pub cluster: String,
     /// All objects with an owner.
-    pub owned: Vec<Dependent>,
+    pub owned: Vec<Object>,
     /// Obstacles.
     pub notes: Vec<String>,
     /// What could not be read, with the reasons.
@@ -56,21 +35,23 @@ pub struct Dependents {
 
 impl Dependents {
     /// Returns the direct and indirect dependents of these uids, without the objects themselves and those with another owner.
-    pub fn cascade(&self, deleted: &BTreeSet<String>) -> Vec<Dependent> {
+    pub(crate) fn cascade(&self, deleted: &BTreeSet<String>) -> Vec<Dependent> {
         let mut going: BTreeMap<&str, Dependent> = BTreeMap::new();
         loop {
             let before = going.len();
             for one in &self.owned {
+                let uid = &one.target.uid;
                 let goes =
                     |owner: &String| deleted.contains(owner) || going.contains_key(owner.as_str());
-                if deleted.contains(&one.uid)
-                    || going.contains_key(one.uid.as_str())
-                    || !one.owners.iter().all(goes)
+                if !deleted.contains(uid)
+                    && !going.contains_key(uid.as_str())
+                    && one.owners.iter().all(goes)
                 {
-                    continue;
+                    let direct = one.owners.iter().any(|owner| deleted.contains(owner));
+                    let Target { resource, namespace, name, uid, .. } = one.target.clone();
+                    let dependent = Dependent { resource, namespace, name, uid, direct };
+                    going.insert(&one.target.uid, dependent);
                 }
-                let direct = one.owners.iter().any(|owner| deleted.contains(owner));
-                going.insert(&one.uid, Dependent { direct, ..one.clone() });
             }
             if going.len() == before {
                 let mut going: Vec<Dependent> = going.into_values().collect();
@@ -120,10 +101,10 @@ mod tests {
 
     use super::*;
 
-    fn owned(name: &str, owners: &[&str]) -> Dependent {
+    fn owned(name: &str, owners: &[&str]) -> Object {
         let owners: Vec<Value> = owners.iter().map(|uid| json!({"uid": uid})).collect();
         let value = json!({"metadata": {"name": name, "uid": name, "ownerReferences": owners}});
-        Dependent::read("things", &value).unwrap()
+        Object::read("things", "/api/v1", &value).unwrap()
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::lock::LockOwner;
 use mooring_workflow::status::{EffectStatus, Subject};
-use mooring_workflow::{Authority, Backup, EffectResult, Finish, StepInfo, Workflow};
+use mooring_workflow::{Authority, Backup, EffectResult, Finish, Phase, StepInfo, Workflow};
 use serde::{Deserialize, Serialize};
 
-use super::effect::{Effect, why_not};
-use super::step::Step;
-use crate::operator::profile::Profile;
+use crate::effect::Effect;
+use crate::profile::Profile;
+use crate::step::Step;
 
 pub type Entry = mooring_workflow::Entry<FinalizerRemoval>;
 pub type Record = mooring_workflow::Record<FinalizerRemoval>;
@@ -73,7 +73,7 @@ impl Workflow for FinalizerRemoval {
                 Effect::Strip { removed, .. } => removed.clone(),
                 _ => Vec::new(),
             },
-            error: result.and_then(|result| why_not(effect, result)),
+            error: result.and_then(|result| effect.why_not(result)),
         }
     }
 
@@ -124,13 +124,35 @@ pub struct Facts {
 
 /// Returns how many objects at this path a run deleted.
 pub fn times_deleted(run: &Run, path: &str) -> usize {
-    let deleted = run.attempts.values().filter_map(|attempt| match &attempt.effect {
-        Effect::Delete { target } if target.path == path => Some(&target.uid),
-        _ => None,
-    });
-    deleted.collect::<BTreeSet<_>>().len()
+    let is_deletion =
+        |effect: &Effect| matches!(effect, Effect::Delete { target } if target.path == path);
+    run.attempts.values().filter(|attempt| is_deletion(&attempt.effect)).count()
 }
 
 pub fn acted(run: &Run) -> bool {
     run.attempts.values().any(|attempt| attempt.result == Some(EffectResult::Done))
+}
+
+/// Result of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemovalVerdict {
+    Clean,
+    Acted,
+    Leftovers,
+    /// No run was started.
+    Refused,
+    /// `resume` continues the run.
+    Interrupted,
+}
+
+impl RemovalVerdict {
+    pub fn of(run: &Run) -> Self {
+        match run.phase {
+            Phase::Finished(Finish::Partial) => Self::Leftovers,
+            Phase::Finished(_) if acted(run) => Self::Acted,
+            Phase::Finished(_) => Self::Clean,
+            Phase::Running | Phase::Aborting => Self::Interrupted,
+        }
+    }
 }

@@ -9,9 +9,9 @@ use mooring_workflow::published::Next;
 use mooring_workflow::screens::{self, duration, short_id, time_of_day};
 use mooring_workflow::status::RunStatus;
 
-use super::documents::checks;
+use crate::documents::checks;
 use crate::plan::{Plan, PlannedStep};
-use crate::removal::step::Step;
+use crate::step::Step;
 
 /// Returns steps, checks, the hash and the next commands, or none in a prompt, which comes before a change. `cluster` is its
 /// name.
@@ -50,9 +50,9 @@ pub fn plan(plan: &Plan, cluster: &str, next: Option<&[Next]>, is_wide: bool) ->
     screens::checks(&mut screen, &checks(&plan.checks), is_wide);
     let mut also = Vec::new();
     if !plan.contents.is_empty() {
-        let counts = counts(plan.contents.iter().map(|one| one.target.resource.as_str()));
+        let counts = counts(plan.contents.iter().map(|one| one.resource.as_str()));
         also.push(format!("{counts}, deleted with the namespace"));
-        let names = plan.contents.iter().filter(|_| is_wide).map(|one| one.target.to_string());
+        let names = plan.contents.iter().filter(|_| is_wide).map(ToString::to_string);
         also.extend(names.map(|name| format!("  {name}")));
     }
     if !plan.cascade.is_empty() {

@@ -1,10 +1,9 @@
-//! Signs of a running operator: Leases, writes, events, webhooks.
+//! Signs of a running operator: Leases, writes, events, webhooks, and groups whose controllers the cluster does not show.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::operator::profile::Profile;
-use mooring_workflow::Reading;
+use crate::profile::{Profile, is_within};
 
 /// Field managers and event sources that are not an operator: user tools, Kubernetes, and Mooring.
 ///
@@ -29,17 +28,14 @@ fn is_other_manager(name: &str) -> bool {
     OTHER_MANAGERS.contains(&name) || name.starts_with("kubectl-") || name.starts_with("mooring-")
 }
 
-/// A write in `managedFields`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldWrite {
-    pub manager: String,
-    pub at: Timestamp,
-}
-
+/// The latest write in `managedFields` that is not by a user tool, Kubernetes or Mooring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperatorWrites {
-    /// The latest write that is not by a user tool, Kubernetes or Mooring.
-    Known(Option<FieldWrite>),
+    None,
+    By {
+        manager: String,
+        at: Timestamp,
+    },
     /// No entries, or one without a time.
     Unknown,
 }
@@ -50,18 +46,18 @@ impl OperatorWrites {
         else {
             return Self::Unknown;
         };
-        let mut newest: Option<FieldWrite> = None;
+        let mut newest = Self::None;
         for entry in entries {
             let manager = entry["manager"].as_str().unwrap_or_default();
             if is_other_manager(manager) {
                 continue;
             }
             let Some(at) = time(&entry["time"]) else { return Self::Unknown };
-            if newest.as_ref().is_none_or(|newest| at > newest.at) {
-                newest = Some(FieldWrite { manager: mooring_redact::identifier(manager), at });
+            if !matches!(newest, Self::By { at: last, .. } if at <= last) {
+                newest = Self::By { manager: mooring_redact::identifier(manager), at };
             }
         }
-        Self::Known(newest)
+        newest
     }
 }
 
@@ -126,47 +122,33 @@ impl OperatorEvent {
 pub struct Webhook {
     /// Description of its configuration.
     pub name: String,
-    pub backend: Backend,
+    /// Namespace and name of its Service; none for a URL.
+    pub service: Option<(String, String)>,
+    /// Its Service has a ready endpoint, or why that is unknown.
+    pub answers: Result<bool, String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Backend {
-    /// Namespace and name of a Service.
-    Service(String, String),
-    Url,
-}
-
-impl Backend {
-    fn read(client: &Value) -> Self {
+impl Webhook {
+    fn new(name: String, client: &Value) -> Self {
         // Both become part of a path.
-        let name = |text: &&str| {
+        let is_name = |text: &&str| {
             let allowed = |byte: u8| {
                 byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
             };
             !text.starts_with('.') && text.bytes().all(allowed)
         };
-        let text = |of: &str| client["service"][of].as_str().filter(name).map(str::to_owned);
-        match (text("namespace"), text("name")) {
-            (Some(namespace), Some(name)) => Self::Service(namespace, name),
-            _ => Self::Url,
-        }
+        let text = |of: &str| client["service"][of].as_str().filter(is_name).map(str::to_owned);
+        let answers = Err("could not be read (its URL may be anywhere)".to_owned());
+        Self { name, service: text("namespace").zip(text("name")), answers }
     }
-}
 
-impl Webhook {
     /// Reads the webhooks whose rules name a group of the profile. Webhooks for all groups (`*`) are those of policy engines.
     pub(crate) fn of_configuration(profile: &Profile, value: &Value) -> Option<Vec<Self>> {
         let name = mooring_redact::identifier(value["metadata"]["name"].as_str()?);
+        let name = format!("webhook configuration {name}");
         let concerns = |hook: &&Value| groups(hook).any(|group| profile.has_group(group));
         let hooks = value["webhooks"].as_array()?.iter().filter(concerns);
-        Some(
-            hooks
-                .map(|hook| Self {
-                    name: format!("webhook configuration {name}"),
-                    backend: Backend::read(&hook["clientConfig"]),
-                })
-                .collect(),
-        )
+        Some(hooks.map(|hook| Self::new(name.clone(), &hook["clientConfig"])).collect())
     }
 
     /// Reads the conversion webhook of a CRD.
@@ -175,19 +157,9 @@ impl Webhook {
         let group = value["spec"]["group"].as_str()?;
         (conversion["strategy"] == "Webhook" && profile.has_group(group)).then_some(())?;
         let name = mooring_redact::identifier(value["metadata"]["name"].as_str()?);
-        Some(Self {
-            name: format!("conversion webhook of {name}"),
-            backend: Backend::read(&conversion["webhook"]["clientConfig"]),
-        })
+        let name = format!("conversion webhook of {name}");
+        Some(Self::new(name, &conversion["webhook"]["clientConfig"]))
     }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct WebhookState {
-    /// Description of its configuration.
-    pub name: String,
-    /// Its Service has a ready endpoint; unknown for a URL.
-    pub answers: Reading<bool>,
 }
 
 /// Returns the API groups in the rules of a webhook.
@@ -207,6 +179,53 @@ fn time(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }
 
+/// Groups whose controllers run outside the cluster or are run by AKS, so that the cluster does not show them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Managed {
+    /// AKS installs and reinstalls it.
+    AddOn(&'static str),
+    /// Its controllers may run elsewhere, for example in a management cluster: existing objects are in use.
+    Elsewhere(&'static str),
+}
+
+use Managed::{AddOn, Elsewhere};
+
+/// Suffixes of API groups. Profiles reject groups of `k8s.io` (volume snapshots, vertical autoscaling).
+const TABLE: [(&str, Managed); 24] = [
+    ("karpenter.sh", AddOn("node auto-provisioning (Karpenter)")),
+    ("karpenter.azure.com", AddOn("node auto-provisioning (Karpenter)")),
+    ("karpenter.k8s.aws", AddOn("Karpenter")),
+    ("approuting.kubernetes.azure.com", AddOn("application routing")),
+    ("aadpodidentity.k8s.io", AddOn("pod identity")),
+    ("secrets-store.csi.x-k8s.io", AddOn("Azure Key Vault provider for Secrets Store CSI Driver")),
+    ("keda.sh", AddOn("KEDA")),
+    ("dapr.io", AddOn("Dapr")),
+    ("fluxcd.io", AddOn("GitOps (Flux)")),
+    ("clusterconfig.azure.com", AddOn("GitOps (Flux)")),
+    ("istio.io", AddOn("Istio-based service mesh")),
+    ("gatekeeper.sh", AddOn("Azure Policy")),
+    ("azmonitoring.coreos.com", AddOn("managed Prometheus")),
+    ("azmon.container.insights", AddOn("Container insights")),
+    ("cilium.io", AddOn("Azure CNI powered by Cilium")),
+    ("retina.sh", AddOn("Advanced Container Networking Services")),
+    ("projectcalico.org", AddOn("Calico network policy")),
+    ("tigera.io", AddOn("Calico network policy")),
+    ("eraser.sh", AddOn("Image Cleaner")),
+    ("kaito.sh", AddOn("AI toolchain operator (KAITO)")),
+    ("azure.com", AddOn("an Azure add-on or Azure Service Operator")),
+    ("microsoft.com", AddOn("an Azure add-on")),
+    ("cluster.x-k8s.io", Elsewhere("Cluster API")),
+    ("cert-manager.io", Elsewhere("cert-manager")),
+];
+
+/// Finds a group in the table, also by a parent group.
+pub(crate) fn managed(group: &str) -> Option<Managed> {
+    let labelled = group.split('.').any(|label| label == "karpenter");
+    let found =
+        TABLE.iter().find(|(suffix, _)| is_within(group, suffix) || is_within(suffix, group));
+    found.map(|(_, why)| *why).or_else(|| labelled.then_some(AddOn("Karpenter")))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -223,15 +242,12 @@ mod tests {
         let read = |entries: Value| OperatorWrites::read(&json!({ "managedFields": entries }));
         let people = ["kubectl", "kubectl-client-side-apply", "helm", "mooring", "kubelet"];
         let people: Vec<Value> = people.iter().map(|one| entry(one, 15)).collect();
-        assert_eq!(read(json!(people)), OperatorWrites::Known(None));
+        assert_eq!(read(json!(people)), OperatorWrites::None);
         let found =
             read(json!([entry("karpenter", 2), entry("karpenter", 5), entry("kubectl", 9)]));
         let at = "2026-11-05T00:00:00Z".parse().unwrap();
-        assert_eq!(
-            found,
-            OperatorWrites::Known(Some(FieldWrite { manager: "karpenter".into(), at }))
-        );
-        assert!(matches!(read(json!([entry("helm-operator", 1)])), OperatorWrites::Known(Some(_))));
+        assert_eq!(found, OperatorWrites::By { manager: "karpenter".into(), at });
+        assert!(matches!(read(json!([entry("helm-operator", 1)])), OperatorWrites::By { .. }));
         for unknown in [json!([]), json!(null), json!([{"manager": "karpenter"}])] {
             assert_eq!(read(unknown.clone()), OperatorWrites::Unknown, "{unknown}");
         }
@@ -281,7 +297,7 @@ mod tests {
             }, {"rules": [{"apiGroups": ["apps"]}], "clientConfig": {"url": "https://x"}}]});
             Webhook::of_configuration(&profile(), &value).unwrap()
         };
-        assert_eq!(of("karpenter.sh")[0].backend, Backend::Service("n".into(), "s".into()));
+        assert_eq!(of("karpenter.sh")[0].service, Some(("n".into(), "s".into())));
         assert!(of("*").is_empty() && of("apps").is_empty());
         let crd = json!({
             "metadata": {"name": "nodepools.karpenter.sh"},
@@ -289,9 +305,27 @@ mod tests {
                 "webhook": {"clientConfig": {"url": "https://x"}}}},
         });
         let found = Webhook::of_crd(&profile(), &crd).unwrap();
-        assert_eq!(found.backend, Backend::Url);
+        assert!(found.service.is_none() && found.answers.is_err(), "{found:?}");
         assert!(has_ready_endpoint(&json!({"endpoints": [{"conditions": {"ready": false}}, {}]})));
         assert!(!has_ready_endpoint(&json!({"endpoints": [{"conditions": {"ready": false}}]})));
         assert!(!has_ready_endpoint(&json!({"endpoints": null})));
+    }
+
+    #[test]
+    fn managed_groups_are_found_by_suffix_and_by_parent() {
+        for group in ["karpenter.sh", "karpenter.azure.com", "karpenter.example.com", "azure.com"] {
+            assert!(matches!(managed(group), Some(AddOn(_))), "{group}");
+        }
+        assert!(matches!(managed("source.toolkit.fluxcd.io"), Some(AddOn(_))));
+        assert!(matches!(managed("network.azure.com"), Some(AddOn(_))));
+        let elsewhere = ["infrastructure.cluster.x-k8s.io", "acme.cert-manager.io"];
+        for group in elsewhere {
+            assert!(matches!(managed(group), Some(Elsewhere(_))), "{group}");
+        }
+        // A profile of the parent reaches the groups below it.
+        assert!(managed("x-k8s.io").is_some());
+        for group in ["package-operator.run", "example.com", "xkarpenter.sh", "mycert-manager.io"] {
+            assert_eq!(managed(group), None, "{group}");
+        }
     }
 }

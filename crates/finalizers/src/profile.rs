@@ -1,21 +1,18 @@
-//! Profile of the operator to remove, from a file or built in.
+//! Profile of the operator to remove, from a file or built in, and the settings of a removal.
 
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use mooring_workflow::store::NAMESPACE;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::target::Target;
-
 const BUILT_IN: [(&str, &str); 1] =
-    [("package-operator", include_str!("../../profiles/package-operator.yaml"))];
+    [("package-operator", include_str!("../profiles/package-operator.yaml"))];
 
 /// Namespaces that are never deleted: those of Kubernetes, and that of the journal.
-const PROTECTED: [&str; 5] = [
-    "default",
-    "kube-system",
-    "kube-public",
-    "kube-node-lease",
-    mooring_workflow::store::NAMESPACE,
-];
+const PROTECTED: [&str; 5] =
+    ["default", "kube-system", "kube-public", "kube-node-lease", NAMESPACE];
 
 /// Resources of an operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,37 +100,27 @@ impl Profile {
         if !label(&self.name) {
             return Err("`name` must have lowercase letters, digits and dashes only".to_owned());
         }
-        if let Some(bad) = self
-            .groups
-            .iter()
-            .find(|group| !label(group) || !group.contains('.') || group.starts_with('.'))
-        {
-            return Err(format!(
-                "`{}` is not an API group such as example.com",
-                mooring_redact::identifier(bad)
-            ));
+        let is_group = |group: &str| label(group) && group.contains('.') && !group.starts_with('.');
+        if let Some(bad) = self.groups.iter().find(|group| !is_group(group)) {
+            let bad = mooring_redact::identifier(bad);
+            return Err(format!("`{bad}` is not an API group such as example.com"));
         }
-        let reserved = ["k8s.io", "kubernetes.io"];
-        if let Some(bad) =
-            self.groups.iter().find(|group| reserved.iter().any(|own| is_within(group, own)))
-        {
+        let is_reserved = |group: &&String| {
+            ["k8s.io", "kubernetes.io"].iter().any(|reserved| is_within(group, reserved))
+        };
+        if let Some(bad) = self.groups.iter().find(is_reserved) {
             return Err(format!("the group {bad} belongs to Kubernetes"));
         }
-        let names = self
-            .cluster_role_bindings
-            .iter()
-            .chain(&self.namespace)
-            .chain(self.release.iter().map(|release| &release.name))
-            .chain(self.release.iter().filter_map(|release| release.namespace.as_ref()));
+        let release = self.release.iter();
+        let release = release.flat_map(|one| [Some(&one.name), one.namespace.as_ref()]).flatten();
+        let names = self.cluster_role_bindings.iter().chain(&self.namespace).chain(release);
         // Names become part of a path; a binding may have a colon.
-        if let Some(bad) =
-            names.into_iter().find(|name| !label(&name.replace(':', "-")) || name.starts_with('.'))
-        {
+        let is_name = |name: &str| label(&name.replace(':', "-")) && !name.starts_with('.');
+        if let Some(bad) = names.into_iter().find(|name| !is_name(name)) {
             return Err(format!("`{}` is not an object name", mooring_redact::identifier(bad)));
         }
-        if let Some(namespace) =
-            self.namespace.as_ref().filter(|name| PROTECTED.contains(&name.as_str()))
-        {
+        let is_protected = |name: &&String| PROTECTED.contains(&name.as_str());
+        if let Some(namespace) = self.namespace.as_ref().filter(is_protected) {
             return Err(format!(
                 "the namespace {namespace} belongs to the cluster or to Mooring and is never deleted"
             ));
@@ -173,10 +160,10 @@ impl Profile {
         format!("finalizers-{}", self.name)
     }
 
-    /// Returns true for workloads in the operator's namespace or with its name.
-    pub(crate) fn has_workload(&self, workload: &Target) -> bool {
-        let own = self.namespace.is_some() && self.namespace == workload.namespace;
-        own || self.is_named_in(&workload.name)
+    /// Returns true if the objects of the release are deleted.
+    pub(crate) fn deletes_release(&self) -> bool {
+        let release = self.release.as_ref();
+        release.is_some_and(|release| release.resources == ReleaseResources::Delete)
     }
 
     /// Returns true if a name contains the first label of one of the groups, such as `cert-manager` of `cert-manager.io`. Labels
@@ -193,6 +180,62 @@ impl Profile {
 /// Returns true for `group` and `x.group`, never for `xgroup`.
 pub(crate) fn is_within(domain: &str, group: &str) -> bool {
     domain.strip_suffix(group).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+/// Settings from the command line, never from a journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    pub profile: Profile,
+    /// A running operator gets time for its teardown, and is then scaled to zero.
+    pub scale_down: bool,
+    /// Failed reads are skipped and reported, and do not block.
+    pub best_effort: bool,
+    /// Overridden checks with reasons.
+    pub overrides: BTreeMap<String, String>,
+    /// Namespace of the journal.
+    pub journal: String,
+    pub limits: Limits,
+}
+
+/// Timeouts, all within `overall`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Deadline of a session.
+    pub overall: SignedDuration,
+    pub poll: SignedDuration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { overall: SignedDuration::from_mins(10), poll: SignedDuration::from_secs(2) }
+    }
+}
+
+impl Limits {
+    /// Returns the timeout for the operator's teardown: three of ten minutes.
+    pub fn teardown(&self) -> SignedDuration {
+        (self.overall / 10) * 3
+    }
+
+    /// Returns the timeout of a step: two of ten minutes, so that no step takes the time of all.
+    pub fn step(&self) -> SignedDuration {
+        self.overall / 5
+    }
+}
+
+impl Settings {
+    /// Returns the defaults for a profile.
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            scale_down: false,
+            best_effort: false,
+            overrides: BTreeMap::new(),
+            journal: NAMESPACE.to_owned(),
+            limits: Limits::default(),
+        }
+    }
 }
 
 #[cfg(test)]

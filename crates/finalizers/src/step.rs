@@ -42,36 +42,30 @@ impl Step {
 
     /// Returns the position, from 1.
     pub fn number(self) -> usize {
-        Self::ALL.iter().position(|one| *one == self).map_or(0, |at| at + 1)
+        self as usize + 1
     }
 
     pub(crate) fn about(self) -> StepInfo {
-        let (name, what) = match self {
-            Self::DeleteObjects => ("delete-objects", "delete the custom resources"),
-            Self::WaitForTeardown => {
-                ("wait-for-teardown", "wait for the running operator to remove its finalizers")
-            }
-            Self::ScaleDown => {
-                ("scale-down", "scale the operator to zero, and wait until its pods are deleted")
-            }
-            Self::RemoveFinalizers => (
-                "remove-finalizers",
-                "remove listed finalizers from objects being deleted, after a backup to the journal",
-            ),
-            Self::DeleteCrds => ("delete-crds", "delete CRDs that have no objects left"),
-            Self::DeleteBindings => ("delete-bindings", "delete cluster role bindings"),
-            Self::DeleteRelease => {
-                ("delete-release", "delete the resources of the Helm release, then its records")
-            }
-            Self::DeleteNamespace => (
-                "delete-namespace",
-                "delete the operator's namespace, and wait until it is deleted",
-            ),
-            Self::Verify => ("verify", "verify, and list what remains"),
-        };
+        let (name, what) = ABOUT[self as usize];
         StepInfo { name, what, expected_seconds: None, risk: "none" }
     }
 }
+
+/// Names and descriptions, in order.
+const ABOUT: [(&str, &str); 9] = [
+    ("delete-objects", "delete the custom resources"),
+    ("wait-for-teardown", "wait for the running operator to remove its finalizers"),
+    ("scale-down", "scale the operator to zero, and wait until its pods are deleted"),
+    (
+        "remove-finalizers",
+        "remove listed finalizers from objects being deleted, after a backup to the journal",
+    ),
+    ("delete-crds", "delete CRDs that have no objects left"),
+    ("delete-bindings", "delete cluster role bindings"),
+    ("delete-release", "delete the resources of the Helm release, then its records"),
+    ("delete-namespace", "delete the operator's namespace, and wait until it is deleted"),
+    ("verify", "verify, and list what remains"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,0 @@
-//! Output of a removal: states, JSON documents and screens.
-
-pub mod documents;
-pub mod screens;
-pub mod status;
