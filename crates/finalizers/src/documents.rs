@@ -19,11 +19,11 @@ pub struct PublishedPlan<'a> {
     expires_at: Timestamp,
     #[serde(flatten)]
     plan: &'a Plan,
-    next: Vec<Next>,
+    next: &'a [Next],
 }
 
 impl<'a> PublishedPlan<'a> {
-    pub fn new(plan: &'a Plan, next: Vec<Next>) -> Self {
+    pub fn new(plan: &'a Plan, next: &'a [Next]) -> Self {
         Self { hash: &plan.approval, expires_at: plan.approval.expires, plan, next }
     }
 }

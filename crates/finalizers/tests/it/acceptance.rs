@@ -14,21 +14,31 @@ use crate::cases::why;
 use crate::harness::{Harness, approved, crd, planned};
 
 pub(crate) fn fault(harness: &Harness, method: &str, path: &str, status: u16, times: Option<u32>) {
-    let then = Fault::Status { status, code: None, retry_after: None };
     let when = CallSelector {
         method: Some(method.into()),
         path: Some(path.into()),
         ..CallSelector::default()
     };
-    let rule = FaultRule {
-        when,
-        then,
-        probability: 1.0,
-        from_seconds: 0,
-        until_seconds: None,
-        skip: 0,
-        times,
-    };
+    let then = Fault::Status { status, code: None, retry_after: None };
+    add_fault(harness, when, then, 1.0, times);
+}
+
+/// A fault of some writes.
+fn fault_of_writes(harness: &Harness, then: Fault, probability: f64, times: u32) {
+    let path = Some("/apis/*".into());
+    let when = CallSelector { writes: Some(true), path, ..CallSelector::default() };
+    add_fault(harness, when, then, probability, Some(times));
+}
+
+fn add_fault(
+    harness: &Harness,
+    when: CallSelector,
+    then: Fault,
+    probability: f64,
+    times: Option<u32>,
+) {
+    let (from_seconds, until_seconds, skip) = (0, None, 0);
+    let rule = FaultRule { when, then, probability, from_seconds, until_seconds, skip, times };
     harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
 }
 
@@ -86,21 +96,7 @@ async fn lost_response_is_resolved_by_reading() {
     for then in [Fault::TimeoutAfter, Fault::TimeoutBefore, Fault::DropAfter, Fault::DropBefore] {
         let harness = Harness::model("lost");
         harness.retired().await;
-        let when = CallSelector {
-            writes: Some(true),
-            path: Some("/apis/*".into()),
-            ..CallSelector::default()
-        };
-        let rule = FaultRule {
-            when,
-            then: then.clone(),
-            probability: 0.4,
-            from_seconds: 0,
-            until_seconds: None,
-            skip: 0,
-            times: Some(6),
-        };
-        harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
+        fault_of_writes(&harness, then.clone(), 0.4, 6);
         let (ending, report) = harness.apply().await;
         assert!(
             matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
@@ -114,22 +110,8 @@ async fn busy_server_is_retried() {
     for status in [429, 500, 503] {
         let harness = Harness::model("busy");
         harness.retired().await;
-        let when = CallSelector {
-            writes: Some(true),
-            path: Some("/apis/*".into()),
-            ..CallSelector::default()
-        };
         let then = Fault::Status { status, code: None, retry_after: None };
-        let rule = FaultRule {
-            when,
-            then,
-            probability: 0.5,
-            from_seconds: 0,
-            until_seconds: None,
-            skip: 0,
-            times: Some(10),
-        };
-        harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
+        fault_of_writes(&harness, then, 0.5, 10);
         let (ending, _) = harness.apply().await;
         finished(&ending, true);
     }

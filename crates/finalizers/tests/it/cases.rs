@@ -54,9 +54,7 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
     assert_eq!(along, [harness.name("owned")]);
     let text = crate::harness::shown(&plan);
     assert!(text.contains("cluster-admin to") && text.contains("op 1.0.0"), "{text}");
-    assert!(
-        !serde_json::to_string(&PublishedPlan::new(&plan, Vec::new())).unwrap().contains("hunter2")
-    );
+    assert!(!serde_json::to_string(&PublishedPlan::new(&plan, &[])).unwrap().contains("hunter2"));
     let again = harness.remover().plan(plan.approval.expires).await.unwrap();
     assert_eq!(
         again.approval.hash, plan.approval.hash,

@@ -118,7 +118,7 @@ pub(crate) enum FinalizersCommand {
         #[command(flatten)]
         limit: ReadLimit,
         #[command(flatten)]
-        output: StatusOutput,
+        output: RunOutput,
     },
 }
 
@@ -273,13 +273,6 @@ pub(crate) struct PlanOutput {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunOutput {
-    /// Output format
-    #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
-    pub(crate) output: AnswerFormat,
-}
-
-#[derive(Debug, Clone, Args)]
-pub(crate) struct StatusOutput {
     /// Output format
     #[arg(short, long, value_parser = AnswerFormat::described(RUN_FORMATS), default_value = "table")]
     pub(crate) output: AnswerFormat,

@@ -4,11 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::screens;
-use mooring_finalizers::workflow::RemovalVerdict;
-use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
-use super::arguments::{PlanOutput, RunArguments, RunOutput};
+use super::arguments::RunArguments;
 use super::session::{FinalizerSession, with_session};
 use super::target::{Change, ensure_named};
 use super::{exit, settings, show};
@@ -32,8 +30,8 @@ pub(super) enum Begin {
 pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, CommandFailure> {
     let dry_run = is_dry_run()? || arguments.dry_run;
     announce_dry_run(dry_run);
-    let token = arguments.approval.plan_hash.clone();
-    if token.is_some() {
+    let has_token = arguments.approval.plan_hash.is_some();
+    if has_token {
         ensure_named(&arguments.target, env_var)?;
     }
     let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
@@ -42,10 +40,8 @@ pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Comma
     let timeout = settings.limits.overall.unsigned_abs();
     let limit = dry_run.then_some(ReadLimit { timeout });
     let best_effort = settings.best_effort;
-    let output = arguments.output.clone();
-    let is_unattended = token.is_some() || best_effort;
-    let request = Request { begin, token, dry_run, best_effort, output };
-    let change = if is_unattended { Change::Unattended } else { Change::Confirmed };
+    let change = if has_token || best_effort { Change::Unattended } else { Change::Confirmed };
+    let request = Request { arguments, begin, dry_run };
     let done =
         with_session(&arguments.target, change, limit, settings, async |session, signals| {
             let done = Box::pin(session.change(&request, signals)).await;
@@ -62,53 +58,57 @@ pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Comma
     if best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
 }
 
-/// Arguments of a command that changes the cluster.
-struct Request {
+/// A command that changes the cluster.
+struct Request<'a> {
+    arguments: &'a RunArguments,
     begin: Begin,
-    token: Option<ApprovalToken>,
     dry_run: bool,
-    best_effort: bool,
-    output: RunOutput,
 }
 
 impl FinalizerSession {
-    async fn change(&self, request: &Request, signals: Signals) -> Result<u8, CommandFailure> {
+    async fn change(&self, request: &Request<'_>, signals: Signals) -> Result<u8, CommandFailure> {
         self.show_target();
-        if let Some(token) =
-            request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
-        {
+        let format = request.arguments.output.output;
+        let token = request.arguments.approval.plan_hash.as_ref();
+        if let Some(token) = token.filter(|token| token.is_expired(Timestamp::now())) {
             let expired = CommandResult::Refused(StartError::Expired(token.expires));
-            return exit::end(self, "", expired, &request.output).await;
+            return exit::end(self, "", expired, format).await;
         }
-        let unfinished = match self.unfinished(request).await? {
-            Ok(unfinished) => unfinished,
-            Err(ending) => return exit::end(self, "", ending, &request.output).await,
+        let is_unfinished = match self.find_unfinished(request).await? {
+            Ok(is_unfinished) => is_unfinished,
+            Err(ending) => return exit::end(self, "", ending, format).await,
         };
-        let plan = self.plan(request.token.as_ref()).await?;
+        let plan = self.plan(token).await?;
         if request.dry_run {
-            return self.rehearse(&plan, request).await;
+            let code = exit::plan(self, &plan, PlanFormat::Answer(format)).await?;
+            let other = token.filter(|token| **token != plan.approval && !plan.nothing_to_do);
+            let changed = |token: &ApprovalToken| {
+                let (approved, current) = (token.hash.clone(), plan.approval.hash.clone());
+                Err(exit::refusal(&StartError::PlanChanged { approved, current }))
+            };
+            return other.map_or(Ok(code), changed);
         }
-        if plan.nothing_to_do && !unfinished {
-            let token = plan.approval.to_string();
-            show::without_run(self, &token, RemovalVerdict::Clean, None, &request.output).await?;
+        let hash = plan.approval.to_string();
+        if plan.nothing_to_do && !is_unfinished {
+            show::without_run(self, &hash, None, format).await?;
             return Ok(0);
         }
         let approval = self.approve(&plan, request)?;
         let run = signals.drive("end", async |watcher, say| {
-            if unfinished {
+            if is_unfinished {
                 self.remover.resume(&plan, &approval, watcher, say).await
             } else {
                 self.remover.apply(&plan, &approval, watcher).await
             }
         });
         let ending = run.await;
-        exit::end(self, &plan.approval.to_string(), ending, &request.output).await
+        exit::end(self, &hash, ending, format).await
     }
 
     /// Returns true if an unfinished run is to be continued, or the result of the command.
-    async fn unfinished(
+    async fn find_unfinished(
         &self,
-        request: &Request,
+        request: &Request<'_>,
     ) -> Result<Result<bool, CommandResult>, CommandFailure> {
         let is_new = request.begin == Begin::New;
         let status = match self.wait_for(self.remover.status()).await {
@@ -117,34 +117,37 @@ impl FinalizerSession {
             Err(_) if is_new => return Ok(Ok(false)),
             Err(why) => return Err(self.unreadable(why)),
         };
-        let Some(state) = status.unfinished() else {
-            let nothing = format!("no unfinished run found in {}", status.place);
-            return Ok(if is_new { Ok(false) } else { Err(CommandResult::Nothing(nothing)) });
-        };
-        if let Err(error) = self.remover.check_profile(state) {
-            return Ok(Err(CommandResult::Refused(error)));
-        }
-        if is_new && !request.best_effort {
-            return Ok(Err(unfinished_result(
-                status.lock.clone(),
-                StartError::Unfinished(state.id.clone()),
-            )));
-        }
-        if is_new {
-            write(&format!("run {} is unfinished and is continued\n", state.id));
-        }
-        Ok(Ok(true))
+        Ok(match status.unfinished() {
+            None if is_new => Ok(false),
+            None => {
+                let nothing = format!("no unfinished run found in {}", status.place);
+                Err(CommandResult::Nothing(nothing))
+            }
+            Some(run) => match self.remover.check_profile(run) {
+                Err(error) => Err(CommandResult::Refused(error)),
+                Ok(()) if !is_new => Ok(true),
+                Ok(()) if request.arguments.policy.best_effort => {
+                    write(&format!("run {} is unfinished and is continued\n", run.id));
+                    Ok(true)
+                }
+                Ok(()) => {
+                    let unfinished = StartError::Unfinished(run.id.clone());
+                    Err(unfinished_result(status.lock.clone(), unfinished))
+                }
+            },
+        })
     }
 
     /// Returns the approval of the plan: the token, `--best-effort`, or the typed name.
-    fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, CommandFailure> {
+    fn approve(&self, plan: &Plan, request: &Request<'_>) -> Result<Approval, CommandFailure> {
         if plan.nothing_to_do {
             return Ok(Approval::None);
         }
-        let name = format!("{}/{}", self.cluster(), self.profile);
-        let by_flags = match &request.token {
+        let Request { arguments, begin, .. } = request;
+        let (name, hash) = (self.typed_name(), &plan.approval.hash);
+        let by_flags = match &arguments.approval.plan_hash {
             Some(token) => Some(Approval::Token(token.clone())),
-            None => request.best_effort.then(|| Approval::Pipeline(plan.approval.hash.clone())),
+            None => arguments.policy.best_effort.then(|| Approval::Pipeline(hash.clone())),
         };
         if let Some(approval) = by_flags {
             if let Some(context) = &self.protected {
@@ -152,26 +155,13 @@ impl FinalizerSession {
             }
             return Ok(approval);
         }
-        let is_wide = request.output.output == AnswerFormat::Wide;
+        let is_wide = arguments.output.output == AnswerFormat::Wide;
         write_screen(&screens::plan(plan, self.cluster(), None, is_wide));
         // A blocked plan needs no confirmation.
-        if plan.checks.iter().all(CheckResult::allows_run) {
-            let command = if request.begin == Begin::New { "apply" } else { "resume" };
+        if plan.blocking().is_none() {
+            let command = if *begin == Begin::New { "apply" } else { "resume" };
             confirm(&name, &format!("mooring finalizers {command} --yes --plan-hash HASH"))?;
         }
-        Ok(Approval::Typed(plan.approval.hash.clone()))
-    }
-
-    /// Prints the plan, and checks the approval.
-    async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, CommandFailure> {
-        let output = PlanFormat::Answer(request.output.output);
-        let code = exit::plan(self, plan, &PlanOutput { output }).await?;
-        match &request.token {
-            Some(token) if *token != plan.approval && !plan.nothing_to_do => {
-                let (approved, current) = (token.hash.clone(), plan.approval.hash.clone());
-                Err(exit::refusal(&StartError::PlanChanged { approved, current }))
-            }
-            _ => Ok(code),
-        }
+        Ok(Approval::Typed(hash.clone()))
     }
 }

@@ -3,13 +3,12 @@
 use mooring_finalizers::checks::{NAMESPACE_CONTENTS, OPERATOR_GONE};
 use mooring_finalizers::commands::{CommandResult, StartError};
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::workflow::RemovalVerdict;
 use mooring_workflow::Outcome;
 
-use super::arguments::{PlanOutput, RunOutput};
 use super::session::FinalizerSession;
 use super::show;
 use crate::output::failure::CommandFailure;
+use crate::output::{AnswerFormat, PlanFormat};
 use crate::workflows::runs::exit_code;
 
 const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-down` to stop it after its teardown; \
@@ -21,11 +20,10 @@ const FOREIGN: &str = "hint: move it to another namespace, or name each object t
 pub(crate) async fn plan(
     session: &FinalizerSession,
     plan: &Plan,
-    output: &PlanOutput,
+    format: PlanFormat,
 ) -> Result<u8, CommandFailure> {
-    show::plan(session, plan, output).await?;
-    let blocking = plan.checks.iter().find(|check| !check.allows_run());
-    let Some(check) = blocking.filter(|_| !plan.nothing_to_do) else {
+    show::plan(session, plan, format).await?;
+    let Some(check) = plan.blocking().filter(|_| !plan.nothing_to_do) else {
         return Ok(if plan.is_partial() && !plan.best_effort { 3 } else { 0 });
     };
     let why = check.evidence.join("; ");
@@ -40,17 +38,17 @@ pub(crate) async fn end(
     session: &FinalizerSession,
     plan_hash: &str,
     ending: CommandResult,
-    output: &RunOutput,
+    format: AnswerFormat,
 ) -> Result<u8, CommandFailure> {
     match &ending {
         CommandResult::Stopped(_) | CommandResult::Resumable(_) => {
             if let Ok(journal) = session.remover.status().await {
-                show::report(session, &journal, output).await?;
+                show::report(session, &journal, format).await?;
             }
         }
         CommandResult::Refused(error) => {
-            let why = Some(error.to_string());
-            show::without_run(session, plan_hash, RemovalVerdict::Refused, why, output).await?;
+            let why = error.to_string();
+            show::without_run(session, plan_hash, Some(&why), format).await?;
         }
         CommandResult::Nothing(_)
         | CommandResult::Held(_)

@@ -14,6 +14,7 @@ use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use super::arguments::TargetArguments;
 use super::target::{self, Change, ensure_one_cluster};
 use crate::cluster::{connect, wait_for};
+use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
 use crate::workflows::runs::{ReadLimit, Signals, write_screen};
@@ -54,8 +55,20 @@ impl FinalizerSession {
         })
     }
 
-    /// Returns name, context, server and uid of the cluster, and the source of a document. `uid` is known from a plan.
-    pub(super) async fn identity(&self, uid: Option<&str>) -> (ClusterIdentity, Vec<Source>) {
+    /// Returns `CLUSTER/PROFILE`, which confirms a change.
+    pub(super) fn typed_name(&self) -> String {
+        format!("{}/{}", self.cluster(), self.profile)
+    }
+
+    /// Returns what a document says of the cluster and its source; a screen needs no further read. `uid` is known from a plan.
+    pub(super) async fn about(
+        &self,
+        format: AnswerFormat,
+        uid: Option<&str>,
+    ) -> (ClusterIdentity, Vec<Source>) {
+        if !format.is_document() {
+            return (ClusterIdentity::default(), Vec::new());
+        }
         let began = Timestamp::now();
         let read = match uid {
             Some(uid) => Some(uid.to_owned()),
@@ -107,27 +120,19 @@ pub(super) fn with_session(
         let Connection { client, context, cluster, server } =
             connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
         let (signals, stopped) = Signals::channel();
-        let profile = settings.profile.name.clone();
-        let groups = settings.profile.groups.join(", ");
         let protected = target::protected(context.as_deref(), change)?;
         let one_cluster = ensure_one_cluster(&client, change);
         wait_for(WAITING, &ReadLimit::end(limit), one_cluster).await?;
-        let remover = Remover::new(
-            mooring_k8s::Client::new(client),
-            settings,
-            Rc::new(Timestamp::now),
-            stopped,
-        );
-        let flags = target.repeated();
+        let client = mooring_k8s::Client::new(client);
         let session = FinalizerSession {
-            remover,
+            profile: settings.profile.name.clone(),
+            groups: settings.profile.groups.join(", "),
+            remover: Remover::new(client, settings, Rc::new(Timestamp::now), stopped),
             context,
             protected,
             cluster,
             server,
-            profile,
-            groups,
-            flags,
+            flags: target.repeated(),
             is_default: target.is_default(),
             limit,
         };
