@@ -17,10 +17,9 @@ use crate::cluster::{OperatorView, Unread, unknown};
 use crate::contents::{Contents, Standing};
 use crate::objects::Object;
 use crate::profile::Settings;
+pub use operator_gone::OPERATOR_GONE;
 use operator_gone::operator_gone;
 
-/// Overridden by a reason, except for a running workload.
-pub const OPERATOR_GONE: &str = "operator-gone";
 /// Overridden by `--best-effort` if it is unknown.
 pub const OBJECTS_KNOWN: &str = "objects-known";
 /// Overridden by the names of objects, and by `--best-effort` if it is unknown.

@@ -7,12 +7,13 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::screens::ago;
 use mooring_workflow::{CheckResult, Outcome};
 
-use super::{OPERATOR_GONE, result};
 use crate::cluster::{OperatorView, all, unknown};
 use crate::objects::{Object, Workload};
 use crate::profile::Settings;
 use crate::signs::{Managed, OperatorWrites, managed};
 
+/// Overridden by a reason, except for a running workload.
+pub const OPERATOR_GONE: &str = "operator-gone";
 /// Maximum age of a renewal of a held Lease. Leaders renew every few seconds.
 const MAX_LEASE_AGE: SignedDuration = SignedDuration::from_mins(5);
 /// Maximum age of a write or event. Idle operators resync about every ten hours.
@@ -48,7 +49,8 @@ pub(super) fn operator_gone(
     let reason = settings.overrides.get(OPERATOR_GONE).filter(|_| outcome != Outcome::Pass);
     CheckResult {
         overridden: reason.filter(|_| is_overridable).cloned(),
-        ..result(OPERATOR_GONE, outcome, shown.map(|line| line.1).collect())
+        evidence: shown.map(|line| line.1).collect(),
+        ..CheckResult::new(OPERATOR_GONE, outcome, "")
     }
 }
 

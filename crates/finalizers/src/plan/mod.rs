@@ -19,27 +19,8 @@ use crate::dependents::Dependents;
 use crate::objects::{Object, Target};
 use crate::profile::{Profile, Settings};
 use crate::step::Step;
+pub use targets::{PlannedObject, PlannedStep};
 use targets::{covered, targets};
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlannedStep {
-    pub number: usize,
-    pub name: Step,
-    pub what: &'static str,
-    pub targets: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlannedObject {
-    #[serde(flatten)]
-    pub object: Object,
-    /// Finalizers to remove once it is being deleted.
-    #[serde(rename = "removedFinalizers")]
-    pub strip: Vec<String>,
-    /// Finalizers that are kept, and with them the object.
-    #[serde(rename = "keptFinalizers")]
-    pub keep: Vec<String>,
-}
 
 /// A plan as it is shown and published.
 #[derive(Debug, Clone, PartialEq, Serialize)]

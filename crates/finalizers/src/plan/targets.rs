@@ -3,12 +3,32 @@
 use std::collections::BTreeMap;
 
 use mooring_workflow::plural::counted;
+use serde::Serialize;
 
-use super::PlannedObject;
 use crate::cluster::{OperatorView, Unread, all};
-use crate::objects::{Namespace, Target, Workload};
+use crate::objects::{Namespace, Object, Target, Workload};
 use crate::profile::{Profile, Settings};
 use crate::step::Step;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedStep {
+    pub number: usize,
+    pub name: Step,
+    pub what: &'static str,
+    pub targets: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedObject {
+    #[serde(flatten)]
+    pub object: Object,
+    /// Finalizers to remove once it is being deleted.
+    #[serde(rename = "removedFinalizers")]
+    pub strip: Vec<String>,
+    /// Finalizers that are kept, and with them the object.
+    #[serde(rename = "keptFinalizers")]
+    pub keep: Vec<String>,
+}
 
 type Targets = BTreeMap<Step, Vec<String>>;
 
