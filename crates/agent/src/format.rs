@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use mooring_contract::json::{Dialect, Error, MAX_DEPTH, Problem, Reader, ValueKind, Writer};
 
 use crate::world::{ChildStatus, ReadFailure};
@@ -108,10 +109,16 @@ fn is_printable(character: char) -> bool {
     pair.escape_debug().count() == 2
 }
 
-/// Decodes base64, with line ends passed over.
+/// Accepts the same as Go's standard decoder: padding, with any bits after the last byte.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// Decodes base64 as Go does, which passes over line ends.
 pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
     let text: Vec<u8> = text.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
-    STANDARD.decode(text).ok()
+    BASE64.decode(text).ok()
 }
 
 /// Returns the error message of Go's `encoding/json` for a text.

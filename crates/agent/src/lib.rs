@@ -68,7 +68,11 @@ pub fn run_as(version: &'static str, words: &[OsString], world: &mut dyn World) 
         Ok(log) => log,
         Err(error) => {
             world.print(Stream::Out, format!("{error}\n").as_bytes());
-            if asks_for_provision(&command) {
+            let is_provision = match &command {
+                Ok(command) => matches!(command, Command::Provision(_)),
+                Err(error) => error.of_provision,
+            };
+            if is_provision {
                 provision::result::leave_early_result(world, &layout, &error);
             }
             return 1;
@@ -127,11 +131,4 @@ fn refuse(world: &mut dyn World, layout: &Layout, error: &UsageError) -> u8 {
         provision::result::leave_early_result(world, layout, error.text.trim_end());
     }
     error.exit_code
-}
-
-fn asks_for_provision(command: &Result<Command, UsageError>) -> bool {
-    match command {
-        Ok(command) => matches!(command, Command::Provision(_)),
-        Err(error) => error.of_provision,
-    }
 }

@@ -32,7 +32,13 @@ pub(super) fn apply(
     version: &str,
     files: Vec<WriteFile>,
 ) -> Result<usize, String> {
-    let files = last_of_each_path(files);
+    // Of several entries for a path the last counts.
+    let mut kept: Vec<WriteFile> = Vec::with_capacity(files.len());
+    for file in files {
+        kept.retain(|other| other.path != file.path);
+        kept.push(file);
+    }
+    let files = kept;
     let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     for path in &paths {
         check_path(world, layout, path)?;
@@ -100,16 +106,6 @@ pub(super) fn settle(
     // A record that stays pending is settled again, to the same end.
     let _ = settled.write(world, layout);
     forward
-}
-
-/// Keeps the last of several entries for a path.
-fn last_of_each_path(files: Vec<WriteFile>) -> Vec<WriteFile> {
-    let mut kept: Vec<WriteFile> = Vec::with_capacity(files.len());
-    for file in files {
-        kept.retain(|other| other.path != file.path);
-        kept.push(file);
-    }
-    kept
 }
 
 /// Rejects a path that is not a regular file in one of the roots, or that contains a link.

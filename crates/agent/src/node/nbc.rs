@@ -7,9 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use crate::format::decode_base64;
 
 /// Variables that hold a secret as a whole.
 const SECRETS: [&str; 4] = [
@@ -224,12 +222,6 @@ const EXPECTED: [&str; 6] = [
 /// A variable whose lines may come in any order.
 const SYSCTL_CONTENT: &str = "SYSCTL_CONTENT";
 
-/// Accepts the same as Go's standard decoder: padding, with any bits after the last byte.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
-);
-
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConfigComparison {
     /// The variables on which both sides do not agree, and how.
@@ -305,10 +297,7 @@ fn is_equal(name: &str, config: &[u8], nbc: &[u8]) -> bool {
 
 /// The `key = value` lines of a base64 text. A later line with the same key replaces an earlier.
 fn settings(encoded: &[u8]) -> Option<BTreeMap<String, String>> {
-    // Go skips line ends in base64.
-    let encoded: Vec<u8> =
-        encoded.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    let decoded = BASE64.decode(encoded).ok()?;
+    let decoded = decode_base64(encoded)?;
     let text = String::from_utf8_lossy(&decoded);
     let pairs = text.split('\n').filter_map(|line| line.split_once('='));
     Some(pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect())

@@ -168,19 +168,6 @@ fn baking_is_not_assumed_where_custom_data_cannot_be_read() {
 }
 
 #[test]
-fn wait_with_a_deadline_gets_the_result_before_it() {
-    let node = Node::with_script(START);
-    let wait = node.start(&["provision-wait", "--timeout=1h"]);
-    eventually("the wait's first record", || {
-        node.read(LOG).is_some_and(|log| log.contains("started"))
-    });
-    let config = node.write_typed("config.json", CONFIG);
-    let words = ["provision", "--provision-config", &config];
-    let provision = end_of(node.command(&words).env("WORK", "true").spawn().unwrap());
-    assert_eq!(exit_codes(&(provision, end_of(wait))), (Some(0), Some(0)));
-}
-
-#[test]
 fn end_of_a_result_without_a_report_is_printed() {
     let node = Node::with_script("");
     node.write(REPORT, format!("begin{}the end", ".".repeat(5000)));

@@ -222,18 +222,6 @@ fn ca_file_without_certificates_is_reported() {
 }
 
 #[test]
-fn an_identity_that_imds_does_not_know_is_212_after_one_attempt() {
-    let unknown = r#"{"error":"invalid_request","error_description":"Identity not found"}"#;
-    let lab = Harness::new(registry, move |_| Reply::json(400, unknown));
-    let outcome = lab.run();
-    outcome.must_be(
-        212,
-        &["step 3/6 identity", "denied with 400: invalid_request: Identity not found", "assigned"],
-    );
-    assert_eq!(outcome.attempts("identity"), [(Some(400), Some("refused"))]);
-}
-
-#[test]
 fn audience_that_imds_rejects_is_212_and_no_other_is_requested() {
     let lab = Harness::new(registry, |seen: &ReceivedRequest| match seen.before {
         0 => Reply::json(400, r#"{"error":"invalid_resource"}"#),
@@ -368,19 +356,9 @@ mod slow {
 
     #[test]
     fn output_of_oras_determines_the_exit_code() {
-        for (says, code, expected) in [
-            ("Error response from registry: unauthorized: x", 212, "oras login was denied"),
-            ("Error: dial tcp: lookup my.azurecr.io: no such host", 211, "DNS, in oras login"),
-            (
-                "Error: open /etc/oras/config.yaml: read-only file system",
-                1,
-                "read-only file system",
-            ),
-        ] {
-            let lab = Harness::usual().with(SHORT);
-            lab.oras(&format!("echo '{says}' >&2; exit 1"));
-            lab.run().must_be(code, &["step 6/6 login", expected]);
-        }
+        let lab = Harness::usual().with(SHORT);
+        lab.oras("echo 'Error response from registry: unauthorized: x' >&2; exit 1");
+        lab.run().must_be(212, &["step 6/6 login", "oras login was denied"]);
         let lab = Harness::usual().with(SHORT);
         lab.oras("exec sleep 600");
         let outcome = lab.run();
