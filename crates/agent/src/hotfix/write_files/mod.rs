@@ -1,8 +1,7 @@
-//! The `write_files` list of custom data: exactly the YAML that AgentBaker renders, and nothing else.
+//! The `write_files` list of custom data.
 //!
-//! Comments, other top-level keys (skipped), entries of five known keys, plain and quoted words, `|` blocks and
-//! `!!binary`. Anchors, flow collections, folded blocks and unknown keys are errors: a file that is only almost understood
-//! is not written.
+//! Other top-level keys are skipped. An entry has five known keys with texts or `!!binary`; other keys, lists, aliases and
+//! tags are errors: a file that is only almost understood is not written.
 
 #[cfg(test)]
 mod tests;
@@ -11,6 +10,7 @@ use std::io::Read as _;
 
 use flate2::Crc;
 use flate2::bufread::MultiGzDecoder;
+use granit_parser::{Event, Parser, ScalarStyle, StrInput};
 use mooring_redact::identifier;
 
 use crate::format::decode_base64;
@@ -20,63 +20,6 @@ pub(super) const MAX_YAML_BYTES: u64 = 4 << 20;
 /// Real lists have some thirty entries.
 const MAX_FILES: usize = 256;
 const MAX_TOTAL_BYTES: usize = 16 << 20;
-
-/// Reads the list; the error contains the line and the problem.
-pub fn read(text: &[u8]) -> Result<Vec<WriteFile>, String> {
-    let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
-    let mut lines = Lines { rest: text.lines().enumerate().peekable() };
-    let mut files: Option<Vec<WriteFile>> = None;
-    while let Some((number, line)) = lines.next_significant()? {
-        let key = top_level_key(line).ok_or_else(|| at(number, "expected a key at the margin"))?;
-        if key.0 == "write_files" {
-            if files.is_some() {
-                return Err(at(number, "duplicate write_files"));
-            }
-            files = Some(match key.1 {
-                "" => read_list(&mut lines)?,
-                "[]" => Vec::new(),
-                _ => return Err(at(number, "write_files is not a list of entries")),
-            });
-        } else {
-            lines.skip_value();
-        }
-    }
-    Ok(files.unwrap_or_default())
-}
-
-/// `key: value` at the margin; the value may be missing, and a comment may follow.
-fn top_level_key(line: &str) -> Option<(&str, &str)> {
-    let (key, value) = line.split_once(':')?;
-    let is_name = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let value = value.split(" #").next().unwrap_or_default();
-    (is_name && (value.is_empty() || value.starts_with(' '))).then(|| (key, value.trim()))
-}
-
-fn read_list(lines: &mut Lines<'_>) -> Result<Vec<WriteFile>, String> {
-    let mut files = Vec::new();
-    let Some(margin) = lines.peek_significant().map(indent) else { return Ok(files) };
-    let mut total = 0;
-    while let Some(line) = lines.peek_significant() {
-        if indent(line) != margin || !line[margin..].starts_with("- ") {
-            // A key at the margin ends the list; anything else is part of no entry.
-            if indent(line) == 0 && !line.starts_with('-') {
-                break;
-            }
-            return Err("an entry of write_files that does not begin with `- `".to_owned());
-        }
-        if files.len() == MAX_FILES {
-            return Err(format!("more than {MAX_FILES} entries"));
-        }
-        let file = read_entry(lines, margin)?;
-        total += file.content.len();
-        if total > MAX_TOTAL_BYTES {
-            return Err(format!("more than {MAX_TOTAL_BYTES} bytes in all"));
-        }
-        files.push(file);
-    }
-    Ok(files)
-}
-
 /// The largest real script is below 100 KiB.
 const MAX_FILE_BYTES: usize = 4 << 20;
 
@@ -89,80 +32,154 @@ pub struct WriteFile {
     pub content: Vec<u8>,
 }
 
+/// Reads the list; the error contains the line and the problem.
+pub fn read(text: &[u8]) -> Result<Vec<WriteFile>, String> {
+    let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
+    let mut document = Document { events: Parser::new_from_str(text), line: 1 };
+    let mut files = None;
+    match document.next()? {
+        Event::MappingStart(..) => {}
+        // Nothing, or comments alone.
+        Event::StreamEnd => return Ok(Vec::new()),
+        _ => return Err(document.error("expected keys")),
+    }
+    while let Some(key) = document.key()? {
+        if key != "write_files" {
+            document.skip_value()?;
+        } else if files.replace(document.files()?).is_some() {
+            return Err(document.error("duplicate write_files"));
+        }
+    }
+    match document.next()? {
+        Event::StreamEnd => Ok(files.unwrap_or_default()),
+        _ => Err(document.error("more than one document")),
+    }
+}
+
+/// The prefix of the tags that YAML itself has.
+const YAML_TAGS: &str = "tag:yaml.org,2002:";
+
 /// The keys that an entry can have.
 const KEYS: [&str; 5] = ["path", "permissions", "owner", "encoding", "content"];
 
-fn read_entry(lines: &mut Lines<'_>, margin: usize) -> Result<WriteFile, String> {
-    let depth = margin + 2;
-    let mut values = [const { None }; KEYS.len()];
-    let mut first = None;
-    while let Some(line) = lines.peek_significant() {
-        if first.is_some() && indent(line) != depth {
-            break;
+/// The document's events, and the line of the last one.
+struct Document<'a> {
+    events: Parser<'a, StrInput<'a>>,
+    line: usize,
+}
+
+impl<'a> Document<'a> {
+    /// The next event of a value, or the end.
+    fn next(&mut self) -> Result<Event<'a>, String> {
+        loop {
+            let Some(next) = self.events.next() else { return Ok(Event::StreamEnd) };
+            let (event, span) = next.map_err(|error| {
+                self.line = error.marker().line();
+                self.error("not YAML")
+            })?;
+            self.line = span.start.line();
+            match event {
+                Event::Scalar(..)
+                | Event::Alias(_)
+                | Event::SequenceStart(..)
+                | Event::SequenceEnd
+                | Event::MappingStart(..)
+                | Event::MappingEnd
+                | Event::StreamEnd => return Ok(event),
+                // The document around them, and comments.
+                _ => {}
+            }
         }
-        let Some((number, line)) = lines.next_significant()? else { break };
-        first.get_or_insert(number);
-        let (key, value) =
-            line[depth..].split_once(':').ok_or_else(|| at(number, "expected a key"))?;
-        let known = values.iter_mut().zip(KEYS).find(|(_, known)| *known == key);
-        let Some((slot, _)) = known else {
-            return Err(at(number, &format!("unknown key {}", identifier(key))));
+    }
+
+    fn error(&self, what: &str) -> String {
+        format!("line {}: {what}", self.line)
+    }
+
+    /// The next key of a mapping; `None` at its end.
+    fn key(&mut self) -> Result<Option<String>, String> {
+        match self.next()? {
+            Event::MappingEnd => Ok(None),
+            Event::Scalar(key, ..) => Ok(Some(key.into_owned())),
+            _ => Err(self.error("expected a key")),
+        }
+    }
+
+    fn skip_value(&mut self) -> Result<(), String> {
+        let mut depth = 0_usize;
+        loop {
+            match self.next()? {
+                Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+                Event::SequenceEnd | Event::MappingEnd => depth -= 1,
+                Event::StreamEnd => return Err(self.error("unexpected end")),
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn files(&mut self) -> Result<Vec<WriteFile>, String> {
+        let mut files = Vec::new();
+        let mut total = 0;
+        match self.next()? {
+            Event::SequenceStart(..) => {}
+            Event::Scalar(text, ScalarStyle::Plain, ..) if is_null(&text) => return Ok(files),
+            _ => return Err(self.error("write_files is not a list of entries")),
+        }
+        loop {
+            match self.next()? {
+                Event::SequenceEnd => return Ok(files),
+                Event::MappingStart(..) => {}
+                _ => return Err(self.error("an entry of write_files that is no mapping")),
+            }
+            if files.len() == MAX_FILES {
+                return Err(format!("more than {MAX_FILES} entries"));
+            }
+            let file = self.file()?;
+            total += file.content.len();
+            if total > MAX_TOTAL_BYTES {
+                return Err(format!("more than {MAX_TOTAL_BYTES} bytes in all"));
+            }
+            files.push(file);
+        }
+    }
+
+    fn file(&mut self) -> Result<WriteFile, String> {
+        let first = self.line;
+        let mut values = [const { None }; KEYS.len()];
+        while let Some(key) = self.key()? {
+            let known = values.iter_mut().zip(KEYS).find(|(_, known)| *known == key);
+            let Some((slot, _)) = known else {
+                return Err(self.error(&format!("unknown key {}", identifier(&key))));
+            };
+            if slot.is_some() {
+                return Err(self.error(&format!("duplicate {key}")));
+            }
+            *slot = Some(self.value()?);
+        }
+        decode(values).map_err(|error| format!("line {first}: {error}"))
+    }
+
+    fn value(&mut self) -> Result<Vec<u8>, String> {
+        // Without an anchor.
+        let Event::Scalar(text, style, 0, tag) = self.next()? else {
+            return Err(self.error("a value that is not a text"));
         };
-        if slot.is_some() {
-            return Err(at(number, &format!("duplicate {key}")));
-        }
-        *slot = Some(read_value(lines, number, value, depth)?);
-    }
-    let number = first.unwrap_or_default();
-    decode(values).map_err(|error| at(number, &error))
-}
-
-fn read_value(
-    lines: &mut Lines<'_>,
-    number: usize,
-    value: &str,
-    depth: usize,
-) -> Result<Vec<u8>, String> {
-    if !value.is_empty() && !value.starts_with(' ') {
-        return Err(at(number, "expected a blank after the key"));
-    }
-    let value = value.trim();
-    let (is_binary, value) = match value.strip_prefix("!!binary") {
-        Some(rest) if rest.starts_with(' ') => (true, rest.trim_start()),
-        Some(_) => return Err(at(number, "unknown tag")),
-        None => (false, value),
-    };
-    let text = match value {
-        "|" => lines.block(depth, Chomp::Clip)?,
-        "|-" => lines.block(depth, Chomp::Strip)?,
-        "|+" => lines.block(depth, Chomp::Keep)?,
-        _ => scalar(value).ok_or_else(|| at(number, "a value that is not understood"))?,
-    };
-    if !is_binary {
-        return Ok(text.into_bytes());
-    }
-    decode_base64(text.as_bytes()).ok_or_else(|| at(number, "!!binary without base64"))
-}
-
-/// A word on one line, plain or quoted.
-fn scalar(value: &str) -> Option<String> {
-    for quote in ['"', '\''] {
-        if let Some(rest) = value.strip_prefix(quote) {
-            let (word, behind) = rest.split_once(quote)?;
-            let is_plain = !word.contains('\\') || quote == '\'';
-            let ends = behind.is_empty()
-                || behind.trim_start().starts_with('#') && behind.starts_with(' ');
-            return (is_plain && ends).then(|| word.to_owned());
+        match tag {
+            None if style == ScalarStyle::Plain && is_null(&text) => Ok(Vec::new()),
+            None => Ok(text.into_owned().into_bytes()),
+            Some(tag) if tag.handle() == YAML_TAGS && tag.suffix() == "binary" => {
+                decode_base64(text.as_bytes()).ok_or_else(|| self.error("!!binary without base64"))
+            }
+            Some(_) => Err(self.error("unknown tag")),
         }
     }
-    let word = value.split(" #").next().unwrap_or_default().trim_end();
-    // Characters that begin something else than a plain word.
-    let is_plain = !word
-        .starts_with(['&', '*', '!', '|', '>', '%', '@', '`', '[', '{', ',', '?', '#', '-'])
-        && !word.contains(": ")
-        && !word.ends_with(':');
-    let is_null = matches!(word, "~" | "null" | "Null" | "NULL");
-    is_plain.then(|| if is_null { String::new() } else { word.to_owned() })
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
 /// Decodes the values, which are in the order of [`KEYS`].
@@ -200,100 +217,6 @@ fn decode(values: [Option<Vec<u8>>; KEYS.len()]) -> Result<WriteFile, String> {
         return Err(format!("larger than {MAX_FILE_BYTES} bytes"));
     }
     Ok(WriteFile { path, mode, content })
-}
-
-struct Lines<'a> {
-    rest: std::iter::Peekable<std::iter::Enumerate<std::str::Lines<'a>>>,
-}
-
-impl<'a> Lines<'a> {
-    /// The next line that is neither blank nor a comment.
-    fn next_significant(&mut self) -> Result<Option<(usize, &'a str)>, String> {
-        self.peek_significant();
-        let found = self.rest.next();
-        if let Some((number, line)) = found
-            && line.contains(['\t', '\r', '\0'])
-        {
-            return Err(at(number, "a tab, carriage return or NUL"));
-        }
-        Ok(found)
-    }
-
-    fn peek_significant(&mut self) -> Option<&'a str> {
-        let is_passed = |line: &str| is_blank(line) || line.trim_start().starts_with('#');
-        while self.rest.next_if(|(_, line)| is_passed(line)).is_some() {}
-        self.rest.peek().map(|(_, line)| *line)
-    }
-
-    /// Passes over everything up to the next key at the margin.
-    fn skip_value(&mut self) {
-        let is_inside = |line: &str| {
-            is_blank(line) || line.starts_with([' ', '#', '-', '\t']) && !line.starts_with("---")
-        };
-        while self.rest.next_if(|(_, line)| is_inside(line)).is_some() {}
-    }
-
-    /// A literal block that is indented deeper than `parent`.
-    fn block(&mut self, parent: usize, chomp: Chomp) -> Result<String, String> {
-        let mut depth = None;
-        let mut content = String::new();
-        let mut blanks = 0;
-        while let Some(&(number, line)) = self.rest.peek() {
-            if is_blank(line) {
-                let beyond = depth.and_then(|depth| line.get(depth..)).unwrap_or_default();
-                if beyond.is_empty() {
-                    blanks += 1;
-                } else {
-                    content.extend(std::iter::repeat_n('\n', std::mem::take(&mut blanks)));
-                    content.push_str(beyond);
-                    content.push('\n');
-                }
-                self.rest.next();
-                continue;
-            }
-            let own = indent(line);
-            let depth = *depth.get_or_insert(own);
-            if depth <= parent || own < depth {
-                if own > parent {
-                    return Err(at(number, "a line of a block is indented less than the first"));
-                }
-                break;
-            }
-            if line.contains(['\r', '\0']) {
-                return Err(at(number, "a carriage return or NUL"));
-            }
-            content.extend(std::iter::repeat_n('\n', std::mem::take(&mut blanks)));
-            content.push_str(&line[depth..]);
-            content.push('\n');
-            self.rest.next();
-        }
-        match chomp {
-            Chomp::Clip => {}
-            Chomp::Strip => content.truncate(content.trim_end_matches('\n').len()),
-            Chomp::Keep => content.extend(std::iter::repeat_n('\n', blanks)),
-        }
-        Ok(content)
-    }
-}
-
-/// The treatment of line ends at the end of a block.
-#[derive(Clone, Copy)]
-enum Chomp {
-    Clip,
-    Strip,
-    Keep,
-}
-
-fn at(number: usize, what: &str) -> String {
-    format!("line {}: {what}", number + 1)
-}
-
-fn is_blank(line: &str) -> bool {
-    line.bytes().all(|byte| byte == b' ')
-}
-
-fn indent(line: &str) -> usize {
-    line.bytes().take_while(|&byte| byte == b' ').count()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
