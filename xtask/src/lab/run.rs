@@ -96,7 +96,7 @@ fn seed(case: &Case, root: &Path) -> Result<(), Failed> {
         Some(form) => {
             let boundary = Boundary::from_random([7; 30]);
             let config = case.config();
-            let data = CustomData::render(form, config.as_bytes(), &Features::none(), &boundary)
+            let data = CustomData::render(form, config.as_bytes(), &Features::default(), &boundary)
                 .map_err(|error| Failed(error.to_string()))?;
             String::from_utf8_lossy(data.expose_raw()).into_owned()
         }

@@ -22,10 +22,9 @@ pub struct Boundary(String);
 impl Boundary {
     /// Returns `random` in hexadecimal digits.
     pub fn from_random(random: [u8; DIGITS / 2]) -> Self {
-        const HEX: [char; 16] =
-            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+        let digit = |nibble| char::from_digit(u32::from(nibble), 16);
         let nibbles = random.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
-        Self(nibbles.map(|nibble| HEX[usize::from(nibble)]).collect())
+        Self(nibbles.filter_map(digit).collect())
     }
 
     pub fn as_str(&self) -> &str {

@@ -74,10 +74,6 @@ pub struct Features {
 }
 
 impl Features {
-    pub fn none() -> Self {
-        Self::default()
-    }
-
     /// Returns the keys that a node can read, sorted.
     pub fn valid_keys(&self) -> impl Iterator<Item = &str> {
         self.valid.keys().map(String::as_str)
@@ -124,7 +120,7 @@ impl Features {
 
 impl From<BTreeMap<String, String>> for Features {
     fn from(toggles: BTreeMap<String, String>) -> Self {
-        let mut features = Self::none();
+        let mut features = Self::default();
         for (key, value) in toggles {
             match fault(&key, &value) {
                 Some(reason) => features.dropped.push(DroppedFeature::new(&key, reason)),
@@ -168,22 +164,14 @@ fn is_identifier(key: &str) -> bool {
 /// A toggle that does not reach the node. It holds no value, so it can be printed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DroppedFeature {
-    key: String,
-    reason: DropReason,
+    /// Escaped and truncated.
+    pub key: String,
+    pub reason: DropReason,
 }
 
 impl DroppedFeature {
     fn new(key: &str, reason: DropReason) -> Self {
         Self { key: identifier(key), reason }
-    }
-
-    /// Returns the key, escaped and truncated.
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    pub const fn reason(&self) -> DropReason {
-        self.reason
     }
 }
 

@@ -17,7 +17,7 @@
 //! let boundary = Boundary::from_random([7; 30]); // drawn by the caller
 //! let data = CustomData::render(CustomDataForm::Boothook, b"{}", &features, &boundary)?;
 //!
-//! assert_eq!(data.dropped()[0].key(), "NOT-A-NAME"); // dropped toggles are listed
+//! assert_eq!(data.dropped()[0].key, "NOT-A-NAME"); // dropped toggles are listed
 //! assert!(!data.expose_base64().is_empty()); // value of Azure's `customData` field
 //! # Ok::<(), mooring_contract::custom_data::TooLarge>(())
 //! ```

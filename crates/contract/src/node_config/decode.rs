@@ -1,10 +1,10 @@
 //! Decoder of node configs: protobuf's JSON mapping, as the Go parser accepts it.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use crate::json::{
-    self, Dialect, Error, MAX_DEPTH, Position, PositionCursor, Problem, Reader, ValueKind,
+    self, Dialect, Error, MAX_DEPTH, MemberName, Position, PositionCursor, Problem, Reader,
+    ValueKind,
 };
 use crate::node_config::error::{self, ParseError, Segment, UnknownName, Warning};
 use crate::node_config::schema::Message;
@@ -153,24 +153,47 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Reads a map; `read` reads a value.
+    /// Reads a map; `read` reads a value. Sorted once at its end, which also shows the first key that occurs again:
+    /// a key whose value was kept. A search for each key takes 45 % more instructions of a whole dry run with 64 KB.
     pub(super) fn map<T>(
         &mut self,
         read: impl Fn(&mut Self) -> Result<Option<T>, Error>,
     ) -> Result<BTreeMap<String, T>, Error> {
-        let mut map = BTreeMap::new();
-        let mut members = self.reader.object()?;
-        let mut place = 0;
-        while let Some(key) = members.next(&mut self.reader)? {
-            place += 1;
+        let depth = self.path.len();
+        let mut entries: Vec<(MemberName<'a>, Option<T>)> = Vec::new();
+        let ended = self.entries(&mut entries, read);
+        entries.sort_by(|one, other| one.0.text.cmp(&other.0.text));
+        let again = entries.chunk_by(|one, other| one.0.text == other.0.text).filter_map(|same| {
+            let kept = same.iter().position(|(_, value)| value.is_some())?;
+            same.get(kept + 1).map(|(key, _)| key)
+        });
+        if let Some(key) = again.min_by_key(|key| key.offset) {
+            let place = entries.iter().filter(|entry| entry.0.offset <= key.offset).count();
+            self.path.truncate(depth);
             self.path.push(Segment::Key(key.text.clone(), place));
-            match map.entry(key.text.into_owned()) {
-                Entry::Occupied(_) => return Err(Problem::Duplicate.at(key.offset)),
-                Entry::Vacant(slot) => drop(read(self)?.map(|value| slot.insert(value))),
+            return Err(Problem::Duplicate.at(key.offset));
+        }
+        ended?;
+        let kept = entries.into_iter().filter_map(|(key, value)| Some((key.text, value?)));
+        Ok(kept.map(|(key, value)| (key.into_owned(), value)).collect())
+    }
+
+    fn entries<T>(
+        &mut self,
+        entries: &mut Vec<(MemberName<'a>, Option<T>)>,
+        read: impl Fn(&mut Self) -> Result<Option<T>, Error>,
+    ) -> Result<(), Error> {
+        let mut members = self.reader.object()?;
+        while let Some(key) = members.next(&mut self.reader)? {
+            self.path.push(Segment::Key(key.text.clone(), entries.len() + 1));
+            entries.push((key, None));
+            let value = read(self)?;
+            if let Some(entry) = entries.last_mut() {
+                entry.1 = value;
             }
             self.path.pop();
         }
-        Ok(map)
+        Ok(())
     }
 
     fn warn(&mut self, what: UnknownName, offset: usize) {

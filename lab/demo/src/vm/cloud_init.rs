@@ -43,7 +43,7 @@ mod tests {
     fn custom_data(format: CustomDataForm) -> String {
         let boundary = Boundary::from_random([7; 30]);
         let data =
-            CustomData::render(format, b"{\"version\":\"v1\"}", &Features::none(), &boundary);
+            CustomData::render(format, b"{\"version\":\"v1\"}", &Features::default(), &boundary);
         data.unwrap().expose_base64()
     }
 

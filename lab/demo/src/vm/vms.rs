@@ -125,7 +125,7 @@ impl VmHost {
         CustomData::render(
             CustomDataForm::Boothook,
             config.as_bytes(),
-            &Features::none(),
+            &Features::default(),
             &boundary,
         )
         .map_err(|error| error.to_string())

@@ -20,7 +20,7 @@ fn script(config: &[u8], features: &Features) -> String {
 
 #[test]
 fn bash_accepts_the_boothook_with_toggles_and_without() {
-    for features in [Features::none(), features(TRICKY)] {
+    for features in [Features::default(), features(TRICKY)] {
         let node = Node::new();
         node.write("/boothook", &script(CONFIG, &features));
         let check = Command::new("bash").arg("-n").arg(node.path("/boothook")).output().unwrap();
@@ -66,7 +66,7 @@ fn launcher_starts_after_both_files_and_its_output_is_logged() {
 #[test]
 fn an_image_without_a_launcher_gets_its_unit_started() {
     let node = Node::new();
-    node.boot(&script(b"{}", &Features::none()));
+    node.boot(&script(b"{}", &Features::default()));
     let notes = String::from_utf8(node.read("/notes")).unwrap();
     assert!(notes.ends_with("systemctl start --no-block aks-node-controller.service\n"), "{notes}");
 }
@@ -75,7 +75,7 @@ fn an_image_without_a_launcher_gets_its_unit_started() {
 fn preload_runs_in_parallel_with_boothook() {
     let node = Node::new();
     node.write(PRELOAD, ": >preloaded");
-    node.boot(&script(b"{}", &Features::none()));
+    node.boot(&script(b"{}", &Features::default()));
     assert!(node.has("/preloaded"));
 }
 

@@ -8,7 +8,7 @@ use mooring_contract::custom_data::{CustomDataForm, DropReason, DroppedFeature, 
 use super::samples::{features, render};
 
 fn list(dropped: &[DroppedFeature]) -> Vec<(&str, DropReason)> {
-    dropped.iter().map(|dropped| (dropped.key(), dropped.reason())).collect()
+    dropped.iter().map(|dropped| (dropped.key.as_str(), dropped.reason)).collect()
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn keys_are_ascii_identifiers() {
     for key in ["", "0A", "A-B", "A B", "A=B", " A", "A\n", "Ä", "#A", "A\0"] {
         let features = features(&[(key, "true")]);
         assert_eq!(features.valid_keys().count(), 0, "{key:?}");
-        assert_eq!(features.dropped()[0].reason(), KeyIsNoIdentifier, "{key:?}");
+        assert_eq!(features.dropped()[0].reason, KeyIsNoIdentifier, "{key:?}");
     }
 }
 
@@ -74,7 +74,7 @@ fn undeliverable_toggles_are_reported_by_key() {
 fn a_hostile_key_is_escaped_and_cut() {
     let key = format!("\u{1b}[31m\n{}", "k".repeat(10_000));
     let features = features(&[(&key, "true")]);
-    let shown = features.dropped()[0].key();
+    let shown = &features.dropped()[0].key;
     assert!(shown.starts_with("\\u{1b}[31m\\nkkk"), "{shown}");
     assert!(shown.ends_with("... (10006 bytes)"), "{shown}");
     assert!(format!("{features:?}").len() < 200);
@@ -103,5 +103,5 @@ fn toggle_altered_in_transit_is_delivered_and_reported() {
 
 #[test]
 fn empty_toggles_equal_no_toggles() {
-    assert_eq!(Features::none(), features(&[]));
+    assert_eq!(Features::default(), features(&[]));
 }

@@ -18,7 +18,7 @@ fn assert_renders(format: CustomDataForm, features: &Features, golden: &[u8]) {
 #[test]
 fn a_boothook_without_toggles_has_an_empty_line_in_their_place() {
     let golden = include_bytes!("../../fixtures/custom_data/boothook.txt");
-    assert_renders(CustomDataForm::Boothook, &Features::none(), golden);
+    assert_renders(CustomDataForm::Boothook, &Features::default(), golden);
     assert_renders(CustomDataForm::Boothook, &features(&[("no-name", "1"), ("A", "1\n2")]), golden);
 }
 
@@ -34,14 +34,14 @@ fn a_cloud_config_ends_with_the_config_whether_there_are_toggles_or_not() {
     // The file holds secrets; the upstream Go agent lets everyone read it.
     let golden = recorded.replace("permissions: \"0755\"", "permissions: \"0600\"");
     assert_ne!(golden, recorded);
-    assert_renders(CustomDataForm::CloudConfig, &Features::none(), golden.as_bytes());
+    assert_renders(CustomDataForm::CloudConfig, &Features::default(), golden.as_bytes());
     assert_renders(CustomDataForm::CloudConfig, &features(TRICKY), golden.as_bytes());
 }
 
 #[test]
 fn an_ignition_document_holds_one_file_whether_there_are_toggles_or_not() {
     let golden = include_bytes!("../../fixtures/custom_data/ignition.json");
-    assert_renders(CustomDataForm::Ignition, &Features::none(), golden);
+    assert_renders(CustomDataForm::Ignition, &Features::default(), golden);
     assert_renders(CustomDataForm::Ignition, &features(TRICKY), golden);
 }
 

@@ -53,7 +53,7 @@ proptest! {
     ) {
         for format in CustomDataForm::ALL {
             let boundary = Boundary::from_random(random);
-            let data = CustomData::render(format, &config, &Features::none(), &boundary).unwrap();
+            let data = CustomData::render(format, &config, &Features::default(), &boundary).unwrap();
             prop_assert_eq!(config_of(&data), config.clone());
             prop_assert_eq!(STANDARD.decode(data.expose_base64()).unwrap(), data.expose_raw());
         }

@@ -35,17 +35,17 @@ fn exactly_65535_bytes_pass_and_one_more_is_refused() {
 #[test]
 fn suggested_config_size_is_the_maximum_in_all_formats() {
     for format in CustomDataForm::ALL {
-        let refused = render(format, 100_000, &Features::none()).unwrap_err();
+        let refused = render(format, 100_000, &Features::default()).unwrap_err();
         let fits = refused.largest_config_that_fits().unwrap();
-        let data = render(format, fits, &Features::none()).unwrap();
+        let data = render(format, fits, &Features::default()).unwrap();
         assert!((MAX_RAW_BYTES - 3..=MAX_RAW_BYTES).contains(&data.raw_bytes()));
-        assert!(render(format, fits + 1, &Features::none()).is_err());
+        assert!(render(format, fits + 1, &Features::default()).is_err());
     }
 }
 
 #[test]
 fn size_error_contains_size_excess_and_hint() {
-    let refused = render(CustomDataForm::Ignition, 60_000, &Features::none()).unwrap_err();
+    let refused = render(CustomDataForm::Ignition, 60_000, &Features::default()).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "ignition custom data would be 80249 bytes (107000 in base64), 14714 more than Azure's \
