@@ -73,14 +73,14 @@ fn start(world: &mut dyn World, facts: &PreflightFacts<'_>, path: PathBuf) -> Pr
     missing(world, facts, vec![place], true)
 }
 
-/// Returns the oras that a shell would run; the error starts with the code's name and contains the evidence.
+/// Returns the oras that a shell would run; the error contains the evidence.
 pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
     let layout = agent.layout.clone();
     let facts = PreflightFacts::of_node(&layout, agent.version, ConfigState::None);
     locate(agent.world, &facts).map_err(|found| {
         let finding = missing(agent.world, &facts, found, true);
         let evidence = finding.evidence.join("; ");
-        format!("ERR_ORAS_BINARY_NOT_FOUND: {} ({evidence})", finding.summary)
+        format!("{} ({evidence})", finding.summary)
     })
 }
 

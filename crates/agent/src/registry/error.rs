@@ -55,9 +55,7 @@ impl RegistryStop {
     /// With the code's name in front, and the step.
     pub(super) fn at_step(self, step: &str) -> Self {
         let name = self.code.1;
-        let text = self.text.strip_prefix(name).unwrap_or(&self.text);
-        let text = format!("{name}: step {step}: {}", text.trim_start_matches([':', ' ']));
-        Self { text, ..self }
+        Self { text: format!("{name}: step {step}: {}", self.text), ..self }
     }
 }
 
@@ -307,13 +305,5 @@ mod tests {
             let numbers: Vec<_> = found.iter().map(|found| found.number).collect();
             assert!(numbers.contains(&code.0.into()), "{} {numbers:?}", code.1);
         }
-    }
-
-    #[test]
-    fn a_text_begins_with_its_name_once() {
-        let message = |text: &str| RegistryStop::new(Code::NO_ORAS, text).at_step("1/6 oras").text;
-        let expected = "ERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: no oras in PATH";
-        assert_eq!(message("no oras in PATH"), expected);
-        assert_eq!(message("ERR_ORAS_BINARY_NOT_FOUND: no oras in PATH"), expected);
     }
 }

@@ -110,7 +110,7 @@ impl<'a> Document<'a> {
         loop {
             match self.next()? {
                 Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
-                Event::SequenceEnd | Event::MappingEnd => depth -= 1,
+                Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
                 Event::StreamEnd => return Err(self.error("unexpected end")),
                 _ => {}
             }

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, signal, text};
+use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, text};
 
 const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
 
@@ -13,47 +13,6 @@ fn provision(node: &Node, script: &str) -> Child {
 
 fn report(node: &Node) -> serde_json::Value {
     serde_json::from_str(&node.read(REPORT).expect("a report")).expect("whole JSON")
-}
-
-/// The report that the run directory has until the next boot.
-fn recorded(node: &Node) -> serde_json::Value {
-    let record: serde_json::Value =
-        serde_json::from_str(&node.read(RUN_RECORD).expect("a record")).expect("whole JSON");
-    serde_json::from_str(record["report"].as_str().expect("a report")).expect("whole JSON")
-}
-
-#[test]
-fn a_signal_reaches_the_scripts_and_ends_in_a_report() {
-    for (name, signal_name) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
-        let node = Node::with_script("");
-        let provision = provision(
-            &node,
-            "trap 'echo stopping; exit 9' TERM INT; touch \"$0.ready\"; while :; do sleep 0.05; done",
-        );
-        eventually("the script's start", || node.typed("nbc.sh.ready").exists());
-        signal(&provision, name);
-        let output = end_of(provision);
-        assert_eq!(output.status.code(), Some(9), "{signal_name}");
-        let report = recorded(&node);
-        assert_eq!(report["ExitCode"], "9");
-        let error = report["Error"].as_str().unwrap();
-        let expected = format!("exit status 9 (interrupted by {signal_name}; stopped ");
-        assert!(error.starts_with(&expected), "{error}");
-        assert!(report["Output"].as_str().unwrap().starts_with("stopping\n"));
-        assert!(!node.exists(REPORT) && !node.exists(SENTINEL), "gone with the boot");
-    }
-}
-
-#[test]
-fn stopped_scripts_with_exit_0_did_not_bootstrap_the_node() {
-    let node = Node::with_script("");
-    let provision =
-        provision(&node, "trap 'exit 0' TERM; touch \"$0.ready\"; while :; do sleep 0.05; done");
-    eventually("the script's start", || node.typed("nbc.sh.ready").exists());
-    signal(&provision, "-TERM");
-    assert_eq!(end_of(provision).status.code(), Some(143));
-    let report = recorded(&node);
-    assert!(report["Error"].as_str().unwrap().starts_with("interrupted by SIGTERM; stopped "));
 }
 
 #[test]

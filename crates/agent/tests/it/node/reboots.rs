@@ -277,29 +277,4 @@ mod slow {
         let error = report["Error"].as_str().unwrap();
         assert!(error.contains(" by SIGKILL"), "{error}");
     }
-
-    #[test]
-    fn sentinel_that_stopped_scripts_leave_is_withdrawn() {
-        let node = Node::with_script(
-            r#"cd "$(dirname "$0")"
-            trap 'mkdir -p ../../../var/log/azure/aks
-                  echo "{\"ExitCode\":\"143\"}" > ../../../var/log/azure/aks/provision.json
-                  touch provision.complete; exit 143' TERM
-            : > "$PIDS.ready"; while :; do sleep 0.05; done"#,
-        );
-        let run = start(&node, "");
-        eventually("the script's start", || node.typed("pids.ready").exists());
-        signal(&run, "-TERM");
-        assert_eq!(end_of(run).status.code(), Some(143));
-        assert!(!node.exists(SENTINEL) && !node.exists(REPORT));
-        assert_eq!(wait(&node).0, Some(143));
-    }
-
-    #[test]
-    fn record_of_another_boot_gives_no_verdict() {
-        let node = Node::with_script(START);
-        node.write(RUN_RECORD, r#"{"agent":{"pid":1,"startTime":1},"bootId":"another"}"#);
-        let output = node.run(&["provision-wait", "--timeout=4s"]);
-        assert_eq!(output.status.code(), Some(124), "{}", text(&output.stdout));
-    }
 }

@@ -172,23 +172,6 @@ fn a_token_that_lists_no_permissions_is_taken() {
 }
 
 #[test]
-fn a_server_error_is_asked_again_and_then_forgotten() {
-    let lab = Harness::new(
-        exchange(|seen| match seen.before {
-            0 => Reply::json(500, ""),
-            _ => registry(seen),
-        }),
-        imds,
-    );
-    let outcome = lab.run();
-    outcome.must_be(0, &["logged in"]);
-    assert_eq!(
-        outcome.attempts("exchange"),
-        [(Some(500), Some("server error")), (Some(200), None)]
-    );
-}
-
-#[test]
 fn certificate_of_unknown_issuer_is_211_without_retry() {
     let lab = Harness::usual();
     let stranger = Harness::usual();

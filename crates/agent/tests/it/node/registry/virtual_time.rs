@@ -181,13 +181,6 @@ fn token_of_another_server_is_asked_for_with_tls_only() {
 }
 
 #[test]
-fn success_without_a_list_of_repositories_is_not_accepted() {
-    let (code, output, network) = run(&[], &[], |_| (MOMENT, status(200)));
-    assert_eq!((code, network.requests.len()), (211, 3), "{output}");
-    assert!(output.contains("invalid response: not a list of repositories"), "{output}");
-}
-
-#[test]
 fn last_error_counts_unless_the_budget_cut_it_short() {
     // After one failure: a denial (by the registry, then by IMDS), silence, and an unusable response.
     type Then = fn() -> (Duration, Answer);
@@ -238,16 +231,6 @@ mod slow {
     }
 
     #[test]
-    fn the_budget_is_a_flag() {
-        for seed in SEEDS {
-            let (code, _, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
-            assert_eq!(code, 211, "{seed}");
-            let now = network.now;
-            assert!(now <= seconds(90) && now >= seconds(60), "{seed}: {now:?}");
-        }
-    }
-
-    #[test]
     fn attempt_cut_short_by_the_budget_keeps_the_cause() {
         let mut cut_short = 0;
         for seed in SEEDS {
@@ -255,6 +238,8 @@ mod slow {
                 run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
             assert_eq!(code, 211, "{seed}: {output}");
             assert!(output.contains("server error 500; gave up after "), "{seed}: {output}");
+            let now = network.now;
+            assert!(now <= seconds(90) && now >= seconds(60), "{seed}: {now:?}");
             cut_short += usize::from(network.requests.last().unwrap().1 < seconds(1));
         }
         assert!(cut_short > 0, "some seed must show it");
