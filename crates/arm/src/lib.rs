@@ -33,7 +33,7 @@ mod request_class;
 mod text;
 mod world;
 
-pub use budget::{BucketLimit, Budget, BudgetLimits, Priority};
+pub use budget::{Bucket, BucketLimit, Budget, BudgetLimits, Priority};
 pub use client::Client;
 pub use cloud::{Cloud, CloudError, CloudSettings};
 pub use error::{AzureError, CallInfo, Error, ErrorKind, MissingPermission, WriteStatus};

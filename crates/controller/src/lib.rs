@@ -12,7 +12,7 @@
 //! | NodeClaims, failures, the record and the counts | [`mooring_nodes`] |
 //! | results of reading Azure | [`observation`], [`observation::karpenter`] |
 //! | verdicts on them | [`verdict`] |
-//! | time of the next read | [`schedule`], [`schedule::rate_limit`] |
+//! | time of the next read | [`schedule`], [`schedule::controller_limits`] |
 //! | writes, idempotent | [`verdict::patch`], [`verdict::event`] |
 //! | metrics and logs | [`metrics`], [`metrics::log`] |
 //! | leader election | `run/leader` over `mooring_k8s::lease` |

@@ -3,6 +3,9 @@
 //! A kubeconfig is a secret, and libraries quote it in errors: the YAML parser prints the lines around a mistake, a
 //! failed credential plugin its output, a proxy its password. So only this module opens kubeconfigs and connections,
 //! and every error passes through [`redacted_message`].
+//!
+//! The library starts credential plugins by itself, so their process ids are read from `/proc`. Hosts without it keep
+//! a plugin that hangs.
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;
@@ -10,10 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kube::config::{ExecConfig, KubeConfigOptions, Kubeconfig};
-
 use mooring_redact::{Limit, foreign, printable};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::children;
 use crate::error::{PLUGIN, redacted_message};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -146,7 +148,7 @@ async fn create_client(config: kube::Config) -> Result<kube::Client, String> {
     let (thread, started) = std::sync::mpsc::channel();
     let runtime = tokio::runtime::Handle::current();
     std::thread::spawn(move || {
-        let _ = thread.send(children::Thread::current());
+        let _ = thread.send(Thread::current());
         let _entered = runtime.enter();
         let _ = sender.send(from_config(config));
     });
@@ -250,6 +252,39 @@ fn from_config(mut config: kube::Config) -> Result<kube::Client, String> {
     config.read_timeout = Some(IDLE_LIMIT);
     config.reset_reader_on_write = true;
     kube::Client::try_from(config).map_err(|error| redacted_message(&error))
+}
+
+/// A thread whose child processes are killed, with their children, when the value is dropped.
+pub(crate) struct Thread(PathBuf);
+
+impl Thread {
+    /// Returns the current thread, if `/proc` has it.
+    pub(crate) fn current() -> Option<Self> {
+        let thread = std::fs::read_link("/proc/thread-self").ok()?;
+        Some(Self(Path::new("/proc").join(thread)))
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        for child in descendants(&self.0).into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(child, Signal::KILL);
+        }
+    }
+}
+
+/// Returns the processes that a thread started, parents first.
+fn descendants(thread: &Path) -> Vec<i32> {
+    let children = std::fs::read_to_string(thread.join("children")).unwrap_or_default();
+    let mut all = Vec::new();
+    for child in children.split_whitespace().filter_map(|id| id.parse().ok()) {
+        all.push(child);
+        let threads = std::fs::read_dir(format!("/proc/{child}/task"));
+        for thread in threads.into_iter().flatten().flatten() {
+            all.extend(descendants(&thread.path()));
+        }
+    }
+    all
 }
 
 #[cfg(test)]

@@ -3,16 +3,14 @@
 //! | module | idea |
 //! |---|---|
 //! | [`kubeconfig`] | a client from a kubeconfig or a pod's service account |
-//! | [`request`], [`review`] | raw requests, paged lists, permissions of the caller |
+//! | [`request`] | raw requests, paged lists, permissions of the caller |
 //! | [`lease`], [`holder`] | leader election with a Lease: pure decision, permission to write while it is held; acquire, renew and release |
 //! | [`port_forward`] | ports of pods, through the API server |
 //! | [`protobuf`] | objects in the binary format of the API server |
-//! | `children` | child processes of a thread, which are killed with it |
 //! | [`error`] | error messages without secrets |
 //!
 //! The crate depends neither on Azure nor on specific resources.
 
-mod children;
 pub mod error;
 pub mod holder;
 pub mod kubeconfig;
@@ -20,11 +18,9 @@ pub mod lease;
 pub mod port_forward;
 pub mod protobuf;
 pub mod request;
-pub mod review;
 
 pub use error::redacted_message;
 pub use holder::{Holder, LeaseAttempt, read_lease};
 pub use lease::{Candidate, Lease, Times};
 pub use lease::{Clock, Gate};
-pub use request::{Client, Lost, RequestError, Response, TokenSource};
-pub use review::Access;
+pub use request::{Access, Client, Lost, RequestError, Response, TokenSource};

@@ -10,11 +10,11 @@ use mooring_arm::Client;
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
-use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest, serve};
-use mooring_controller::schedule::rate_limit;
+use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest};
+use mooring_controller::schedule::controller_limits;
 use mooring_k8s::Times;
 use mooring_nodes::Scope;
-use mooring_page::{Live, PageAccess};
+use mooring_page::{Live, PageAccess, serve_texts};
 use mooring_workflow::published::ClusterIdentity;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -112,10 +112,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
     let docs = config::docs_url()?;
     let connection = connect::connect_cluster(&arguments.cluster).await?;
     let kube = connection.client.clone();
-    let arm = connect::azure_client(
-        arguments.cluster.arm_endpoint.as_ref(),
-        rate_limit::controller_limits(),
-    )?;
+    let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), controller_limits())?;
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
     let page_at = listen_page(&arguments.page_address).await?;
@@ -129,10 +126,9 @@ async fn run(arguments: &ControllerArguments) -> Result<(), CommandFailure> {
     let clock: Clock = Arc::new(Timestamp::now);
     let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(clock())));
     let probes = Pages::Probes(Arc::clone(&health), Arc::clone(&clock));
-    let pages = [
-        tokio::spawn(serve(metrics_at, Pages::Metrics(Arc::clone(&metrics)))),
-        tokio::spawn(serve(health_at, probes)),
-    ];
+    let serve =
+        |at, pages: Pages| tokio::spawn(serve_texts(at, move |path: &str| pages.page(path)));
+    let pages = [serve(metrics_at, Pages::Metrics(Arc::clone(&metrics))), serve(health_at, probes)];
     let controller = Controller {
         kube,
         arm,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use mooring_workflow::Reading;
 use serde::{Serialize, Serializer};
 
 /// A number of nodes, as far as its sources were read. There is no number to take without a look at the sources.
@@ -128,6 +129,71 @@ impl<'a, T> IntoIterator for &'a Listed<T> {
 impl<T: Serialize> Serialize for Listed<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.known().serialize(serializer)
+    }
+}
+
+/// The sources of an inventory, without their content. The default is that nothing was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reads {
+    /// NodeClaims; not found without Karpenter.
+    pub claims: Reading<()>,
+    pub nodes: Reading<()>,
+    /// The failure record and the counts; not found without a controller.
+    pub record: Reading<()>,
+    /// AKS pools as Azure shows them.
+    pub aks_pools: Reading<()>,
+    /// The journals of `mooring repair`.
+    pub runs: Reading<()>,
+}
+
+impl Reads {
+    /// Returns the reads of a cluster in which nothing was denied.
+    pub fn complete() -> Self {
+        let known = || Reading::Known(());
+        Self { claims: known(), nodes: known(), record: known(), aks_pools: known(), runs: known() }
+    }
+
+    /// Returns true if no node that exists can be missing.
+    pub fn has_all_nodes(&self) -> bool {
+        self.claims.is_read() && self.nodes.is_read()
+    }
+}
+
+/// An AKS pool as Azure shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AksPool {
+    pub name: String,
+    /// Nodes that it should have; none if unknown.
+    pub wanted: Option<usize>,
+    /// `provisioningState`; none if Azure does not show it.
+    pub state: Option<String>,
+}
+
+impl AksPool {
+    /// Returns true if its last operation failed, or if it has ended and nodes are missing.
+    pub(crate) fn is_degraded(&self, nodes: Count) -> bool {
+        match self.state.as_deref() {
+            Some("Failed") => true,
+            Some("Succeeded") => self.lacks_nodes(nodes),
+            _ => false,
+        }
+    }
+
+    /// Returns true if it is known that nodes are missing.
+    pub(crate) fn lacks_nodes(&self, nodes: Count) -> bool {
+        let lacking = |nodes: usize| self.wanted.is_some_and(|wanted| nodes < wanted);
+        nodes.exact().is_some_and(lacking)
+    }
+
+    /// Returns true if so many nodes that exist are all that it should have.
+    pub(crate) fn has_all(&self, existing: usize, reads: &Reads) -> bool {
+        self.is_whole(Count::of(existing, reads.nodes.is_read()))
+    }
+
+    /// Returns true if it is known that no node is missing.
+    pub(crate) fn is_whole(&self, nodes: Count) -> bool {
+        let has_all = |nodes: usize| self.wanted.is_some_and(|wanted| nodes >= wanted);
+        nodes.found().is_some_and(has_all)
     }
 }
 

@@ -12,14 +12,14 @@ use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::count::Reads;
 use crate::karpenter::Karpenter;
 use crate::merge::Inventory;
 use crate::node::PoolKind;
-use crate::reads::Reads;
+use crate::pool::JoinTimes;
 use crate::record;
 use crate::record::counts::half_hour_start;
 use crate::unregistered::UnregisteredNode;
-use crate::usual::JoinTimes;
 
 /// A leader renews its Lease every two seconds.
 const MAX_RENEWAL_AGE: SignedDuration = SignedDuration::from_secs(30);

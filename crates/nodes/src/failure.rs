@@ -8,7 +8,7 @@ use mooring_redact::{Limit, foreign};
 use serde::Serialize;
 
 use crate::record::FailureRecord;
-use crate::verdict::failure;
+use crate::verdict::Failure;
 
 const MAX_MESSAGE: Limit = Limit::Chars(1000);
 /// A report so many seconds after the failure is late: reads take up to a minute.
@@ -141,7 +141,7 @@ impl NodeFailure {
     }
 
     /// Returns the verdict on a node that Azure showed.
-    pub fn observed(found: &failure::Failure, reason: &str, message: &str) -> Self {
+    pub fn observed(found: &Failure, reason: &str, message: &str) -> Self {
         let effective = found.effective.as_ref().filter(|(code, _)| Some(*code) != found.code);
         Self {
             stage: stage(&found.cause, reason),

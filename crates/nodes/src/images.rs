@@ -94,10 +94,6 @@ impl FleetWatch {
         last.is_some_and(|last| now.duration_since(last) > FINDING_TTL)
     }
 
-    pub fn reported_findings(&self) -> usize {
-        self.announced.len()
-    }
-
     /// Returns the number of outcomes not counted because of the limits.
     pub fn overflowed(&self) -> u64 {
         self.overflowed
@@ -133,7 +129,7 @@ mod tests {
         assert!(watch.has_old_finding(at(27)));
         let over = vec![("bad".to_owned(), "X".to_owned())];
         assert_eq!(watch.update(at(27)), FindingChanges { new: vec![], over });
-        assert_eq!((watch.update(at(28)), watch.reported_findings()), Default::default());
+        assert_eq!((watch.update(at(28)), watch.announced.len()), Default::default());
         fail(&mut watch, 30);
         assert_eq!(watch.update(at(30)).new.len(), 1);
     }
@@ -151,7 +147,7 @@ mod tests {
         );
         (0..30).for_each(|_| watch.count("202601.27.0", Some("OrasBinaryMissing")));
         assert_eq!(
-            (new_findings.len(), update(&mut watch).new.len(), watch.reported_findings()),
+            (new_findings.len(), update(&mut watch).new.len(), watch.announced.len()),
             (1, 0, 1)
         );
     }
@@ -173,11 +169,11 @@ mod tests {
         assert_eq!(update(&mut watch).new.len(), 1);
         // The rate improves, but not by half: the finding remains.
         (0..5).for_each(|_| watch.count("bad", None));
-        assert_eq!((update(&mut watch).new.len(), watch.reported_findings()), (0, 1));
+        assert_eq!((update(&mut watch).new.len(), watch.announced.len()), (0, 1));
         // Others now fail with it as well: it no longer holds, and its own rate has halved.
         (0..100).for_each(|_| watch.count("bad", None));
         (0..5).for_each(|_| watch.count("good", Some("X")));
-        assert_eq!((update(&mut watch).new.len(), watch.reported_findings()), (0, 0));
+        assert_eq!((update(&mut watch).new.len(), watch.announced.len()), (0, 0));
         (0..400).for_each(|_| watch.count("bad", Some("X")));
         assert_eq!(update(&mut watch).new.len(), 1);
     }
@@ -207,10 +203,10 @@ mod tests {
             watch.failed_at(image, cause, at(hours));
         }
         assert_eq!(watch.update(at(9)).new.len(), 3);
-        assert_eq!(watch.reported_findings(), 3);
+        assert_eq!(watch.announced.len(), 3);
         let over = [("a", "Y"), ("b", "Z")].map(|(image, cause)| (image.into(), cause.into()));
         assert_eq!(watch.update(at(25)), FindingChanges { new: vec![], over: over.into() });
-        assert_eq!(watch.reported_findings(), 1);
+        assert_eq!(watch.announced.len(), 1);
     }
 
     #[test]

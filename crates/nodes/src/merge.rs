@@ -7,24 +7,19 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_diagnosis::Stage;
 use mooring_workflow::Reading;
 
-use crate::NodeReport;
-use crate::aks_pool::AksPool;
 use crate::claim::image;
-use crate::claim::intern::Interner;
-use crate::claim::vm_id::VmId;
-use crate::count::Count;
+use crate::claim::vm_id::{Interner, VmId};
+use crate::count::{AksPool, Count, Reads};
 use crate::failure::NodeFailure;
-use crate::node::Nodes;
-use crate::node::{Filter, JoinState, Node, PoolKind};
-use crate::object::{ClaimItem, NodeItem};
-use crate::reads::Reads;
+use crate::node::{Filter, JoinState, Node, Nodes, PoolKind};
+use crate::object::NodeItem;
 use crate::record::counts::CountsDocument;
 use crate::record::{FailureRecord, RecordDocument};
 use crate::unlisted::{Unlisted, unlisted};
 use crate::verdict::registration::{
     AzureReading, ClusterState, NodeState, RegistrationCause, overdue,
 };
-use crate::{Claim, ConditionReason, ConditionStatus, Verdict};
+use crate::{Claim, ConditionReason, ConditionStatus, NodeReport, Verdict};
 
 const AKS_POOL: &str = "kubernetes.azure.com/agentpool";
 const NODE_POOL: &str = "karpenter.sh/nodepool";
@@ -57,7 +52,7 @@ pub struct Inventory {
 impl Inventory {
     /// Merges what was read. A missing record hides failures of deleted nodes only.
     pub fn merge(
-        claims: &Reading<Vec<ClaimItem>>,
+        claims: &Reading<Vec<Arc<Claim>>>,
         nodes: &Reading<Vec<NodeItem>>,
         record: &Reading<Arc<RecordDocument>>,
         now: Timestamp,
@@ -77,20 +72,20 @@ impl Inventory {
         let mut matched: HashSet<&str> = HashSet::new();
         let mut images = Interner::default();
         let mut merged = Nodes::default();
-        for item in claims {
-            let node = by_name.get(item.claim.node_name().as_str()).copied();
+        for claim in claims {
+            let node = by_name.get(claim.node_name().as_str()).copied();
             matched.extend(node.map(|node| node.name.as_str()));
-            let entry = recorded.get(&*item.claim.uid).copied();
+            let entry = recorded.get(&*claim.uid).copied();
             let node = match node {
                 _ if !are_read => Reading::NotAsked,
                 Some(node) => Reading::Known(node),
                 None => Reading::NotFound,
             };
-            merged.push(of_claim(item, &node, entry, &mut images, now));
+            merged.push(of_claim(claim, &node, entry, &mut images, now));
         }
         let left = nodes.iter().filter(|node| !matched.contains(node.name.as_str()));
         merged.extend(left.map(|node| of_node(node, &mut images, now)));
-        let existing: HashSet<&str> = claims.iter().map(|item| &*item.claim.uid).collect();
+        let existing: HashSet<&str> = claims.iter().map(|claim| &*claim.uid).collect();
         let gone = recorded.into_values().filter(|entry| !existing.contains(entry.uid.as_str()));
         merged.extend(gone.map(of_entry));
         merged.sort_by(|a, b| (a.at(), a.name()).cmp(&(b.at(), b.name())));
@@ -269,19 +264,20 @@ fn last_by_uid(record: Option<&RecordDocument>) -> HashMap<&str, &FailureRecord>
 }
 
 fn of_claim(
-    item: &ClaimItem,
+    claim: &Arc<Claim>,
     node: &Reading<&NodeItem>,
     entry: Option<&FailureRecord>,
     images: &mut Interner,
     now: Timestamp,
 ) -> Node {
-    let claim = &item.claim;
     let are_read = node.is_read();
     let node = node.known().copied();
+    let absent = if are_read { NodeState::Absent } else { NodeState::Unknown };
+    let node_state = node.map_or(absent, NodeItem::state);
     let failed = claim.condition.as_ref().filter(|one| one.status == ConditionStatus::False);
     let has_joined = claim.registered.is_some();
-    let failure = match (has_joined, failed, entry, &item.launch_error) {
-        (true, ..) if item.initialized.is_some() => None,
+    let failure = match (has_joined, failed, entry, &claim.launch_error) {
+        (true, ..) if claim.initialized.is_some() => None,
         (true, ..) => node.and_then(|node| never_ready(node, now)),
         (false, _, Some(entry), _) => Some(NodeFailure::recorded(entry)),
         (false, Some(one), None, _) => {
@@ -291,10 +287,7 @@ fn of_claim(
         (false, None, None, Some(error)) => {
             Some(NodeFailure::diagnosed(&error.reason, &error.message, Stage::Launch, error.at))
         }
-        (false, None, None, None) => {
-            let absent = if are_read { NodeState::Absent } else { NodeState::Unknown };
-            unregistered(claim, node.map_or(absent, NodeItem::state), now)
-        }
+        (false, None, None, None) => unregistered(claim, node_state, now),
     };
     let state = match (has_joined, &failure) {
         (true, _) if !are_read => JoinState::Joined,
@@ -320,9 +313,11 @@ fn of_claim(
         launched_at: claim.launched,
         node_created_at: node.and_then(|node| node.created),
         joined_at: claim.registered,
-        initialized_at: item.initialized,
+        initialized_at: claim.initialized,
         ready_at: node.and_then(|node| node.ready_since),
         failure: failure.map(Box::new),
+        node_state,
+        claim: Some(Arc::clone(claim)),
         azure: if now.duration_since(claim.created) < MIN_AGE {
             Reading::NotFound
         } else {
@@ -375,6 +370,7 @@ fn of_node(node: &NodeItem, images: &mut Interner, now: Timestamp) -> Node {
         instance_type: label(INSTANCE_TYPE),
         zone: label(ZONE),
         state: if node.is_ready { JoinState::Ready } else { JoinState::NotReady },
+        node_state: node.state(),
         exists: true,
         created_at: node.created,
         node_created_at: node.created,

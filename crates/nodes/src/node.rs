@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use mooring_workflow::Reading;
 use serde::Serialize;
 
-use crate::aks_pool::AksPool;
-use crate::claim::image;
+use crate::claim::{Claim, image};
+use crate::count::AksPool;
 use crate::failure::NodeFailure;
+use crate::unregistered::NodeState;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,6 +80,12 @@ pub struct Node {
     /// Since when the Node is ready.
     pub ready_at: Option<Timestamp>,
     pub failure: Option<Box<NodeFailure>>,
+    /// None without one, or if it was deleted.
+    #[serde(skip)]
+    pub claim: Option<Arc<Claim>>,
+    /// What the Node shows.
+    #[serde(skip)]
+    pub node_state: NodeState,
     /// Whether Azure was read for it; not found if it has no result.
     #[serde(skip)]
     pub azure: Reading<()>,

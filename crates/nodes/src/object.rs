@@ -1,4 +1,4 @@
-//! The parts of NodeClaims and Nodes that are used, from JSON and from the binary format of the API server.
+//! The parts of Nodes that are used, from JSON and from the binary format of the API server.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,51 +8,8 @@ use mooring_k8s::protobuf::{FieldValue, fields, object};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::Claim;
-use crate::claim::intern::Interner;
+use crate::claim::vm_id::Interner;
 use crate::unregistered::{NodeState, UnregisteredNode};
-
-/// A NodeClaim.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimItem {
-    pub claim: Arc<Claim>,
-    /// The condition `Launched`, while it is not true.
-    pub launch_error: Option<LaunchError>,
-    /// Since when the condition `Initialized` is true.
-    pub initialized: Option<Timestamp>,
-}
-
-/// Why Karpenter did not launch a VM.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaunchError {
-    pub reason: String,
-    pub message: String,
-    pub at: Option<Timestamp>,
-}
-
-impl ClaimItem {
-    /// Parses a NodeClaim; none if it is not one of Azure.
-    pub fn parse(json: &RawValue, condition_type: &str, interner: &mut Interner) -> Option<Self> {
-        let claim = Claim::from_json(json.get().as_bytes(), condition_type, interner).ok()?;
-        let object: Object = serde_json::from_str(json.get()).ok()?;
-        let launched = object.status.find("Launched").filter(|one| one.status != "True");
-        let launch_error = launched
-            .filter(|one| !one.message.is_empty() && is_error(&one.reason))
-            .map(|one| LaunchError {
-                reason: one.reason.clone(),
-                message: one.message.clone(),
-                at: one.last_transition_time,
-            });
-        let initialized = object.status.find("Initialized").filter(|one| one.status == "True");
-        let initialized = initialized.map(|one| one.last_transition_time.unwrap_or(claim.created));
-        Some(Self { claim: Arc::new(claim), launch_error, initialized })
-    }
-}
-
-/// Returns true for a reason of Karpenter that is not one of waiting.
-fn is_error(reason: &str) -> bool {
-    !matches!(reason, "" | "AwaitingReconciliation" | "Launched" | "ReconcilingDependents")
-}
 
 /// Labels of a Node that are used. A Node has dozens.
 const LABELS: [&str; 7] = [
@@ -84,15 +41,18 @@ impl Labels {
 }
 
 /// A Node.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Object")]
 pub struct NodeItem {
     pub name: String,
     pub uid: String,
+    pub resource_version: String,
     pub provider_id: String,
     pub created: Option<Timestamp>,
     pub(crate) labels: Labels,
     pub is_ready: bool,
     pub is_unschedulable: bool,
+    pub is_deleted: bool,
     /// Since when the condition `Ready` is true.
     pub ready_since: Option<Timestamp>,
     /// Message of the condition `Ready`, and since when, while it is not true.
@@ -101,47 +61,29 @@ pub struct NodeItem {
 
 impl NodeItem {
     pub fn parse(json: &RawValue) -> Option<Self> {
-        let object: Object = serde_json::from_str(json.get()).ok()?;
-        let ready = object.status.find("Ready");
-        let is_ready = ready.is_some_and(|one| one.status == "True");
-        let ready_since = ready.filter(|_| is_ready).and_then(|one| one.last_transition_time);
-        let not_ready = ready.filter(|_| !is_ready);
-        let not_ready = not_ready.map(|one| (one.message.clone(), one.last_transition_time));
-        let Metadata { name, uid, creation_timestamp, labels: found } = object.metadata;
-        let mut labels = Labels::default();
-        for (name, value) in &found {
-            labels.add(name, value);
-        }
-        Some(Self {
-            name,
-            uid,
-            provider_id: object.spec.provider_id,
-            created: creation_timestamp,
-            is_ready,
-            ready_since,
-            not_ready,
-            is_unschedulable: object.spec.unschedulable,
-            labels,
+        serde_json::from_str(json.get()).ok()
+    }
+
+    /// Returns a Node of a NodePool; none without one.
+    pub fn of_node_pool(&self) -> Option<UnregisteredNode> {
+        let pool = self.label("karpenter.sh/nodepool")?;
+        Some(UnregisteredNode {
+            name: self.name.clone(),
+            uid: self.uid.clone(),
+            pool: pool.to_owned(),
+            created: self.created?,
+            state: self.state(),
         })
     }
 
     /// Returns a Node of a NodePool that Karpenter cannot register, since it has no providerID.
     pub fn lost(&self, now: Timestamp) -> Option<UnregisteredNode> {
-        let pool = self.label("karpenter.sh/nodepool")?;
         let is_registered = self.label("karpenter.sh/registered") == Some("true");
-        let found = UnregisteredNode {
-            name: self.name.clone(),
-            uid: self.uid.clone(),
-            pool: pool.to_owned(),
-            created: self.created?,
-            state: NodeState::NoProviderId,
-        };
-        let is_lost = self.provider_id.is_empty() && !is_registered && found.is_lost(now);
-        is_lost.then_some(found)
+        self.of_node_pool().filter(|node| !is_registered && node.is_lost(now))
     }
 
     /// Returns the state of a Node whose NodeClaim is not registered.
-    pub(crate) fn state(&self) -> NodeState {
+    pub fn state(&self) -> NodeState {
         match (self.provider_id.is_empty(), self.is_ready) {
             (true, _) => NodeState::NoProviderId,
             (false, true) => NodeState::Ready,
@@ -185,6 +127,33 @@ impl NodeItem {
     }
 }
 
+impl From<Object> for NodeItem {
+    fn from(object: Object) -> Self {
+        let Object { metadata, spec, status } = object;
+        let ready = status.conditions.iter().flatten().find(|one| one.kind == "Ready");
+        let is_ready = ready.is_some_and(|one| one.status == "True");
+        let mut labels = Labels::default();
+        for (name, value) in &metadata.labels {
+            labels.add(name, value);
+        }
+        Self {
+            name: metadata.name,
+            uid: metadata.uid,
+            resource_version: metadata.resource_version,
+            provider_id: spec.provider_id,
+            created: metadata.creation_timestamp,
+            labels,
+            is_ready,
+            is_unschedulable: spec.unschedulable,
+            is_deleted: metadata.deletion_timestamp.is_some(),
+            ready_since: ready.filter(|_| is_ready).and_then(|one| one.last_transition_time),
+            not_ready: ready
+                .filter(|_| !is_ready)
+                .map(|one| (one.message.clone(), one.last_transition_time)),
+        }
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Object {
@@ -198,7 +167,9 @@ struct Object {
 struct Metadata {
     name: String,
     uid: String,
+    resource_version: String,
     creation_timestamp: Option<Timestamp>,
+    deletion_timestamp: Option<Timestamp>,
     labels: BTreeMap<String, String>,
 }
 
@@ -215,12 +186,6 @@ struct Status {
     conditions: Option<Vec<Condition>>,
 }
 
-impl Status {
-    fn find(&self, kind: &str) -> Option<&Condition> {
-        self.conditions.iter().flatten().find(|one| one.kind == kind)
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Condition {
@@ -228,8 +193,6 @@ struct Condition {
     kind: String,
     #[serde(default)]
     status: String,
-    #[serde(default)]
-    reason: String,
     #[serde(default)]
     message: String,
     last_transition_time: Option<Timestamp>,
@@ -291,7 +254,9 @@ fn metadata(item: &mut NodeItem, metadata: FieldValue<'_>) -> Result<(), Broken>
         match field {
             1 => value.text().clone_into(&mut item.name),
             5 => value.text().clone_into(&mut item.uid),
+            6 => value.text().clone_into(&mut item.resource_version),
             8 => item.created = time(value)?,
+            9 => item.is_deleted = true,
             11 => item.labels.add(&text(value, 1)?, &text(value, 2)?),
             _ => {}
         }

@@ -3,27 +3,13 @@
 use mooring_redact::{is_plain_word, shell_word};
 
 use crate::claim::image;
-use crate::record::FailureRecord;
-use crate::verdict::Verdict;
-use crate::verdict::condition::{ConditionReason, ConditionStatus};
-use crate::verdict::failure::{Failure, FailureSource};
+use crate::verdict::{ConditionReason, ConditionStatus, Failure, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportSource {
     Azure,
     /// The node itself, read with a Run Command.
     Node,
-    Record,
-}
-
-impl ReportSource {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Azure => "azure",
-            Self::Node => "node",
-            Self::Record => "record",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,45 +28,6 @@ pub struct NodeReport {
 }
 
 impl NodeReport {
-    #[must_use]
-    pub fn recorded(entry: &FailureRecord) -> Self {
-        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let failure = Failure {
-            code: entry.code,
-            name: entry.name.clone(),
-            effective: entry.effective_code.map(|code| (code, String::new())),
-            cause: entry.cause.clone(),
-            sentence: entry.message.clone(),
-            action: String::new(),
-            owner: "",
-            confidence: "",
-            evidence: entry.evidence.clone(),
-            source: match FailureSource::parse(&entry.source) {
-                _ if entry.unconfirmed => FailureSource::KarpenterEvent,
-                Some(FailureSource::Registration) => FailureSource::Registration,
-                _ => FailureSource::InstanceView,
-            },
-        };
-        let reason = ConditionReason::parse(&entry.reason).unwrap_or(ConditionReason::CseSucceeded);
-        Self {
-            node: entry.node.clone(),
-            claim: Some(entry.node_claim.clone()),
-            pool: some(&entry.pool),
-            image: entry.image.clone(),
-            joined: Some(false),
-            cse_succeeded: false,
-            verdict: Verdict {
-                reason,
-                message: entry.message.clone(),
-                failure: Some(failure),
-                at: Some(entry.at),
-                is_idle: entry.is_idle,
-            },
-            source: ReportSource::Record,
-            earlier: None,
-        }
-    }
-
     /// Returns true if the bootstrap failed, or finished without a Node.
     pub fn is_failed(&self) -> bool {
         let over = matches!(
@@ -104,11 +51,9 @@ impl NodeReport {
             (ConditionReason::CseSucceeded | ConditionReason::NoCseExtension, Some(true)) => {
                 format!("The node has joined. {message}")
             }
-            (ConditionReason::CseSucceeded, Some(false)) if self.source != ReportSource::Record => {
-                format!(
-                    "{message} No Node registered: kubelet is not running, or cannot reach or authenticate to the API server."
-                )
-            }
+            (ConditionReason::CseSucceeded, Some(false)) => format!(
+                "{message} No Node registered: kubelet is not running, or cannot reach or authenticate to the API server."
+            ),
             _ => message.clone(),
         }
     }
@@ -198,41 +143,12 @@ mod tests {
                 "words No Node registered: ",
                 ReportSource::Node,
             ),
-            (ConditionReason::CseSucceeded, Some(false), "words", ReportSource::Record),
             (ConditionReason::CseSucceeded, None, "words", ReportSource::Azure),
         ] {
             let message = NodeReport { source, ..report(reason, has_joined) }.message();
             assert!(message.starts_with(starts), "{message}");
             assert_eq!(message == "words", starts == "words", "{message}");
         }
-        let names = [ReportSource::Azure, ReportSource::Node, ReportSource::Record];
-        assert_eq!(names.map(ReportSource::as_str), ["azure", "node", "record"]);
-    }
-
-    #[test]
-    fn report_from_the_record_shows_its_source() {
-        let entry = |pool: &str, source: &str, unconfirmed: bool| -> FailureRecord {
-            serde_json::from_value(serde_json::json!({
-                "id": "1", "at": "2026-11-15T08:00:00Z", "uid": "u", "nodeClaim": "c", "pool": pool, "node": "aks-c",
-                "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 211, "effectiveCode": 232,
-                "cause": "X", "summary": "m", "source": source, "unconfirmed": unconfirmed,
-            }))
-            .unwrap()
-        };
-        for (source, unconfirmed, expected) in [
-            ("registration", false, FailureSource::Registration),
-            ("instance-view", false, FailureSource::InstanceView),
-            ("", false, FailureSource::InstanceView),
-            ("registration", true, FailureSource::KarpenterEvent),
-        ] {
-            let report = NodeReport::recorded(&entry("default", source, unconfirmed));
-            assert_eq!(report.verdict.failure.as_ref().unwrap().source, expected, "{source}");
-            assert_eq!(report.is_unconfirmed(), unconfirmed);
-            assert_eq!(report.pool.as_deref(), Some("default"));
-        }
-        let report = NodeReport::recorded(&entry("", "", false));
-        assert_eq!(report.pool, None);
-        assert_eq!(report.next("c", None).as_deref(), Some("mooring explain 232"));
     }
 
     #[test]

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::node::Nodes;
-use crate::node::{Filter, Node};
+use crate::node::{Filter, Node, Nodes};
 use crate::record::counts::{self, CountsDocument};
 
 /// Counted nodes of one pool, image and outcome that are not in the inventory.

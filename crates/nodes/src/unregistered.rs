@@ -4,12 +4,8 @@
 //! waits until it has found every Node with the label of a NodePool, so a single one blocks all provisioning
 //! in the cluster until it is deleted.
 
-use std::collections::BTreeMap;
-
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
 
-const POOL: &str = "karpenter.sh/nodepool";
 /// Nodes of NodePools that Karpenter has not registered. Only these can lack a providerID, which never
 /// changes, and only these belong to a NodeClaim that waits for one.
 pub const SELECTOR: &str = "karpenter.sh/nodepool,karpenter.sh/registered!=true";
@@ -30,59 +26,6 @@ pub enum NodeState {
     Ready,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct NodeFields {
-    pub metadata: NodeMetadata,
-    #[serde(default)]
-    spec: Spec,
-    #[serde(default)]
-    status: Status,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NodeMetadata {
-    pub name: String,
-    pub uid: String,
-    pub resource_version: Option<String>,
-    creation_timestamp: Option<Timestamp>,
-    deletion_timestamp: Option<String>,
-    #[serde(default)]
-    labels: BTreeMap<String, String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-struct Spec {
-    #[serde(default, rename = "providerID")]
-    provider_id: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-struct Status {
-    conditions: Option<Vec<Condition>>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Condition {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    status: String,
-}
-
-impl NodeFields {
-    pub fn state(&self) -> NodeState {
-        let conditions = self.status.conditions.as_deref().unwrap_or_default();
-        if self.spec.provider_id.is_empty() {
-            NodeState::NoProviderId
-        } else if conditions.iter().any(|one| one.kind == "Ready" && one.status == "True") {
-            NodeState::Ready
-        } else {
-            NodeState::NotReady
-        }
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnregisteredNode {
     pub name: String,
@@ -93,15 +36,6 @@ pub struct UnregisteredNode {
 }
 
 impl UnregisteredNode {
-    /// Converts a Node. None if it has no NodePool or is being deleted.
-    pub fn of(object: NodeFields) -> Option<Self> {
-        let state = object.state();
-        let NodeMetadata { name, uid, creation_timestamp, deletion_timestamp, mut labels, .. } =
-            object.metadata;
-        let (pool, created) = (labels.remove(POOL)?, creation_timestamp.unwrap_or_default());
-        deletion_timestamp.is_none().then_some(Self { name, uid, pool, created, state })
-    }
-
     pub fn lacks_provider_id(&self) -> bool {
         self.state == NodeState::NoProviderId
     }
@@ -132,6 +66,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::NodeItem;
 
     fn node(change: impl FnOnce(&mut Value)) -> Option<UnregisteredNode> {
         let mut object = json!({
@@ -142,7 +77,7 @@ mod tests {
             "spec": {},
         });
         change(&mut object);
-        UnregisteredNode::of(serde_json::from_value(object).unwrap())
+        serde_json::from_value::<NodeItem>(object).unwrap().of_node_pool()
     }
 
     #[test]
@@ -151,8 +86,6 @@ mod tests {
         assert_eq!((&*found.name, &*found.pool), ("aks-default-x1", "default"));
         assert!(found.finding().ends_with("kubectl delete node aks-default-x1"));
         assert_eq!(node(|object| object["metadata"]["labels"] = json!({})), None);
-        let at = json!("2026-11-15T05:00:00Z");
-        assert_eq!(node(|object| object["metadata"]["deletionTimestamp"] = at), None);
         for (id, ready, expected) in [
             (json!(""), "True", NodeState::NoProviderId),
             (json!("azure:///x"), "False", NodeState::NotReady),

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::vm_id::Interner;
 use mooring_nodes::record::counts::{self, CountedNode};
 use mooring_nodes::record::{FailureRecord, RecordDocument};
 use mooring_nodes::{
-    AksPool, ClaimItem, Count, Filter, Fleet, FleetVerdict, Inventory, JoinState, JoinTimes, Node,
-    NodeItem, NodeReport, Pool, PoolKind, PoolState, Reads, groups, pools,
+    AksPool, Claim, Count, Filter, Fleet, FleetVerdict, Inventory, JoinState, JoinTimes, Node,
+    NodeItem, Pool, PoolKind, PoolState, Reads, groups, pools,
 };
 use mooring_workflow::Reading;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn image(name: &str) -> String {
 }
 
 /// A NodeClaim of pool `default` that was launched ten minutes ago.
-fn claim(name: &str, of_image: &str, conditions: &Value) -> ClaimItem {
+fn claim(name: &str, of_image: &str, conditions: &Value) -> Arc<Claim> {
     let mut all = vec![
         json!({"type": "Launched", "status": "True", "reason": "Launched", "lastTransitionTime": ago(10)}),
     ];
@@ -55,11 +55,11 @@ fn claim(name: &str, of_image: &str, conditions: &Value) -> ClaimItem {
             "conditions": all,
         },
     });
-    let raw = serde_json::value::to_raw_value(&object).unwrap();
-    ClaimItem::parse(&raw, "CSEProvisioned", &mut Interner::default()).unwrap()
+    let text = object.to_string();
+    Claim::from_json(text.as_bytes(), "CSEProvisioned", &mut Interner::default()).unwrap().into()
 }
 
-fn joined(name: &str, of_image: &str) -> ClaimItem {
+fn joined(name: &str, of_image: &str) -> Arc<Claim> {
     let condition =
         |kind: &str| json!({"type": kind, "status": "True", "lastTransitionTime": ago(8)});
     claim(name, of_image, &json!([condition("Registered"), condition("Initialized")]))
@@ -94,11 +94,11 @@ fn record(entries: &[FailureRecord]) -> RecordDocument {
     document
 }
 
-fn merge(claims: &[ClaimItem], nodes: &[NodeItem], entries: &[FailureRecord]) -> Inventory {
-    let registered = claims.iter().filter(|item| item.claim.registered.is_some());
+fn merge(claims: &[Arc<Claim>], nodes: &[NodeItem], entries: &[FailureRecord]) -> Inventory {
+    let registered = claims.iter().filter(|item| item.registered.is_some());
     let label = json!({"karpenter.sh/nodepool": "default"});
     let is_given = |name: &str| nodes.iter().any(|node| node.name == name);
-    let names = registered.map(|item| item.claim.node_name()).filter(|name| !is_given(name));
+    let names = registered.map(|item| item.node_name()).filter(|name| !is_given(name));
     let ready = names.map(|name| node(&name, &label, ("True", "", 5)));
     let nodes = nodes.iter().cloned().chain(ready).collect();
     let record = Reading::Known(Arc::new(record(entries)));
@@ -279,10 +279,10 @@ fn image_is_at_fault_only_with_enough_nodes_on_both_sides() {
     let failed = |count: usize, of_image: &str, cause: &str| -> Vec<FailureRecord> {
         (0..count).map(|n| entry(&format!("{cause}{n}"), of_image, cause, 9)).collect()
     };
-    let good = |count: usize| -> Vec<ClaimItem> {
+    let good = |count: usize| -> Vec<Arc<Claim>> {
         (0..count).map(|n| joined(&format!("g{n}"), OLD)).collect()
     };
-    let verdict = |claims: &[ClaimItem], entries: &[FailureRecord]| {
+    let verdict = |claims: &[Arc<Claim>], entries: &[FailureRecord]| {
         Fleet::of(&merge(claims, &[], entries), None).rows[0].verdict
     };
     let missing = |count| failed(count, NEW, "OrasBinaryMissing");
@@ -315,7 +315,7 @@ fn image_is_at_fault_only_with_enough_nodes_on_both_sides() {
 
 #[test]
 fn pool_shows_its_newest_image_and_its_state() {
-    let good: Vec<ClaimItem> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
+    let good: Vec<Arc<Claim>> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
     let state = |entries: &[FailureRecord]| {
         let inventory = merge(&good, &[], entries);
         let all = all_pools(&inventory);
@@ -405,7 +405,7 @@ fn filters_leave_out_other_failures() {
 fn counts_complete_the_record_and_no_node_counts_twice() {
     let entries: Vec<FailureRecord> =
         (0..60).map(|n| entry(&format!("b{n:02}"), NEW, "OrasBinaryMissing", 70 - n)).collect();
-    let good: Vec<ClaimItem> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
+    let good: Vec<Arc<Claim>> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
     let mut outcomes: Vec<CountedNode> = entries.iter().map(CountedNode::of_failure).collect();
     let at = |minutes: i64| ago(minutes).parse().unwrap();
     // Two joined nodes exist, ten were deleted.
@@ -517,7 +517,7 @@ fn joining_node_is_undecided_until_azure_was_read() {
 #[test]
 fn pool_with_a_failure_and_without_a_ready_node_fails() {
     let entries = [entry("b", NEW, "VMNotRunning", 2)];
-    let state = |claims: &[ClaimItem]| all_pools(&merge(claims, &[], &entries))[0].state;
+    let state = |claims: &[Arc<Claim>]| all_pools(&merge(claims, &[], &entries))[0].state;
     assert_eq!(state(&[]), PoolState::Failing);
     assert_eq!(state(&[joined("good", OLD)]), PoolState::Healthy, "it is replaced");
 }
@@ -556,10 +556,8 @@ fn words_of_a_sentence_change_nothing_but_itself() {
         }
         let inventory = merge(&claims, &[], &entries);
         let nodes: Vec<&Node> = inventory.nodes.iter().collect();
-        let reports = entries.iter().map(NodeReport::recorded);
-        let reports: Vec<String> = reports.map(|report| format!("{report:?}")).collect();
         let fleet = Fleet::of(&inventory, None);
-        json!([nodes, groups(&inventory), fleet, all_pools(&inventory), reports]).to_string()
+        json!([nodes, groups(&inventory), fleet, all_pools(&inventory)]).to_string()
     };
     let reworded = shown(OTHER_WORDS);
     assert!(reworded.contains(OTHER_WORDS));

@@ -4,15 +4,13 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::vm_id::Interner;
 use mooring_nodes::record::counts::{self, CountedNode};
-use mooring_nodes::verdict::failure::{Failure, FailureSource};
+use mooring_nodes::verdict::{Failure, FailureSource};
 use mooring_nodes::{
-    ClaimItem, Count, Filter, Fleet, Inventory, JoinState, JoinTimes, Node, NodeItem, Pool,
-    PoolState, groups, pools,
+    Claim, ConditionReason, Count, Filter, Fleet, Inventory, JoinState, JoinTimes, Node, NodeItem,
+    NodeReport, Pool, PoolState, ReportSource, Verdict, groups, pools,
 };
-use mooring_nodes::{ConditionReason, Verdict};
-use mooring_nodes::{NodeReport, ReportSource};
 use mooring_workflow::Reading;
 use serde_json::{Value, json};
 
@@ -25,7 +23,7 @@ fn at(minutes: i64) -> Timestamp {
 }
 
 /// A NodeClaim that was created and launched so many minutes ago.
-fn claim(minutes: i64, conditions: &Value) -> ClaimItem {
+fn claim(minutes: i64, conditions: &Value) -> Arc<Claim> {
     let created = at(minutes).to_string();
     let mut all = conditions.as_array().unwrap().clone();
     if all.iter().all(|one| one["type"] != "Launched") {
@@ -42,8 +40,8 @@ fn claim(minutes: i64, conditions: &Value) -> ClaimItem {
             "conditions": all,
         },
     });
-    let raw = serde_json::value::to_raw_value(&object).unwrap();
-    ClaimItem::parse(&raw, "CSEProvisioned", &mut Interner::default()).unwrap()
+    let text = object.to_string();
+    Claim::from_json(text.as_bytes(), "CSEProvisioned", &mut Interner::default()).unwrap().into()
 }
 
 /// A Node of AKS pool `system` that was created and got its state so many minutes ago.
@@ -62,7 +60,7 @@ fn node(name: &str, minutes: i64, status: &str) -> NodeItem {
     NodeItem::parse(&serde_json::value::to_raw_value(&object).unwrap()).unwrap()
 }
 
-fn merge(claims: &[ClaimItem], nodes: &[NodeItem]) -> Inventory {
+fn merge(claims: &[Arc<Claim>], nodes: &[NodeItem]) -> Inventory {
     let (claims, nodes) = (Reading::Known(claims.to_vec()), Reading::Known(nodes.to_vec()));
     Inventory::merge(&claims, &nodes, &Reading::Known(Arc::default()), now())
 }
@@ -202,11 +200,11 @@ fn nodeclaim_past_the_registration_timeout_has_failed() {
 
 #[test]
 fn node_far_past_the_usual_time_of_its_pool_is_late() {
-    let named = |name: &str, claim: ClaimItem, registered: Option<i64>| {
-        let mut claim = mooring_nodes::Claim::clone(&claim.claim);
+    let named = |name: &str, claim: Arc<Claim>, registered: Option<i64>| {
+        let mut claim = Claim::clone(&claim);
         (claim.name, claim.uid) = (name.into(), name.into());
-        claim.registered = registered.map(at);
-        ClaimItem { claim: claim.into(), launch_error: None, initialized: registered.map(at) }
+        (claim.registered, claim.initialized) = (registered.map(at), registered.map(at));
+        Arc::new(claim)
     };
     // A node that joined after some minutes, and one that is joining for longer.
     let pool = |usual: i64, age: i64| {

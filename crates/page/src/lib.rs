@@ -26,6 +26,7 @@ pub use model::{ControllerDetails, PageMode, Snapshot};
 pub use render::{render, render_loading};
 pub use server::{
     Connect, Connecting, Live, MAX_STREAMS, PageAccess, PageKey, serve, serve_forwarded,
+    serve_texts,
 };
 pub use view::{PageView, Route, TimeRange};
 

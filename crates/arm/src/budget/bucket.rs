@@ -99,8 +99,9 @@ impl BudgetLimits {
 /// Parts of a token: at a rate of `n` thousandths of a token per second, `n` parts are added each nanosecond.
 const TOKEN: u128 = 1_000_000_000_000;
 
+/// A token bucket.
 #[derive(Debug, Clone)]
-pub(crate) struct Bucket {
+pub struct Bucket {
     limit: BucketLimit,
     level: u128,
     at: Timestamp,
@@ -109,12 +110,12 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn full(limit: BucketLimit, now: Timestamp) -> Self {
+    pub fn full(limit: BucketLimit, now: Timestamp) -> Self {
         Self { limit, level: u128::from(limit.burst) * TOKEN, at: now, closed_until: None }
     }
 
     /// Takes `cost` tokens if `cost + reserve` are available; otherwise returns the time until then.
-    pub(crate) fn take(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Result<(), Duration> {
+    pub fn take(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Result<(), Duration> {
         match self.wait(now, cost, reserve) {
             Duration::ZERO => {
                 self.level = self.level.saturating_sub(u128::from(cost) * TOKEN);
@@ -125,7 +126,7 @@ impl Bucket {
     }
 
     /// Returns the time until `cost + reserve` tokens, at most the bucket's size, are available.
-    pub(crate) fn wait(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Duration {
+    pub fn wait(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Duration {
         self.refill(now);
         let needed = u128::from(cost.saturating_add(reserve).min(self.limit.burst)) * TOKEN;
         let lacking = needed.saturating_sub(self.level);

@@ -16,7 +16,7 @@ use crate::request_class::Class;
 
 pub use admission::Budget;
 pub(crate) use admission::NotAdmitted;
-pub use bucket::{BucketLimit, BudgetLimits, Priority};
+pub use bucket::{Bucket, BucketLimit, BudgetLimits, Priority};
 
 /// A bucket: one per VM, and one of each other type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

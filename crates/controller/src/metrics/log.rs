@@ -1,8 +1,7 @@
 //! Log lines: one JSON object each, with Karpenter's keys, so that one query finds both.
 
 use mooring_nodes::claim::Claim;
-use mooring_nodes::verdict::Verdict;
-use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
+use mooring_nodes::verdict::{ConditionReason, ConditionStatus, Verdict};
 use tracing::Subscriber;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
@@ -128,9 +127,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use mooring_nodes::claim::intern::Interner;
+    use mooring_nodes::claim::vm_id::Interner;
+    use mooring_nodes::verdict::FailureSource;
     use mooring_nodes::verdict::Verdict;
-    use mooring_nodes::verdict::failure::FailureSource;
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);

@@ -8,5 +8,4 @@ mod registry;
 #[cfg(test)]
 mod tests;
 
-pub use registry::WriteLabel;
-pub use registry::{ArmSnapshot, FailedNode, Metrics};
+pub use registry::{ArmSnapshot, FailedNode, Metrics, WriteLabel};

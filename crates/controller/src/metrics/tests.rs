@@ -1,4 +1,4 @@
-use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::ConditionReason;
 
 use super::registry::MAX_VALUES;
 use super::*;

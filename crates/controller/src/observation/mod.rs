@@ -5,15 +5,11 @@
 use std::time::Duration;
 
 pub mod karpenter;
-mod machine;
-mod progress;
 #[cfg(test)]
 mod tests;
 mod vm;
 
-pub use machine::MachineStatus;
-pub use progress::ProvisioningState;
-pub use vm::{CseState, Extension, VmObservation};
+pub use vm::{CseState, Extension, MachineStatus, ProvisioningState, VmObservation};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {

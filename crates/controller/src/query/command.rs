@@ -7,7 +7,7 @@ use mooring_diagnosis::{Diagnosis, Hints, Origin, diagnose};
 use mooring_nodes::text::safe_tail;
 use serde_json::Value;
 
-use super::why::{NodeQuery, QueryError};
+use super::{NodeQuery, QueryError};
 
 const COMMAND_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
 

@@ -5,20 +5,18 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_k8s::Gate;
-use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::ConditionReason;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::api::Api;
-use super::controller::{Controller, ControllerMessage, Projector};
-use super::inspect::Inspector;
+use super::controller::{Controller, ControllerMessage, Projector, ViewRequest, snapshot};
+use super::read::Inspector;
 use super::read::{observe, read_list};
-use super::view::{ViewRequest, snapshot};
 use super::write::{Batch, Writer};
 use super::{api, leader, watch};
-use crate::metrics::FailedNode;
-use crate::metrics::log;
+use crate::metrics::{FailedNode, log};
 use crate::state::{Action, DiagnosedClaim, Input, State};
 use crate::verdict::patch;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use mooring_k8s::{Client, Gate, Holder, LeaseAttempt, RequestError};
-use mooring_nodes::hash::fraction;
 use mooring_nodes::record::counts::{self, StoredCounts};
 use mooring_nodes::record::{self, RecordDocument};
+use mooring_nodes::text::fraction;
 use tokio::sync::{mpsc, oneshot};
 
 use super::api::{Api, ApiError, RESPONSE_TIMEOUT};

@@ -1,25 +1,30 @@
 //! Watches: NodeClaims, Karpenter's events, Nodes, and the objects of Mooring's events.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt as _};
 use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
-use kube::core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta};
+use kube::core::{
+    ApiResource, ClusterResourceScope, DynamicObject, GroupVersionKind, NamespaceResourceScope,
+    PartialObjectMeta,
+};
 use kube::runtime::watcher::{self, Config, Event, watcher};
 use mooring_k8s::Clock;
 use mooring_nodes::claim::object::ClaimFields;
-use mooring_nodes::hash::fraction;
-use mooring_nodes::unregistered::{self, NodeFields, NodeMetadata, UnregisteredNode};
+use mooring_nodes::text::fraction;
+use mooring_nodes::{NodeItem, unregistered};
+use serde::Deserialize;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
-use super::controller::{Controller, ControllerMessage, Projector};
-use super::health::{self, Health};
-use super::objects::Watched;
 use crate::observation::karpenter::{KarpenterEvent, ProvisioningError};
+use crate::run::controller::{Controller, ControllerMessage, Projector};
+use crate::run::health::{self, Health};
 use crate::state::Input;
 use crate::verdict::event::{NAMESPACE, RegardingKind};
 
@@ -58,7 +63,7 @@ pub(super) fn start(
     let config = Config::default().fields("reason=AsyncProvisioningError");
     let open = move || watcher(api.clone(), config.clone());
     watches.spawn(handler(EVENTS, MAX_PAUSE).watch(open, given_up));
-    let api = Api::<Watched<NodeFields>>::all(kube.clone());
+    let api = Api::<Watched<NodeItem>>::all(kube.clone());
     let open = move || watcher(api.clone(), Config::default().labels(unregistered::SELECTOR));
     watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).watch(open, nodes()));
     // Only uids for events, so readiness does not wait for them: a cluster may lack either.
@@ -163,25 +168,26 @@ fn given_up(event: Event<Watched<KarpenterEvent>>) -> Option<Input> {
     }
 }
 
-fn nodes() -> impl FnMut(Event<Watched<NodeFields>>) -> Option<Input> {
+fn nodes() -> impl FnMut(Event<Watched<NodeItem>>) -> Option<Input> {
     let mut listed = Vec::new();
-    let deletion = |NodeMetadata { name, uid, .. }| Input::NodeDeleted { name, uid };
+    let node = |node: &NodeItem| node.of_node_pool().filter(|_| !node.is_deleted);
+    let deletion = |NodeItem { name, uid, .. }| Input::NodeDeleted { name, uid };
     move |event| match event {
         Event::Init => {
             listed.clear();
             None
         }
         Event::InitApply(object) => {
-            listed.extend(UnregisteredNode::of(object.fields));
+            listed.extend(node(&object.fields));
             None
         }
         Event::InitDone => Some(Input::Nodes(std::mem::take(&mut listed))),
-        Event::Apply(object) => Some(match UnregisteredNode::of(object.fields.clone()) {
-            Some(node) => Input::Node(node),
-            None => deletion(object.fields.metadata),
-        }),
+        Event::Apply(object) => {
+            let found = node(&object.fields).map(Input::Node);
+            Some(found.unwrap_or_else(|| deletion(object.fields)))
+        }
         // Karpenter's label of a registered Node also removes it from the selector.
-        Event::Delete(object) => Some(deletion(object.fields.metadata)),
+        Event::Delete(object) => Some(deletion(object.fields)),
     }
 }
 
@@ -264,6 +270,97 @@ impl Backoff {
     fn succeed(&mut self) -> bool {
         (self.failed, self.listed, self.failed_again) = (0, None, false);
         std::mem::take(&mut self.is_failing)
+    }
+}
+
+/// The fields of an object, and the metadata that a watch needs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "T", bound = "T: WatchedFields + Deserialize<'de>")]
+pub(crate) struct Watched<T> {
+    meta: ObjectMeta,
+    pub(crate) fields: T,
+}
+
+/// The fields of one kind of objects.
+pub(crate) trait WatchedFields {
+    type Scope;
+    const GROUP: &'static str;
+    const VERSION: &'static str;
+    const KIND: &'static str;
+    const PLURAL: &'static str;
+
+    fn name_and_version(&self) -> (Option<String>, Option<String>);
+}
+
+impl<T: WatchedFields> From<T> for Watched<T> {
+    fn from(fields: T) -> Self {
+        let (name, resource_version) = fields.name_and_version();
+        Self { meta: ObjectMeta { name, resource_version, ..ObjectMeta::default() }, fields }
+    }
+}
+
+impl<T: WatchedFields> kube::Resource for Watched<T> {
+    type DynamicType = ();
+    type Scope = T::Scope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        T::KIND.into()
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        T::GROUP.into()
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        T::VERSION.into()
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        T::PLURAL.into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.meta
+    }
+}
+
+impl WatchedFields for ClaimFields {
+    type Scope = ClusterResourceScope;
+    const GROUP: &'static str = "karpenter.sh";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "NodeClaim";
+    const PLURAL: &'static str = "nodeclaims";
+
+    fn name_and_version(&self) -> (Option<String>, Option<String>) {
+        (Some(self.metadata.name.clone()), self.metadata.resource_version.clone())
+    }
+}
+
+impl WatchedFields for KarpenterEvent {
+    type Scope = NamespaceResourceScope;
+    const GROUP: &'static str = "";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Event";
+    const PLURAL: &'static str = "events";
+
+    fn name_and_version(&self) -> (Option<String>, Option<String>) {
+        (self.metadata.name.clone(), self.metadata.resource_version.clone())
+    }
+}
+
+impl WatchedFields for NodeItem {
+    type Scope = ClusterResourceScope;
+    const GROUP: &'static str = "";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Node";
+    const PLURAL: &'static str = "nodes";
+
+    fn name_and_version(&self) -> (Option<String>, Option<String>) {
+        (Some(self.name.clone()), Some(self.resource_version.clone()))
     }
 }
 
@@ -365,7 +462,7 @@ mod tests {
 
     #[tokio::test]
     async fn restarted_list_of_nodes_replaces_the_first() {
-        let node = |name: &str| -> Watched<NodeFields> {
+        let node = |name: &str| -> Watched<NodeItem> {
             serde_json::from_value(serde_json::json!({
                 "metadata": {
                     "name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z",

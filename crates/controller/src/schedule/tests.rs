@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::vm_id::Interner;
 use mooring_nodes::claim::{Claim, Condition};
-use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::ConditionReason;
 use serde_json::json;
 
 use super::next_read::{
@@ -123,7 +123,7 @@ fn finished_or_old_bootstrap_is_not_read() {
 fn success_without_a_node_is_read_again() {
     let condition = Condition {
         index: 0,
-        status: mooring_nodes::verdict::condition::ConditionStatus::True,
+        status: mooring_nodes::verdict::ConditionStatus::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(120),
@@ -309,7 +309,7 @@ fn deleted_claim_without_an_extension_needs_one_result() {
 fn late_reads_after_a_success_have_pauses() {
     let condition = Condition {
         index: 0,
-        status: mooring_nodes::verdict::condition::ConditionStatus::True,
+        status: mooring_nodes::verdict::ConditionStatus::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(0),
@@ -370,4 +370,50 @@ fn denied_scriptless_node_is_read_after_five_minutes() {
     let next = next(&scriptless(), history, None, TIMEOUT, at(310));
     let NextRead::At(then, QueuePriority::Pending) = next else { panic!("{next:?}") };
     assert!((300..=375).contains(&then.duration_since(at(310)).as_secs()), "{then}");
+}
+
+mod rate_limit {
+    use mooring_arm::Bucket;
+
+    use super::*;
+
+    fn at(milliseconds: i64) -> Timestamp {
+        Timestamp::from_millisecond(1_800_000_000_000 + milliseconds).unwrap()
+    }
+
+    fn reads() -> Bucket {
+        Bucket::full(controller_limits().reads, at(0))
+    }
+
+    #[test]
+    fn rate_limit_is_half_of_the_azure_limit() {
+        let mut limit = reads();
+        let taken =
+            (0..60_000).step_by(10).filter(|now| limit.take(at(*now), 1, 0).is_ok()).count();
+        assert!((870..=875).contains(&taken), "125 + 60 s × 12.5 = 875, was {taken}");
+    }
+
+    #[test]
+    fn events_request_at_most_60_reads_per_minute() {
+        let mut limit = Bucket::full(EVENT_READS, at(0));
+        let may = |now: &i64| limit.take(at(*now), 1, 0).is_ok();
+        let taken: Vec<i64> = (0..300_000).step_by(10).filter(may).collect();
+        for (first, from) in taken.iter().enumerate() {
+            let within = taken[first..].iter().take_while(|at| **at < from + 60_000).count();
+            assert!(within <= 60, "{within} from {from} ms on");
+        }
+        assert_eq!(taken.len(), 30 + 149);
+    }
+
+    #[test]
+    fn background_reads_leave_enough_for_200_failures_at_once() {
+        let mut limit = reads();
+        while limit.take(at(0), 1, TRIGGER_RESERVE).is_ok() {}
+        let mut now = 0;
+        let mut read = 0;
+        while read < 200 {
+            if limit.take(at(now), 1, 0).is_ok() { read += 1 } else { now += 10 }
+        }
+        assert!(now <= 9_000, "{now} ms");
+    }
 }

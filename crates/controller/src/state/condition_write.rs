@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_nodes::claim::Claim;
-use mooring_nodes::verdict::after;
-use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::{ConditionReason, after, messages};
 
 use crate::verdict::patch::{PatchResult, StatusPatchKind};
 

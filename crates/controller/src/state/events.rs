@@ -8,10 +8,7 @@ use mooring_nodes::claim::Claim;
 use mooring_nodes::record::FailureRecord;
 use mooring_nodes::text::{safe, safe_tail};
 use mooring_nodes::unregistered::REASON;
-use mooring_nodes::verdict::Verdict;
-use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::failure::Failure;
-use mooring_nodes::verdict::messages;
+use mooring_nodes::verdict::{ConditionReason, Failure, Verdict, messages};
 
 use super::machine::State;
 use super::messages::Action;
@@ -164,7 +161,7 @@ pub(super) fn output_of(observation: &Observation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mooring_nodes::verdict::failure::FailureSource;
+    use mooring_nodes::verdict::FailureSource;
 
     #[test]
     fn events_have_few_reasons() {

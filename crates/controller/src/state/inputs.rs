@@ -4,17 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_nodes::claim::Claim;
-use mooring_nodes::claim::mode::ClaimMode;
+use mooring_nodes::claim::{Claim, ClaimMode};
 use mooring_nodes::record::{FailureRecord, RecordDocument};
-use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
-use mooring_nodes::verdict::messages;
 use mooring_nodes::verdict::registration::was_left;
+use mooring_nodes::verdict::{ConditionReason, ConditionStatus, messages};
 
 use super::condition_write::HeldVerdict;
 use super::machine::{State, sorted};
 use super::messages::Action;
-use super::reads::event_reads::EVENT_TTL;
+use super::reads::EVENT_TTL;
 use super::reconcile::rank;
 use super::tracked::{RecordedFailure, TrackedClaim};
 

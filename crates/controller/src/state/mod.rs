@@ -8,12 +8,10 @@
 
 mod condition_write;
 mod counting;
-mod deferred;
 mod events;
 mod inputs;
 mod machine;
 mod messages;
-mod nodes;
 mod reads;
 mod reconcile;
 mod registration;

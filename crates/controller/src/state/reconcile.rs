@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::{Verdict, messages, seconds};
+use mooring_nodes::verdict::{ConditionReason, Verdict, messages, seconds};
 
-use super::condition_write::HeldVerdict;
-use super::condition_write::{PatchOutcome, WriteStep};
+use super::condition_write::{HeldVerdict, PatchOutcome, WriteStep};
 use super::events::failure_entry;
 use super::machine::State;
 use super::messages::{Action, DiagnosedClaim};
-use super::reads::event_reads::EVENT_TTL;
+use super::reads::EVENT_TTL;
 use super::tracked::TrackedClaim;
 use crate::schedule::{NextRead, NoReadReason, next};
 use crate::verdict::patch::{self, DesiredCondition, PatchResult};

@@ -4,17 +4,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_nodes::claim::mode::{ClaimMode, Role, role};
-use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::messages;
-use mooring_nodes::verdict::{Verdict, after, seconds};
+use mooring_nodes::claim::{ClaimMode, Role, role};
+use mooring_nodes::verdict::{ConditionReason, Verdict, after, messages, seconds};
 use serde::Deserialize;
 
 use super::machine::{State, sorted};
 use super::messages::{Action, Sweep, SweepResult};
 use crate::observation::ProvisioningState;
+use crate::schedule::TRIGGER_RESERVE;
 use crate::schedule::is_fixed_read_due;
-use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::verdict::NO_EXTENSION_AFTER_SECONDS;
 
 const SWEEP_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
@@ -49,8 +47,8 @@ impl State {
         // A list requested only by events counts as one of their reads.
         let free = self.is_sweeping();
         for sweep in sweeps {
-            if (free || self.event_rate_limit.take(0.0, now))
-                && self.rate_limit.take(TRIGGER_RESERVE, now)
+            if (free || self.event_rate_limit.take(now, 1, 0).is_ok())
+                && self.rate_limit.take(now, 1, TRIGGER_RESERVE).is_ok()
             {
                 self.swept_at = Some(now);
                 actions.push(Action::Sweep(sweep));
@@ -206,7 +204,7 @@ mod tests {
             object["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"] =
                 machine.into();
         }
-        let mut interner = mooring_nodes::claim::intern::Interner::default();
+        let mut interner = mooring_nodes::claim::vm_id::Interner::default();
         let json = object.to_string();
         let claim = mooring_nodes::claim::Claim::from_json(
             json.as_bytes(),

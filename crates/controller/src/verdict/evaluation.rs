@@ -1,14 +1,9 @@
 use jiff::Timestamp;
 use mooring_codes::{Os, image_date};
 use mooring_diagnosis::{BootstrapOutcome, Diagnosis, Hints, Origin, diagnose};
-use mooring_nodes::claim::Claim;
-use mooring_nodes::claim::mode::ClaimMode;
-use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::failure::FailureSource;
-use mooring_nodes::verdict::messages;
+use mooring_nodes::claim::{Claim, ClaimMode};
 use mooring_nodes::verdict::registration::overdue;
-use mooring_nodes::verdict::seconds;
-use mooring_nodes::verdict::{Finding, Verdict};
+use mooring_nodes::verdict::{ConditionReason, FailureSource, Finding, Verdict, messages, seconds};
 
 use crate::observation::karpenter::{FailureSubject, ProvisioningError};
 use crate::observation::{CseState, MachineStatus, Observation, ProvisioningState, VmObservation};

@@ -8,8 +8,7 @@
 //! "already exists" the next time. So events need no series and no memory of those sent.
 
 use jiff::Timestamp;
-use mooring_nodes::hash::hash;
-use mooring_nodes::text::{bounded, safe};
+use mooring_nodes::text::{bounded, hash, safe};
 use mooring_nodes::verdict::messages::MAX_NOTE_BYTES;
 use serde_json::{Value, json};
 

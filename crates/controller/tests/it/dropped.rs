@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::observation::VmObservation;
 use mooring_controller::verdict::patch::PatchResult;
 use mooring_controller::{Action, Input, Observation, Settings, State};
-use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::vm_id::Interner;
 use mooring_nodes::{Claim, Scope};
 use serde_json::{Value, json};
 

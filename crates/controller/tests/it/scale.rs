@@ -40,7 +40,7 @@ fn stable_cluster_costs_nothing_from_the_first_start() {
 #[test]
 fn claim_costs_less_than_1_kib_at_any_count() {
     for count in [5_000, 50_000] {
-        let mut interner = mooring_nodes::claim::intern::Interner::default();
+        let mut interner = mooring_nodes::claim::vm_id::Interner::default();
         let mut state = State::new(settings(), at(0));
         state.handle(Input::Leads(true), at(0));
         for number in 0..count {
@@ -178,7 +178,7 @@ fn denied_read_is_reported_once_and_retried_rarely() {
 
 #[test]
 fn missing_response_does_not_stop_reads() {
-    let mut interner = mooring_nodes::claim::intern::Interner::default();
+    let mut interner = mooring_nodes::claim::vm_id::Interner::default();
     let mut state = State::new(settings(), at(0));
     state.handle(Input::Leads(true), at(0));
     let object = claim("default-1", "202601.27.0", false, 0).to_string();

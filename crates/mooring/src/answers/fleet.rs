@@ -11,16 +11,15 @@ use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
+use super::common::ensure_known;
 use super::common::{
     add_advice, add_mitigations, add_sources, advice_markdown, caveat, clock, filter, markdown_end,
     mitigations_markdown, names, print_warnings, short_since,
 };
-use super::filters::ensure_known;
 use crate::answers::arguments::FleetArguments;
 use crate::cluster::read;
 use crate::output::failure::CommandFailure;
-use crate::output::show;
-use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::output::{AnswerFormat, print_document, print_screen, show};
 use crate::process::build_runtime;
 
 /// Exits with 1 if something is wrong, and with 3 if a source could not be read.

@@ -2,7 +2,6 @@
 
 mod arguments;
 pub(crate) mod common;
-mod filters;
 pub(crate) mod fleet;
 mod status;
 mod status_watch;

@@ -8,17 +8,15 @@ use mooring_nodes::{ClusterFacts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
+use super::common::ensure_known;
 use super::common::{
     add_advice, add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
     short_since,
 };
-use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
 use crate::cluster::read;
 use crate::output::failure::CommandFailure;
-use crate::output::published;
-use crate::output::show;
-use crate::output::{AnswerFormat, print_document, print_markdown, print_screen};
+use crate::output::{AnswerFormat, print_document, print_markdown, print_screen, published, show};
 use crate::process::build_runtime;
 use crate::workflows::runs::{Frame, WatchRow};
 

@@ -5,22 +5,20 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use mooring_arm::{BudgetLimits, Client, ResourceId};
-use mooring_controller::Settings;
 use mooring_controller::query::{NodeQuery, QueryError};
 use mooring_controller::run::Api;
-use mooring_nodes::NodeReport;
-use mooring_nodes::Scope;
-use mooring_nodes::{AksPool, ClusterFacts, Inventory, Node};
+use mooring_nodes::unregistered::NodeState;
+use mooring_nodes::{AksPool, ClusterFacts, Inventory, Node, NodeReport, Scope};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
+use tokio::time::Instant;
 
-use super::azure_limit::AzureLimit;
-use super::cache::find_known_cluster;
-use super::discovery::{NamedCluster, about_the_nodes, conflict};
-use super::runs::read_runs;
 use crate::arguments::{AzureMode, SourceArguments};
+use crate::cluster::azure_limit::AzureLimit;
 use crate::cluster::connect;
+use crate::cluster::discovery::{NamedCluster, about_the_nodes, conflict, find_known_cluster};
+use crate::cluster::runs::read_runs;
 use crate::output::failure::CommandFailure;
 
 /// A Run Command takes up to three minutes.
@@ -32,8 +30,8 @@ const CONCURRENT: usize = 8;
 /// VMs to read.
 #[derive(Debug, Default)]
 pub(crate) struct VmRequest {
-    /// Uids and names of NodeClaims.
-    pub(crate) claims: Vec<(String, String)>,
+    /// Uids of NodeClaims.
+    pub(crate) claims: Vec<String>,
     /// Reads the AKS pools as well.
     pub(crate) with_pools: bool,
     /// Signs in for the AKS pools alone; otherwise they are read only if Azure is read at all or must be.
@@ -59,7 +57,7 @@ impl VmRequest {
     /// Requests the NodeClaims whose outcome or cause only Azure knows.
     pub(crate) fn unknown<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Self {
         let wanted = nodes.into_iter().filter(|node| node.needs_azure());
-        let claims = wanted.filter_map(|node| Some((node.uid.clone(), node.node_claim.clone()?)));
+        let claims = wanted.map(|node| node.uid.clone());
         Self { claims: claims.take(MAX_VMS).collect(), ..Self::default() }
     }
 
@@ -148,7 +146,7 @@ impl ConnectedCluster {
                 self.facts.warnings.push(format!("Azure was not read: {}", error.text()));
                 let first = error.first_line();
                 let inventory = &mut self.facts.inventory;
-                for (uid, _) in &request.claims {
+                for uid in &request.claims {
                     inventory.set_azure(uid, Reading::Failed(first.clone()));
                 }
                 if request.with_pools {
@@ -217,9 +215,10 @@ impl ConnectedCluster {
         let pools =
             pools.map(|pools| pools.map(|pools| pools.iter().filter_map(aks_pool).collect()));
         let query = self.node_query(arm, arguments, request.run_command, cluster.as_ref()).await?;
-        let reads = futures::stream::iter(&request.claims).map(|(uid, name)| {
+        let by_uid = |uid: &String| self.facts.inventory.by_uid(uid);
+        let reads = futures::stream::iter(request.claims.iter().filter_map(by_uid)).map(|node| {
             let query = &query;
-            async move { (uid, query.claim_report(name).await) }
+            async move { (&node.uid, query.claim_report(node).await) }
         });
         let mut reads = std::pin::pin!(reads.buffer_unordered(CONCURRENT));
         let mut found = Vec::new();
@@ -227,7 +226,7 @@ impl ConnectedCluster {
         let mut any_read = false;
         let not_read = || Reading::Failed("was not read".to_owned());
         let mut unread: BTreeMap<String, Reading<()>> =
-            request.claims.iter().map(|(uid, _)| (uid.clone(), not_read())).collect();
+            request.claims.iter().map(|uid| (uid.clone(), not_read())).collect();
         while let Some((uid, read)) = reads.next().await {
             match read {
                 // The others would wait as long.
@@ -243,7 +242,7 @@ impl ConnectedCluster {
                     unread.remove(uid);
                     found.push((Some(uid.clone()), report));
                 }
-                // The NodeClaim was deleted meanwhile.
+                // The VM is gone.
                 Ok(None) => {
                     any_read = true;
                     unread.insert(uid.clone(), Reading::NotFound);
@@ -251,14 +250,14 @@ impl ConnectedCluster {
                 Err(error) => {
                     let why = error.to_string().lines().next().unwrap_or_default().to_owned();
                     unread.insert(uid.clone(), Reading::Failed(why));
-                    if !self.is_known(&error) {
-                        last_error = Some(error);
-                    }
+                    last_error = Some(error);
                 }
             }
         }
         let named = match &request.named {
             None => Ok(Vec::new()),
+            // It is not known which have joined.
+            Some(_) if !self.facts.inventory.reads.nodes.is_read() => Ok(Vec::new()),
             Some(NamedVms::Pool(pool)) => query.instances(pool, None).await,
             Some(NamedVms::Node { name, vm_id, pool }) => {
                 let report = query.node_report(name, vm_id, pool.as_deref()).await;
@@ -266,22 +265,12 @@ impl ConnectedCluster {
             }
             Some(NamedVms::Unknown(name)) => query.in_azure(name).await,
         };
-        let named = match named {
-            Err(error) if self.is_known(&error) => Vec::new(),
-            read => read.map_err(|error| CommandFailure::query(&error))?,
-        };
+        let named = named.map_err(|error| CommandFailure::query(&error))?;
         found.extend(named.into_iter().map(|report| (None, report)));
         match last_error {
             Some(error) if !any_read => Err(CommandFailure::query(&error)),
             _ => Ok(AzureRead { found, cluster, pools, unread }),
         }
-    }
-
-    /// Returns true for an error of the cluster or the record that has its warning already: Azure has no part in it.
-    fn is_known(&self, error: &QueryError) -> bool {
-        let is_failed = |name| self.facts.source_state(name) == SourceState::Failed;
-        matches!(error, QueryError::Kubernetes(_) | QueryError::Record(_))
-            && (is_failed(SourceName::Cluster) || is_failed(SourceName::Record))
     }
 
     async fn node_query(
@@ -296,12 +285,14 @@ impl ConnectedCluster {
             Some(scope) => Scope { cluster, ..scope.clone() },
             None => connect::read_scope(&arm, &arguments.cluster).await?,
         };
+        let exists =
+            |node: &&Node| !matches!(node.node_state, NodeState::Unknown | NodeState::Absent);
+        let nodes = self.facts.inventory.nodes.iter().filter(exists);
         Ok(NodeQuery {
-            api: Some(self.api.clone()),
+            api: self.api.clone(),
+            nodes: nodes.filter_map(|node| node.node.clone()).collect(),
             arm,
             scope,
-            namespace: self.facts.controller.namespace.clone(),
-            condition_type: Settings::default().condition_type,
             now: self.facts.now,
             run_command,
             progress: crate::output::show::print_note,
@@ -364,6 +355,55 @@ fn add(inventory: &mut Inventory, found: Vec<(Option<String>, NodeReport)>) -> R
     reports
 }
 
+/// Results of the last read of Azure, which is read less often than the cluster.
+#[derive(Default)]
+pub(crate) struct AzureResults {
+    pub(crate) read_at: Option<Instant>,
+    pub(crate) reports: Reports,
+    pub(crate) source: Option<Source>,
+    pools: Reading<Vec<AksPool>>,
+    /// What Azure said of each node, by uid.
+    nodes: Vec<(String, Reading<()>)>,
+}
+
+impl AzureResults {
+    /// Reads Azure after a pause, and adds the last results before its end. Returns true if Azure was read.
+    pub(crate) async fn refresh(
+        &mut self,
+        cluster: &mut ConnectedCluster,
+        arguments: &SourceArguments,
+        request: impl Fn(&ClusterFacts) -> VmRequest,
+        pause: Duration,
+    ) -> Result<bool, CommandFailure> {
+        if self.read_at.is_some_and(|at| at.elapsed() < pause) {
+            self.restore(&mut cluster.facts);
+            return Ok(false);
+        }
+        let request = request(&cluster.facts);
+        self.reports = cluster.ask_azure(arguments, &request).await?;
+        self.source = cluster.facts.sources.last().cloned();
+        let inventory = &cluster.facts.inventory;
+        self.pools = inventory.aks_pools_read();
+        let asked = inventory.nodes.iter().filter(|node| node.azure != Reading::NotAsked);
+        self.nodes = asked.map(|node| (node.uid.clone(), node.azure.clone())).collect();
+        self.read_at = Some(Instant::now());
+        Ok(true)
+    }
+
+    pub(crate) fn restore(&self, facts: &mut ClusterFacts) {
+        for (uid, report) in &self.reports {
+            facts.inventory.add_report(uid, report);
+        }
+        for (uid, azure) in &self.nodes {
+            facts.inventory.set_azure(uid, azure.clone());
+        }
+        facts.inventory.set_aks_pools(self.pools.clone());
+        if let (Some(last), Some(source)) = (facts.sources.last_mut(), &self.source) {
+            *last = source.clone();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use mooring_nodes::JoinState;
@@ -388,9 +428,8 @@ mod tests {
             diagnosed,
         ];
         let request = VmRequest::unknown(&nodes);
-        let claims: Vec<&str> = request.claims.iter().map(|(_, name)| name.as_str()).collect();
-        assert_eq!(claims, ["joining", "unread", "failed"]);
-        assert_eq!(request.claims[0].0, "uid-joining");
+        let claims: Vec<&str> = request.claims.iter().map(String::as_str).collect();
+        assert_eq!(claims, ["uid-joining", "uid-unread", "uid-failed"]);
         let many: Vec<Node> =
             (0..100).map(|at| node(&at.to_string(), JoinState::Joining)).collect();
         assert_eq!(VmRequest::unknown(&many).claims.len(), MAX_VMS);
@@ -403,7 +442,7 @@ mod tests {
         assert!(pools.is_empty(AzureMode::Auto) && !pools.is_empty(AzureMode::Always));
         assert!(!VmRequest { signs_in_for_pools: true, ..pools }.is_empty(AzureMode::Auto));
         let requests = [
-            VmRequest { claims: vec![(String::new(), String::new())], ..VmRequest::default() },
+            VmRequest { claims: vec![String::new()], ..VmRequest::default() },
             VmRequest { named: Some(NamedVms::Pool(String::new())), ..VmRequest::default() },
         ];
         let mut cluster = cluster(facts([]));

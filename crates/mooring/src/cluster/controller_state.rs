@@ -18,14 +18,18 @@ pub(crate) async fn read_controller(
     now: Timestamp,
 ) -> ControllerState {
     let (deployment, unread) = match api.json(DEPLOYMENTS).await {
-        Ok(list) => {
-            let mut items = list["items"].as_array().cloned().unwrap_or_default().into_iter();
-            let is_named =
-                |item: &Value| namespace.is_none_or(|name| item["metadata"]["namespace"] == name);
-            (items.find(is_named), None)
-        }
+        Ok(list) => match list["items"].as_array() {
+            Some(items) => {
+                let is_named = |item: &&Value| {
+                    namespace.is_none_or(|name| item["metadata"]["namespace"] == name)
+                };
+                (items.iter().find(is_named).cloned(), None)
+            }
+            None => (None, Some("the list of Deployments is not valid".to_owned())),
+        },
         // Without this permission the Lease is still read.
-        Err(error) => (None, Some(error).filter(|error| error.status != Some(404))),
+        Err(error) if error.status == Some(404) => (None, None),
+        Err(error) => (None, Some(error.what)),
     };
     let deployment = deployment.unwrap_or_default();
     // It may run in another namespace than the usual one.
@@ -46,7 +50,7 @@ pub(crate) async fn read_controller(
         Ok(lease) => state.add_lease(&lease, now),
         Err(error) if error.status == Some(404) => match elsewhere {
             None => state.state = "not-running",
-            Some(error) => state.error = Some(error.what),
+            Some(why) => state.error = Some(why),
         },
         Err(error) => state.error = Some(error.what),
     }
@@ -106,6 +110,8 @@ mod tests {
         let elsewhere = read(blind(), None).await;
         assert_eq!((elsewhere.state, elsewhere.error.is_some()), ("unknown", true));
         assert_eq!(read(blind(), Some("b")).await.state, "not-running");
+        let odd = read(Server::default().with(DEPLOYMENTS, 200, "{}"), None).await;
+        assert_eq!((odd.state, odd.error.is_some()), ("unknown", true));
         let cut = read(server().with(LEASE, 200, "{"), Some("b")).await;
         assert_eq!((cut.state, cut.error.is_some()), ("unknown", true));
         let other = read(server(), Some("c")).await;

@@ -1,17 +1,25 @@
 //! The AKS cluster of a context: found from its nodes, compared with what flags and variables name.
+//!
+//! Nothing in it is secret. A file that cannot be read or written is ignored.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
+use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::Cluster;
 use mooring_arm::{Client, Error, ResourceId};
 use mooring_controller::run::Api;
-use mooring_nodes::Scope;
-use mooring_nodes::{ClaimItem, NodeItem};
-use serde::Deserialize;
+use mooring_nodes::{Claim, NodeItem, Scope};
+use mooring_workflow::published::ClusterIdentity;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::list::list;
+use crate::cluster::config::user_directory;
+use crate::cluster::follow::list;
 use crate::output::failure::CommandFailure;
+use crate::output::{outfile, show};
 
 /// A cluster in Azure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +141,7 @@ impl NodesCluster {
 }
 
 /// Returns the subscription and the node resource group of most nodes. A single node may name another one.
-pub(crate) fn find_scope(claims: &[ClaimItem], nodes: &[NodeItem]) -> Option<Scope> {
+pub(crate) fn find_scope(claims: &[Arc<Claim>], nodes: &[NodeItem]) -> Option<Scope> {
     let mut counts: BTreeMap<(String, String), (usize, Scope)> = BTreeMap::new();
     let mut add = |subscription: &str, group: &str| {
         let key = (subscription.to_ascii_lowercase(), group.to_ascii_lowercase());
@@ -155,7 +163,7 @@ pub(crate) fn find_scope(claims: &[ClaimItem], nodes: &[NodeItem]) -> Option<Sco
         }
     }
     if !any {
-        for vm in claims.iter().filter_map(|item| item.claim.vm.as_ref()) {
+        for vm in claims.iter().filter_map(|claim| claim.vm.as_ref()) {
             add(&vm.subscription, &vm.group);
         }
     }
@@ -189,9 +197,70 @@ pub(crate) fn about_the_nodes(conflict: &str) -> String {
     format!("{conflict}; this is about the cluster of the nodes")
 }
 
+const MAX_AGE: SignedDuration = SignedDuration::from_hours(24);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CachedCluster {
+    found_at: Timestamp,
+    subscription: String,
+    node_resource_group: String,
+    id: String,
+    hosts: Vec<String>,
+}
+
+/// Finds the cluster of a node resource group, or returns what was found during the last day.
+pub(crate) async fn find_known_cluster(
+    arm: &Client,
+    scope: &Scope,
+    identity: &ClusterIdentity,
+) -> Result<Option<FoundCluster>, Error> {
+    let key = identity.server.as_deref().zip(identity.uid.as_deref());
+    let path = key.and_then(|(server, uid)| path(server, uid));
+    let text = path.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+    if let Some(found) = text.and_then(|text| parse(&text, scope, Timestamp::now())) {
+        return Ok(Some(found));
+    }
+    let found = find_cluster(arm, scope).await?;
+    if let (Some(path), Some(found)) = (path, &found) {
+        let entry = CachedCluster {
+            found_at: Timestamp::now(),
+            subscription: scope.subscription.clone(),
+            node_resource_group: scope.node_resource_group.clone(),
+            id: found.id.as_str().to_owned(),
+            hosts: found.hosts.clone(),
+        };
+        let _ = store(&path, &entry);
+    }
+    Ok(found)
+}
+
+/// Returns the cluster of an entry that is not too old, and is about the same nodes.
+fn parse(text: &str, scope: &Scope, now: Timestamp) -> Option<FoundCluster> {
+    let entry: CachedCluster = serde_json::from_str(text).ok()?;
+    let age = now.duration_since(entry.found_at);
+    let is_current = age >= SignedDuration::ZERO && age < MAX_AGE;
+    if !is_current || !scope.contains_group(&entry.subscription, &entry.node_resource_group) {
+        return None;
+    }
+    Some(FoundCluster { id: ResourceId::parse(&entry.id).ok()?, hosts: entry.hosts })
+}
+
+/// Returns the file of a cluster: `$XDG_CACHE_HOME/mooring` or `~/.cache/mooring`.
+fn path(server: &str, uid: &str) -> Option<PathBuf> {
+    let directory = user_directory("XDG_CACHE_HOME", ".cache")?;
+    let key = ring::digest::digest(&ring::digest::SHA256, format!("{server}\n{uid}").as_bytes());
+    let name = HEXLOWER.encode(&key.as_ref()[..16]);
+    Some(directory.join(format!("cluster-{name}.json")))
+}
+
+fn store(path: &Path, entry: &CachedCluster) -> Result<(), CommandFailure> {
+    std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+    outfile::write(path, show::json(entry)?.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
-    use mooring_nodes::Claim;
     use mooring_nodes::claim::vm_id::VmId;
     use serde_json::value::RawValue;
 
@@ -268,15 +337,14 @@ mod tests {
         node(&format!("azure:///subscriptions/s/resourceGroups/{group}/{vm}"))
     }
 
-    fn claim(group: &str) -> ClaimItem {
+    fn claim(group: &str) -> Arc<Claim> {
         let vm = VmId { subscription: "s".into(), group: group.into(), name: "vm".into() };
-        let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, now());
-        ClaimItem { claim: claim.into(), launch_error: None, initialized: None }
+        Arc::new(Claim::placeholder(&"u".into(), "c", Some(vm), None, now()))
     }
 
     #[test]
     fn scope_is_that_of_most_nodes_then_of_claims() {
-        let group = |claims: &[ClaimItem], nodes: &[NodeItem]| {
+        let group = |claims: &[Arc<Claim>], nodes: &[NodeItem]| {
             find_scope(claims, nodes).map(|scope| scope.node_resource_group)
         };
         let nodes = [in_group("b"), in_group("MC_a"), in_group("mc_A"), node("x"), node("")];
@@ -285,5 +353,32 @@ mod tests {
         assert_eq!(group(&claims, &[]).as_deref(), Some("c"));
         assert_eq!(group(&claims, &nodes[..1]).as_deref(), Some("b"), "nodes are enough");
         assert_eq!(group(&[], &[node("x")]), None);
+    }
+
+    #[test]
+    fn entry_is_used_for_a_day_and_the_same_nodes_only() {
+        let text = r#"{"foundAt":"2026-11-17T09:00:00Z","subscription":"S1","nodeResourceGroup":"MC_a","id":"/subscriptions/s1/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/prod","hosts":["h"]}"#;
+        let found = |group: &str, now: &str| {
+            let scope = Scope {
+                subscription: "s1".to_owned(),
+                node_resource_group: group.to_owned(),
+                cluster: None,
+            };
+            let found = parse(text, &scope, now.parse().unwrap())?;
+            Some(found.id.name().to_owned())
+        };
+        assert_eq!(found("mc_A", "2026-11-18T08:59:59Z").as_deref(), Some("prod"));
+        assert_eq!(found("mc_A", "2026-11-18T09:00:00Z"), None, "too old");
+        assert_eq!(found("mc_A", "2026-11-17T08:59:59Z"), None, "the clock was set back");
+        assert_eq!(found("MC_b", "2026-11-17T09:01:00Z"), None, "other nodes");
+    }
+
+    #[test]
+    fn clusters_have_separate_files() {
+        let name = |server: &str, uid: &str| {
+            path(server, uid).and_then(|path| path.file_name().map(ToOwned::to_owned))
+        };
+        assert_ne!(name("https://a", "1"), name("https://a", "2"));
+        assert_ne!(name("https://a", "1"), name("https://b", "1"));
     }
 }

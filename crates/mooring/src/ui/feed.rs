@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use mooring_controller::run::{Api, Clock, Health, StateView, ViewRequest};
 use mooring_nodes::record::{self, counts};
 use mooring_nodes::{
-    ClaimItem, ClusterFacts, ControllerState, DocsUrl, Inventory, Karpenter, NodeItem, Reads,
+    Claim, ClusterFacts, ControllerState, DocsUrl, Inventory, Karpenter, NodeItem, Reads,
 };
 use mooring_page::{ControllerDetails, Live, PageMode, Snapshot};
 use mooring_workflow::Reading;
@@ -47,7 +47,7 @@ pub(crate) struct Feed {
 struct Known {
     /// Without its NodeClaims.
     view: Option<StateView>,
-    claims: Reading<Vec<ClaimItem>>,
+    claims: Reading<Vec<Arc<Claim>>>,
     lease: Reading<Value>,
     lease_at: Option<Instant>,
     record: Reading<Arc<record::RecordDocument>>,
@@ -87,10 +87,7 @@ impl Feed {
         let view = if is_sent { answer.await.ok().flatten() } else { None };
         let has_changed = view.is_some();
         if let Some(mut view) = view {
-            let item = |claim| ClaimItem { claim, launch_error: None, initialized: None };
-            let claims = view.claims.take();
-            let claims = claims.map(|claims| claims.into_iter().map(item).collect());
-            known.claims = Reading::of(claims, "they are being listed");
+            known.claims = Reading::of(view.claims.take(), "they are being listed");
             known.view = Some(view);
         }
         let mut is_read = false;

@@ -125,7 +125,7 @@ mod tests {
         let again = reader.read().await.unwrap();
         assert_eq!(again.facts.sources.last().unwrap().state, SourceState::Read);
         let failed = report("aks-a", None, ConditionReason::CseTimedOut);
-        let failure = mooring_nodes::verdict::failure::Failure {
+        let failure = mooring_nodes::verdict::Failure {
             code: None,
             name: None,
             effective: None,
@@ -135,7 +135,7 @@ mod tests {
             owner: "image",
             confidence: "high",
             evidence: None,
-            source: mooring_nodes::verdict::failure::FailureSource::InstanceView,
+            source: mooring_nodes::verdict::FailureSource::InstanceView,
         };
         let verdict = mooring_nodes::Verdict { failure: Some(failure), ..failed.verdict };
         let failed = mooring_nodes::NodeReport { verdict, ..failed };

@@ -9,11 +9,9 @@ use jiff::Timestamp;
 use kube::client::Body;
 use mooring_nodes::record::{RecordDocument, SCHEMA};
 use mooring_nodes::{
-    ClusterFacts, ControllerState, Inventory, JoinState, Karpenter, Node, NodeFailure, NodePool,
-    PoolKind, Reads,
+    ClusterFacts, ConditionReason, ControllerState, Inventory, JoinState, Karpenter, Node,
+    NodeFailure, NodePool, NodeReport, PoolKind, Reads, ReportSource, Verdict,
 };
-use mooring_nodes::{ConditionReason, Verdict};
-use mooring_nodes::{NodeReport, ReportSource};
 use mooring_terminal::{Screen, Style};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
@@ -39,22 +37,12 @@ pub(crate) fn node(name: &str, state: JoinState) -> Node {
         node: Some(format!("aks-{name}")),
         pool: Some("default".into()),
         pool_kind: PoolKind::NodePool,
-        vm_id: None,
-        instance_id: None,
         image: Some("AKSAzureLinux/V3gen2/202601.27.0".into()),
-        node_class: None,
-        instance_type: None,
-        zone: None,
         state,
         exists: true,
         created_at: Some(at("2026-11-17T09:04:00Z")),
         launched_at: Some(at("2026-11-17T09:04:00Z")),
-        node_created_at: None,
-        joined_at: None,
-        initialized_at: None,
-        ready_at: None,
-        failure: None,
-        azure: Reading::NotAsked,
+        ..Node::default()
     }
 }
 

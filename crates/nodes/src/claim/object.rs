@@ -3,10 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::condition::{Condition, ConditionStatus, Shape};
-use super::intern::Interner;
-use super::node_claim::Claim;
-use super::vm_id::{MachineId, ScopeViolation, VmId};
+use super::vm_id::{Interner, MachineId, ScopeViolation, VmId};
+use super::{Claim, Condition, ConditionStatus, LaunchError, Shape};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
@@ -157,6 +155,8 @@ impl ClaimFields {
             machine: metadata.annotations.machine.and_then(|id| MachineId::parse(&id, interner)),
             launched: became_true("Launched"),
             registered: became_true("Registered"),
+            initialized: became_true("Initialized"),
+            launch_error: launch_error(&conditions),
             unregistered_since: unregistered_since.unwrap_or(metadata.creation_timestamp),
             created: metadata.creation_timestamp,
             deleted: metadata.deletion_timestamp,
@@ -173,6 +173,19 @@ impl ClaimFields {
             generation: metadata.generation.unwrap_or(1),
         })
     }
+}
+
+/// Returns why there is no VM, unless Karpenter only waits.
+fn launch_error(conditions: &[ConditionPart]) -> Option<Box<LaunchError>> {
+    let launched = conditions.iter().find(|condition| condition.kind == "Launched")?;
+    let reason = launched.reason.as_deref().unwrap_or_default();
+    let message = launched.message.as_ref().filter(|message| !message.is_empty())?;
+    let is_waiting =
+        matches!(reason, "" | "AwaitingReconciliation" | "Launched" | "ReconcilingDependents");
+    (launched.status.as_deref() != Some("True") && !is_waiting).then(|| {
+        let at = launched.last_transition_time;
+        Box::new(LaunchError { reason: reason.to_owned(), message: message.clone(), at })
+    })
 }
 
 /// The older schema allows a type twice in the list; the first counts, as for other readers of conditions.

@@ -69,7 +69,7 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::intern::Interner;
+    use crate::claim::vm_id::Interner;
 
     fn scope() -> Scope {
         Scope {

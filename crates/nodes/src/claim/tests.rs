@@ -1,10 +1,7 @@
 use serde_json::{Value, json};
 
-use super::condition::ConditionStatus;
-use super::intern::Interner;
-use super::mode::ClaimMode;
-use super::vm_id::{MachineId, ScopeViolation};
-use super::*;
+use super::vm_id::{Interner, MachineId, ScopeViolation};
+use super::{ClaimMode, ConditionStatus, *};
 
 fn object() -> Value {
     json!({
@@ -163,4 +160,24 @@ fn conditions_without_a_time_count_from_the_creation() {
     assert_eq!((claim.launched, claim.registered), (Some(claim.created), Some(claim.created)));
     assert_eq!(claim.unregistered_since, claim.created);
     assert_eq!(claim.condition.map(|own| own.since), Some(claim.created));
+}
+
+#[test]
+fn bootstrap_extension_is_found_by_publisher_and_type() {
+    for (name, publisher, kind, expected) in [
+        ("cse-agent-karpenter", "Microsoft.Azure.Extensions", "CustomScript", Role::Cse(Os::Linux)),
+        ("whatever", "microsoft.azure.extensions", "customscript", Role::Cse(Os::Linux)),
+        ("x", "", "Microsoft.Azure.Extensions.CustomScript", Role::Cse(Os::Linux)),
+        ("x", "Microsoft.Compute", "CustomScriptExtension", Role::Cse(Os::Windows)),
+        ("x", "", "Microsoft.Compute.CustomScriptExtension", Role::Cse(Os::Windows)),
+        ("vmssCSE", "", "", Role::Cse(Os::Linux)),
+        ("computeAksLinuxBilling", "Microsoft.AKS", "Compute.AKS.Linux.Billing", Role::Other),
+        ("AKSLinuxExtension", "Microsoft.AKS", "Compute.AKS.Linux.AKSNode", Role::Other),
+        // A name alone never identifies the bootstrap extension of another publisher.
+        ("vmssCSE", "Example.Publisher", "CustomScript", Role::Other),
+        ("customscript", "", "", Role::Other),
+        ("", "", "", Role::Other),
+    ] {
+        assert_eq!(role(name, publisher, kind), expected, "{name} {publisher} {kind}");
+    }
 }

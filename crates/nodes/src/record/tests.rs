@@ -1,8 +1,8 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::document::{MAX_BYTES, MAX_POOLS};
 use super::*;
+use super::{MAX_BYTES, MAX_POOLS};
 
 fn entry(pool: &str, number: i64) -> FailureRecord {
     let uid = format!("uid-{pool}-{number}");

@@ -4,10 +4,8 @@ use jiff::Timestamp;
 use mooring_diagnosis::{Diagnosis, Situation};
 
 use crate::claim::Claim;
-use crate::verdict::condition::{ConditionReason, ConditionStatus};
-use crate::verdict::failure::{Failure, FailureSource};
-use crate::verdict::messages;
 use crate::verdict::registration::{self, AzureReading, ClusterState, Overdue, RegistrationCause};
+use crate::verdict::{ConditionReason, ConditionStatus, Failure, FailureSource, messages};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {

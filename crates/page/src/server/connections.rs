@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt as _, stream};
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,7 +18,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::guard::PageAccess;
 use super::handler::PageHandler;
 use super::live::{Live, MAX_STREAMS};
-use super::response::Body;
+use super::response::{Body, text};
 use super::write_limit::WriteLimited;
 
 /// Time in which a client sends the head of its first or next request.
@@ -33,6 +33,18 @@ pub async fn serve(listener: TcpListener, live: Arc<Live>, access: PageAccess) {
     accept(streams(listener), move |request: Request<Incoming>| {
         let handler = handler.clone();
         async move { handler.respond(&request).await }
+    })
+    .await;
+}
+
+/// Serves texts by path, such as metrics, on a listener. Never ends; when dropped, it closes all connections.
+pub async fn serve_texts(
+    listener: TcpListener,
+    find: impl Fn(&str) -> (StatusCode, &'static str, String) + Clone + Send + Sync + 'static,
+) {
+    accept(streams(listener), move |request: Request<Incoming>| {
+        let (status, kind, found) = find(request.uri().path());
+        std::future::ready(text(status, kind, found))
     })
     .await;
 }

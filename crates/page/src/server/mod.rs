@@ -10,7 +10,7 @@ mod live;
 mod response;
 mod write_limit;
 
-pub use connections::serve;
+pub use connections::{serve, serve_texts};
 pub use forward::{Connect, Connecting, serve_forwarded};
 pub use guard::{PageAccess, PageKey};
 pub use live::{Live, MAX_STREAMS};

@@ -36,8 +36,6 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         node: Some(format!("aks-{name}")),
         pool: Some(pool.into()),
         pool_kind: PoolKind::NodePool,
-        vm_id: None,
-        instance_id: None,
         image: Some(image.into()),
         node_class: Some("default".into()),
         instance_type: Some("Standard_D8s_v5".into()),
@@ -46,12 +44,8 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         exists: true,
         created_at: Some(before(seconds)),
         launched_at: (seconds > 31).then(|| before(seconds - 31)),
-        node_created_at: None,
-        joined_at: None,
-        initialized_at: None,
-        ready_at: None,
-        failure: None,
         azure: Reading::Known(()),
+        ..Node::default()
     }
 }
 

@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_nodes::claim::Claim;
-use mooring_nodes::verdict::Finding;
-use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::{ConditionReason, Finding};
 use serde_json::{Value, json};
 
 use super::status_of;

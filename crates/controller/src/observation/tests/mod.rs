@@ -4,7 +4,7 @@ use mooring_codes::Os;
 use serde_json::{Value, json};
 
 use super::*;
-use mooring_nodes::claim::mode::Role;
+use mooring_nodes::claim::Role;
 use mooring_nodes::verdict::registration::{AgentState, Power};
 
 fn status_of(body: &Value) -> VmObservation {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Action, add, at, claim, entry, event, leader};
 use crate::observation::{Observation, ProvisioningState, VmObservation};
 use crate::schedule::QueuePriority;
-use crate::state::reads::event_reads::{EVENT_TTL, contradicts};
+use crate::state::reads::{EVENT_TTL, contradicts};
 use crate::verdict::event::RegardingKind;
 
 fn priorities(actions: &[Action]) -> Vec<QueuePriority> {

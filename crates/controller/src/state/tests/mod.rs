@@ -7,24 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_nodes::DocsUrl;
+use mooring_nodes::claim::Claim;
+use mooring_nodes::claim::scope::Scope;
+use mooring_nodes::claim::vm_id::Interner;
+use mooring_nodes::record::FailureRecord;
+use mooring_nodes::verdict::{ConditionReason, messages};
 use serde_json::{Value, json};
 
 use super::condition_write::HeldVerdict;
 use super::inputs::clear_unconfirmed;
-use super::reads::event_reads::EVENT_TTL;
+use super::reads::EVENT_TTL;
 use super::tracked::{TrackedClaim, Work};
 use super::{Action, Input, QueueLengths, State, Sweep};
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::{Observation, VmObservation};
 use crate::schedule::QueuePriority;
 use crate::settings::Settings;
-use mooring_nodes::DocsUrl;
-use mooring_nodes::claim::Claim;
-use mooring_nodes::claim::intern::Interner;
-use mooring_nodes::claim::scope::Scope;
-use mooring_nodes::record::FailureRecord;
-use mooring_nodes::verdict::condition::ConditionReason;
-use mooring_nodes::verdict::messages;
 
 const VM_IMAGE: &str = "/subscriptions/s/galleries/AKSUbuntu/images/i/versions/1.0.0";
 const COMMUNITY_IMAGE: &str = "/CommunityGalleries/AKSUbuntu/images/i/versions/1.0.0";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::ConditionReason;
 use mooring_nodes::verdict::registration::{AgentState, Power, VmState};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
-use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::vm_id::Interner;
 use mooring_nodes::claim::{Claim, Condition, Shape};
-use mooring_nodes::verdict::condition::{ConditionReason, ConditionStatus};
+use mooring_nodes::verdict::{ConditionReason, ConditionStatus};
 use serde_json::{Value, json};
 
 use super::*;

@@ -205,7 +205,7 @@ mod slow {
                 assert!(message.contains(words), "{cause}: {message}");
                 assert!(!message.contains("the bootstrap failed"), "{message}");
                 assert_eq!(reported(&cluster), ["NodeClaim", "NodePool"]);
-                let report = why(&cluster, "default-x1").await;
+                let report = why(&cluster, "default-x1").await.unwrap();
                 assert_eq!(report.verdict.failure.as_ref().unwrap().cause, cause, "{how:?}");
                 assert!(report.is_failed() && report.cse_succeeded, "{how:?}");
                 let next = report.next("default-x1", Some("rg")).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mooring_arm::{Budget, Client, Cloud, CloudSettings};
-use mooring_controller::schedule::rate_limit;
+use mooring_controller::schedule::controller_limits;
 use mooring_nodes::Scope;
 use mooring_simulator::azure::AzureOptions;
 use mooring_simulator::cluster::Shell;
@@ -12,11 +12,7 @@ use mooring_testbed::InProcessAzure;
 /// Returns a client with the controller's limits.
 pub(crate) fn client(shell: &Shell) -> Client {
     let cloud = Cloud::new(CloudSettings::default()).unwrap();
-    Client::new(
-        cloud,
-        Arc::new(InProcessAzure::of(shell)),
-        Budget::new(rate_limit::controller_limits()),
-    )
+    Client::new(cloud, Arc::new(InProcessAzure::of(shell)), Budget::new(controller_limits()))
 }
 
 pub(crate) fn scope(options: &AzureOptions) -> Scope {

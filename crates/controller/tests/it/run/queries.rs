@@ -1,10 +1,12 @@
 //! One-time queries: instances of AKS node pools, NodeClaims, and the state of the cluster.
 
+use std::collections::HashSet;
+
 use mooring_controller::query::{NodeQuery, QueryError};
 use mooring_controller::run::{StateView, read_list};
 use mooring_controller::state::{Sweep, SweepResult};
+use mooring_nodes::NodeReport;
 use mooring_nodes::record::{FailureRecord, RecordDocument};
-use mooring_nodes::{NodeReport, ReportSource};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::cluster::ClusterOptions;
 use mooring_simulator::karpenter;
@@ -13,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::run::cluster::{CLAIMS, Cluster, NAMESPACE};
 use crate::run::modes::Provisioning;
-use crate::run::registration::node_query;
+use crate::run::registration::{node_query, why};
 
 fn create(cluster: &Cluster, object: Value) {
     cluster.shell.with(|world, now| world.kubernetes_mut().create(object, now).unwrap());
@@ -23,7 +25,7 @@ fn entry(uid: &str, node: &str, cause: &str) -> FailureRecord {
     serde_json::from_value(json!({
         "id": uid, "at": "2026-11-15T04:00:00Z", "uid": uid, "nodeClaim": format!("claim-{uid}"),
         "pool": "default", "node": node, "reason": "CSEFailed", "message": "m", "note": "n", "key": "k",
-        "code": 50, "cause": cause, "summary": "m",
+        "code": 50, "cause": cause, "summary": "m", "owner": "image",
     }))
     .unwrap()
 }
@@ -63,10 +65,9 @@ async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
     for what in ["system/9", "syste", "systems", "other/0", "", "a b", "aks-system"] {
         assert_eq!(query.in_azure(what).await.unwrap(), [], "{what}");
     }
-    // Without access to the cluster it is unknown if a node joined.
-    let query = NodeQuery { api: None, ..node_query(&cluster) };
+    let query = NodeQuery { nodes: HashSet::new(), ..node_query(&cluster) };
     let found = query.in_azure(&all[1].node).await.unwrap();
-    assert_eq!((nodes(&found), found[0].joined), (vec![all[1].node.clone()], None));
+    assert_eq!((nodes(&found), found[0].joined), (vec![all[1].node.clone()], Some(false)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -89,19 +90,14 @@ async fn recorded_failure_explains_a_nodeclaim_without_a_vm() {
     let cluster = Cluster::new(false, karpenter::KarpenterOptions::default());
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.claim("default-x1");
-    let query = node_query(&cluster);
-    let waiting = query.claim_report("default-x1").await.unwrap().unwrap();
-    assert_eq!(waiting.source, ReportSource::Azure);
+    let waiting = why(&cluster, "default-x1").await.unwrap();
     assert!(waiting.message().contains("has not launched a VM"), "{waiting:?}");
-    assert_eq!(query.claim_report("default-x2").await.unwrap(), None);
     let uid = cluster.shell.with(|world, _| {
         let claim = world.kubernetes().get(CLAIMS, &Key::new(None, "default-x1")).unwrap();
         claim["metadata"]["uid"].as_str().unwrap().to_owned()
     });
     record(&cluster, &[entry("u1", "aks-other", "OutboundConnFail"), entry(&uid, "aks-x", "Own")]);
-    let found = query.claim_report("default-x1").await.unwrap().unwrap();
-    assert_eq!(found.source, ReportSource::Record);
-    assert_eq!(found.verdict.failure.unwrap().cause, "Own");
+    assert_eq!(why(&cluster, "default-x1").await, None, "nothing is known beyond the record");
 }
 
 #[tokio::test(start_paused = true)]

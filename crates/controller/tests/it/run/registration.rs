@@ -1,9 +1,13 @@
 //! Nodes that do not register, by mode, cause and age.
 
+use std::sync::Arc;
+
 use mooring_controller::query::NodeQuery;
 use mooring_controller::run::Api;
+use mooring_nodes::claim::vm_id::Interner;
+use mooring_nodes::unregistered::NodeState;
 use mooring_nodes::verdict::messages::IDLE;
-use mooring_nodes::{NodeReport, ReportSource};
+use mooring_nodes::{Claim, Node, NodeFailure, NodeItem, NodeReport};
 use mooring_simulator::azure::{Cse, Guest, Join};
 use mooring_simulator::cluster as world;
 use mooring_simulator::karpenter::{KarpenterOptions, ProvisionMode};
@@ -11,7 +15,7 @@ use mooring_simulator::kubernetes::Key;
 use serde_json::json;
 
 use crate::run::azure;
-use crate::run::cluster::{CLAIMS, Cluster, NAMESPACE, Replica};
+use crate::run::cluster::{CLAIMS, Cluster, Replica};
 
 const BAD: &str = "202601.27.0";
 
@@ -44,19 +48,40 @@ pub(crate) fn node_query(cluster: &Cluster) -> NodeQuery {
     let service = cluster.shell.kube_service("simulated-administrator");
     let options = cluster.shell.with(|world, _| world.azure().options().clone());
     NodeQuery {
-        api: Some(Api::new(kube::Client::new(service, "default"))),
+        api: Api::new(kube::Client::new(service, "default")),
+        nodes: nodes(cluster).into_iter().map(|node| node.name).collect(),
         arm: azure::client(&cluster.shell),
         scope: azure::scope(&options),
-        namespace: NAMESPACE.to_owned(),
-        condition_type: "CSEProvisioned".to_owned(),
         now: cluster.shell.now(),
         run_command: false,
         progress: |_| {},
     }
 }
 
-pub(crate) async fn why(cluster: &Cluster, claim: &str) -> NodeReport {
-    node_query(cluster).claim_report(claim).await.unwrap().unwrap()
+fn nodes(cluster: &Cluster) -> Vec<NodeItem> {
+    cluster.shell.with(|world, _| {
+        let nodes = world.kubernetes().objects("nodes", None);
+        nodes.map(|node| serde_json::from_value(node.clone()).unwrap()).collect()
+    })
+}
+
+/// Asks Azure about a NodeClaim, as the cluster shows it.
+pub(crate) async fn why(cluster: &Cluster, claim: &str) -> Option<NodeReport> {
+    let claim = cluster.shell.with(|world, _| {
+        let object = world.kubernetes().get(CLAIMS, &Key::new(None, claim)).unwrap().to_string();
+        let mut interner = Interner::default();
+        Claim::from_json(object.as_bytes(), "CSEProvisioned", &mut interner).unwrap()
+    });
+    let node = nodes(cluster).into_iter().find(|node| node.name == claim.node_name());
+    let record = cluster.record();
+    let failure = record.entries().find(|entry| *entry.uid == *claim.uid);
+    let node = Node {
+        node_state: node.map_or(NodeState::Absent, |node| node.state()),
+        failure: failure.map(|entry| Box::new(NodeFailure::recorded(entry))),
+        claim: Some(Arc::new(claim)),
+        ..Node::default()
+    };
+    node_query(cluster).claim_report(&node).await.unwrap()
 }
 
 fn delete(cluster: &Cluster, claim: &str) {
@@ -102,9 +127,8 @@ async fn failure_without_an_extension_is_reported_on_timeout() {
         "{counted}"
     );
     // The NodeClaim is gone.
-    let report = NodeReport::recorded(cluster.record().entries().next().unwrap());
-    assert_eq!((report.source, report.is_failed()), (ReportSource::Record, true));
-    assert!(report.message().contains("did not register"), "{}", report.message());
+    let failure = NodeFailure::recorded(cluster.record().entries().next().unwrap());
+    assert!(failure.message.contains("did not register"), "{}", failure.message);
     // Minutes 5 and 12; the deletion needs no further read.
     assert_eq!(replica.requests(), 2);
     replica.stop().await;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use mooring_controller::metrics::log;
-use mooring_nodes::NodeReport;
+use mooring_nodes::NodeFailure;
 use mooring_simulator::azure::{Cse, ForeignExtension};
 
 use crate::run::cluster::{Cluster, Replica};
@@ -63,17 +63,10 @@ fn outputs(cluster: &Cluster, replica: &Replica, lines: &Lines) -> Vec<(String, 
     ];
     // The NodeClaims are gone: `why` reads the record.
     let record = cluster.record();
-    let reports: Vec<NodeReport> = record.entries().map(NodeReport::recorded).collect();
-    assert_eq!(reports.len(), claims.len());
-    for (claim, report) in claims.iter().zip(reports) {
-        // The text of the extension is redacted where it is printed.
-        let shown = format!(
-            "{} {:?} {:?}",
-            report.message(),
-            report.verdict,
-            report.next(claim, Some("rg"))
-        );
-        outputs.push((format!("why {claim}"), shown));
+    let failures: Vec<NodeFailure> = record.entries().map(NodeFailure::recorded).collect();
+    assert_eq!(failures.len(), claims.len());
+    for (claim, failure) in claims.iter().zip(failures) {
+        outputs.push((format!("why {claim}"), format!("{failure:?}")));
     }
     outputs
 }

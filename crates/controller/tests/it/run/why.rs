@@ -4,13 +4,13 @@ use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::query::{NodeQuery, QueryError};
-use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::ConditionReason;
 use mooring_nodes::{NodeReport, ReportSource};
 use mooring_simulator::azure::{Assignment, Cse, Guest, Lock, LockLevel, NewVm};
 use serde_json::json;
 
-use crate::run::azure;
-use crate::run::cluster::{Cluster, NAMESPACE};
+use crate::run::cluster::Cluster;
+use crate::run::registration::node_query;
 
 thread_local! {
     static PROGRESS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -45,16 +45,10 @@ const COMMAND_ACTIONS: [&str; 2] = [
 ];
 
 async fn why(cluster: &Cluster, run_command: bool) -> Result<NodeReport, QueryError> {
-    let options = cluster.shell.with(|world, _| world.azure().options().clone());
     let query = NodeQuery {
-        api: None,
-        arm: azure::client(&cluster.shell),
-        scope: azure::scope(&options),
-        namespace: NAMESPACE.to_owned(),
-        condition_type: "CSEProvisioned".to_owned(),
-        now: cluster.shell.now(),
         run_command,
         progress: |text| PROGRESS.with_borrow_mut(|lines| lines.push(text.to_owned())),
+        ..node_query(cluster)
     };
     query.in_azure("aks-default-x1").await.map(|mut reports| reports.remove(0))
 }

@@ -11,7 +11,7 @@ use mooring_controller::state::{ReadRequest, ReadTarget, Sweep, SweepResult};
 use mooring_controller::verdict::event::{EventForm, RegardingKind};
 use mooring_controller::verdict::patch::PatchResult;
 use mooring_controller::{Action, Input, Observation, Settings, State};
-use mooring_nodes::claim::intern::Interner;
+use mooring_nodes::claim::vm_id::Interner;
 use mooring_nodes::record::RecordDocument;
 use mooring_nodes::record::counts::{self, StoredCounts};
 use mooring_nodes::verdict::registration::RequestState;

@@ -2,13 +2,12 @@
 
 use jiff::Timestamp;
 use mooring_diagnosis::{cause_page, find_codes};
-use mooring_nodes::NodeReport;
 use mooring_nodes::claim::image;
 use mooring_nodes::record::FailureRecord;
 use mooring_nodes::status::{ClusterStatus, LostNode};
 use mooring_nodes::{
     Advice, Adviser, ClusterFacts, Count, FailureGroup, Filter, Fleet, FleetRow, Inventory,
-    JoinState, JoinTimes, Listed, Mitigation, Node, PoolKind, Share, groups,
+    JoinState, JoinTimes, Listed, Mitigation, Node, NodeReport, PoolKind, Share, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;

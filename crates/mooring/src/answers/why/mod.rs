@@ -5,7 +5,6 @@ mod command;
 mod groups;
 mod markdown;
 mod node;
-mod request;
 mod subject;
 #[cfg(test)]
 mod tests;

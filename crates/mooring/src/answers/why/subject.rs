@@ -103,7 +103,6 @@ fn known_names(facts: &ClusterFacts) -> Vec<(String, &'static str)> {
 mod tests {
     use mooring_nodes::ConditionReason;
     use mooring_nodes::JoinState;
-    use mooring_workflow::Reading;
 
     use super::*;
     use crate::fixtures;
@@ -116,22 +115,10 @@ mod tests {
             node: Some(name.to_owned()),
             pool: Some(pool.into()),
             pool_kind: kind,
-            vm_id: None,
             instance_id: claim.is_none().then(|| "3".to_owned()),
-            image: None,
-            node_class: None,
-            instance_type: None,
-            zone: None,
             state: JoinState::Ready,
             exists,
-            created_at: None,
-            launched_at: None,
-            node_created_at: None,
-            joined_at: None,
-            initialized_at: None,
-            ready_at: None,
-            failure: None,
-            azure: Reading::NotAsked,
+            ..Node::default()
         }
     }
 

@@ -1,14 +1,12 @@
 //! Answers from facts, without a cluster.
 
 use mooring_codes::Os;
-use mooring_nodes::ConditionReason;
-use mooring_nodes::{ClusterFacts, Code, Evidence, JoinState, Node};
+use mooring_nodes::{ClusterFacts, Code, ConditionReason, Evidence, JoinState, Node};
 use mooring_terminal::Style;
 use mooring_workflow::Reading;
 
 use super::answer::WhyAnswer;
-use super::command::screen;
-use super::request::{add_node, select};
+use super::command::{add_node, screen, select};
 use super::subject::WhySubject;
 use crate::answers::arguments::WhyArguments;
 use crate::cluster::{NamedVms, Reports, VmRequest};
@@ -350,7 +348,8 @@ fn azure_is_asked_about_a_node_without_a_verdict() {
     let ask = |name: &str, command: bool| {
         let mut request = VmRequest::default();
         add_node(&mut request, &facts, &format!("uid-{name}"), command);
-        let claims: Vec<String> = request.claims.into_iter().map(|(_, name)| name).collect();
+        let claims = request.claims.iter().map(|uid| uid.trim_start_matches("uid-"));
+        let claims: Vec<&str> = claims.collect();
         let vm = match request.named {
             Some(NamedVms::Unknown(name)) => name,
             named => named.map_or_else(String::new, |named| panic!("{named:?}")),

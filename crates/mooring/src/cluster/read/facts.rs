@@ -6,9 +6,8 @@ use jiff::Timestamp;
 use mooring_arm::ResourceId;
 use mooring_controller::run::{Api, ApiError};
 use mooring_k8s::kubeconfig::Connection;
-use mooring_nodes::record;
 use mooring_nodes::record::counts;
-use mooring_nodes::{ClusterFacts, Inventory, NodeItem};
+use mooring_nodes::{ClusterFacts, Inventory, NodeItem, record};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
@@ -18,12 +17,11 @@ use super::karpenter::read_karpenter;
 use super::record::{or_warning, parse_counts, parse_record};
 use crate::arguments::SourceArguments;
 use crate::cluster::azure::{ConnectedCluster, VmRequest};
-use crate::cluster::config;
-use crate::cluster::connect;
 use crate::cluster::controller_state::{find_namespace, read_controller};
 use crate::cluster::discovery::{self, NamedCluster, NodesCluster, about_the_nodes};
 use crate::cluster::follow::Lists;
 use crate::cluster::waiting::wait;
+use crate::cluster::{config, connect};
 use crate::output::failure::CommandFailure;
 
 /// Reads the cluster and the record; then Azure for nodes without a verdict, and its pools.

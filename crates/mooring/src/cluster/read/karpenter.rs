@@ -1,13 +1,12 @@
 //! NodePools, AKSNodeClasses, and what the AKSNodeClass of this cluster can pin.
 
 use mooring_controller::run::Api;
-use mooring_nodes::has_versions;
-use mooring_nodes::{Karpenter, NodeClass, NodePool};
+use mooring_nodes::{Karpenter, NodeClass, NodePool, has_versions};
 use mooring_workflow::Reading;
 use serde_json::Value;
 
 use super::record::or_warning;
-use crate::cluster::list::list;
+use crate::cluster::follow::list;
 
 const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASSES: &str = "/apis/karpenter.azure.com/v1beta1/aksnodeclasses";

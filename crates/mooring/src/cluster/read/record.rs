@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use mooring_controller::run::ApiError;
 use mooring_nodes::ControllerState;
-use mooring_nodes::record::RecordDocument;
-use mooring_nodes::record::counts;
+use mooring_nodes::record::{RecordDocument, counts};
 use mooring_workflow::Reading;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;

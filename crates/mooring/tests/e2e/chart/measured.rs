@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_controller::metrics::{ArmSnapshot, FailedNode, Metrics, WriteLabel};
 use mooring_controller::state::QueueLengths;
-use mooring_nodes::verdict::condition::ConditionReason;
+use mooring_nodes::verdict::ConditionReason;
 use serde_json::Value;
 
 use crate::chart::helm::chart;

@@ -8,11 +8,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::counted_ids::{CountedIds, ID_BYTES};
-use super::document::{
-    CountsDocument, KnownNames, MAX_CAUSE_BYTES, MAX_IMAGE_BYTES, MAX_POOL_BYTES, RowKey, Rows, add,
+use super::{
+    CountedIds, CountsDocument, HalfHour, ID_BYTES, KnownNames, MAX_CAUSE_BYTES, MAX_IMAGE_BYTES,
+    MAX_POOL_BYTES, RowKey, Rows, add,
 };
-use super::half_hour::HalfHour;
 use crate::record::{self, StoredText};
 use crate::text::safe;
 

@@ -2,10 +2,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::document::*;
-use super::half_hour::HALF_HOUR_SECONDS;
 use super::*;
-use crate::hash::hash;
+use crate::text::hash;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
@@ -155,7 +153,7 @@ fn counted_outcome_is_found_by_its_id_and_its_time() {
     // Ids of the first day are forgotten, and everything since the start counts as counted.
     let day = 24 * 3600;
     document.merge(&[joined(3, "a", day)], at(day));
-    assert!(!document.counted.contains(counted_ids::id_of(hash(&["uid-1"]))));
+    assert!(!document.counted.contains(id_of(hash(&["uid-1"]))));
     assert!(document.is_counted("uid-2", at(10)) && document.is_counted("uid-2", at(0)));
     assert!(!document.is_counted("uid-2", at(-1)), "before the start");
     assert!(!document.is_counted("uid-2", at(day)));
@@ -268,4 +266,50 @@ mod slow {
         assert!(rows > MAX_ROWS - 200, "{rows}");
         assert!(text.len() < 480 * 1024 && object.to_string().len() < 640 * 1024, "{}", text.len());
     }
+}
+
+#[test]
+fn id_has_six_bytes() {
+    assert_eq!((id_of(5), id_of(u64::MAX), id_of(1 << 48)), (5, 0xffff_ffff_ffff, 0));
+}
+
+#[test]
+fn time_in_the_future_is_corrected_and_others_are_kept() {
+    let clamped = |seconds| {
+        let mut counted = CountedIds::new(at(seconds));
+        counted.clamp(at(10));
+        counted.settled_before()
+    };
+    assert_eq!((clamped(9), clamped(10)), (at(9), at(10)));
+    assert_eq!(clamped(11), HalfHour::of(at(10)).start());
+}
+
+#[test]
+fn oldest_half_hours_are_forgotten_above_the_limit() {
+    let (old, new) = (at(0), at(3600));
+    for (of_old, of_new, expected) in [
+        (1, MAX_IDS - 1, (MAX_IDS, false)),
+        (1, MAX_IDS, (MAX_IDS, true)),
+        (2, MAX_IDS - 1, (MAX_IDS - 1, true)),
+        (0, MAX_IDS, (MAX_IDS, false)),
+        (0, MAX_IDS + 2, (MAX_IDS, false)),
+    ] {
+        let mut counted = CountedIds::new(at(-3600));
+        for id in 0..of_old + of_new {
+            assert!(counted.insert(id as u64, if id < of_old { old } else { new }));
+        }
+        counted.prune(new);
+        assert_eq!((counted.ids.len(), counted.is_settled(old)), expected, "{of_old} {of_new}");
+    }
+}
+
+#[test]
+fn ids_are_remembered_for_six_hours() {
+    let mut counted = CountedIds::new(at(0));
+    assert!(counted.insert(1, at(0)) && !counted.insert(1, at(5)));
+    let hours = REMEMBERED.as_secs();
+    counted.prune(at(hours));
+    assert!(counted.contains(1) && !counted.is_settled(at(0)));
+    counted.prune(at(hours + 1800));
+    assert!(!counted.contains(1) && counted.is_settled(at(0)) && !counted.insert(1, at(0)));
 }

@@ -2,12 +2,8 @@ use mooring_codes::{Os, Status as RowStatus, all};
 use mooring_diagnosis::{Hints, diagnose, diagnose_code};
 use proptest::prelude::*;
 
-use super::texts::{EVENT_ONLY, SEE};
-use super::texts::{clause, first_sentence, label};
-use super::*;
-use crate::verdict::Verdict;
-use crate::verdict::condition::ConditionReason;
-use crate::verdict::failure::{Failure, FailureSource};
+use super::{EVENT_ONLY, SEE, clause, first_sentence, label, *};
+use crate::verdict::{ConditionReason, Failure, FailureSource, Verdict};
 
 fn linux(code: i32, output: &str) -> String {
     format!(

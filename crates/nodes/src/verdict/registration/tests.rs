@@ -1,9 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::claim::Claim;
-use crate::claim::intern::Interner;
-use crate::claim::mode::ClaimMode;
+use crate::claim::vm_id::Interner;
+use crate::claim::{Claim, ClaimMode};
 
 const VM: VmState = VmState {
     power: Power::Running,
