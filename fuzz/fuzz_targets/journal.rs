@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mooring_finalizers::workflow::{FinalizerRemoval, times_deleted};
-use mooring_repair::report::RunReport;
+use mooring_repair::screens::run_markdown;
 use mooring_repair::workflow::{PoolRepair, deletion, losses_with_abort};
 use mooring_workflow::{Run, Workflow};
 use mooring_workflow::journal::{decode, encode};
@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     if let Some(run) = read::<PoolRepair>(&text) {
         assert!(run.step().is_none_or(|step| !run.has_done(step)));
         let _ = (run.step_since(), losses_with_abort(&run), deletion(&run).is_some());
-        let _ = RunReport::of(&run).markdown();
+        let _ = run_markdown(&run);
     }
     if let Some(run) = read::<FinalizerRemoval>(&text) {
         let _ = (run.step(), run.step_since(), times_deleted(&run, ""));

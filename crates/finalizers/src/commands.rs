@@ -8,8 +8,7 @@ use mooring_workflow::Clock;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::live;
-use mooring_workflow::lock::LockWait;
-use mooring_workflow::process::{random_id, this_process};
+use mooring_workflow::lock::{LockOwner, LockWait, random_id};
 use mooring_workflow::store::RunStore;
 use tokio::sync::watch;
 
@@ -54,7 +53,7 @@ impl Remover {
         let now = Clock::clone(&clock);
         let cluster =
             OperatorCluster { api, profile, lock, clock: now, view: OperatorView::default() };
-        let process = Process { owner: this_process(random_id()), clock, stop };
+        let process = Process { owner: LockOwner::this_process(random_id()), clock, stop };
         Self { settings, cluster, process }
     }
 

@@ -13,7 +13,6 @@ use crate::profile::Profile;
 use crate::step::Step;
 
 pub type Entry = mooring_workflow::Entry<FinalizerRemoval>;
-pub type Record = mooring_workflow::Record<FinalizerRemoval>;
 /// A stored run. It contributes backoff, skipped objects and the current step, never more targets.
 pub type Run = mooring_workflow::Run<FinalizerRemoval>;
 pub type Runs = mooring_workflow::Runs<FinalizerRemoval>;

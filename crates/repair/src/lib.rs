@@ -10,7 +10,7 @@
 //! | [`workflow`], [`effects`] | the repair as a workflow, its steps, facts and approved plan, and changes as data |
 //! | [`plan`] | plans of pools, with a hash over what matters |
 //! | `steps` | one decision from the run, the reads and the time |
-//! | `start`: [`start_checks`], [`resume`], [`history`] | conditions to start a run, and the authority to continue one; the limit of recreations |
+//! | `start`: [`start_checks`], [`resume`] | conditions to start a run, with the limit of recreations, and the authority to continue one |
 //! | [`runtime`] | Azure, Kubernetes, and the commands |
 //! | `present`: [`report`], [`documents`], [`screens`] | reports as data; JSON documents and screens of reports, plans and runs |
 //!
@@ -40,5 +40,5 @@ pub mod workflow;
 pub use checks::verdict;
 pub use pool::{pool_body, temporary_pool};
 pub use present::{documents, report, screens};
-pub use start::{errors, history, resume, start_checks};
+pub use start::{resume, start_checks};
 pub use workflow::effects;

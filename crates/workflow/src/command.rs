@@ -5,13 +5,12 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::engine::{Clock, Cluster, RunError, RunOutcome, run};
-use crate::journal::Workflow;
-use crate::journal::{JournalError, MAX_START_BYTES, Run, Runs, encode};
+use crate::engine::{Clock, Cluster, RunOutcome, run};
+use crate::journal::{JournalError, MAX_START_BYTES, Run, Runs, Workflow, encode};
 use crate::live::{LiveHost, Watcher};
 use crate::store::RunStore;
 use crate::store::error::StoreError;
-use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, acquire};
+use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait};
 
 /// The result of a command: `B` describes a run that may not start.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ impl<B> CommandResult<B> {
     #[must_use]
     pub fn failed(error: &StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) | StoreError::TooLarge(..) => {
+            StoreError::Unavailable(_) | StoreError::NotRenewed | StoreError::TooLarge(..) => {
                 Self::NoJournal(error.to_string())
             }
             StoreError::LostLock | StoreError::Journal(_) => Self::Failed(error.to_string()),
@@ -109,7 +108,7 @@ impl Process {
         say: &mut dyn FnMut(&str),
     ) -> Result<HeldJournal<W>, CommandResult<B>> {
         let mut stop = self.stop.clone();
-        match acquire(&mut store, &self.owner, wait, &self.clock, &mut stop, say).await {
+        match store.acquire(&self.owner, wait, &self.clock, &mut stop, say).await {
             Ok((lock, runs)) => Ok(HeldJournal { store, lock, runs }),
             Err(LockError::Busy(lock)) => Err(CommandResult::Held(lock)),
             Err(LockError::Interrupted) => {
@@ -181,8 +180,9 @@ impl Process {
         lock.release().await;
         match ended {
             Ok(outcome) => CommandResult::Stopped(outcome),
-            Err(RunError::Append(error)) => CommandResult::Resumable(error.to_string()),
-            Err(error) => CommandResult::Failed(error.to_string()),
+            Err(error @ StoreError::LostLock) => CommandResult::Resumable(error.to_string()),
+            Err(StoreError::Journal(error)) => CommandResult::Failed(error.to_string()),
+            Err(error) => CommandResult::Resumable(format!("failed to write the journal: {error}")),
         }
     }
 }

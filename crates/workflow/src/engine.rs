@@ -3,12 +3,11 @@
 use std::rc::Rc;
 
 use jiff::{SignedDuration, Timestamp};
-use thiserror::Error;
 
-use crate::journal::Workflow;
-use crate::journal::{Entry, JournalError, Note, Phase, Record, Run};
+use crate::journal::{Entry, Note, Phase, Run, Workflow};
 use crate::model::effect::EffectResult;
 use crate::model::report::{Finish, Reason, Remaining};
+use crate::store::error::StoreError;
 
 pub type Clock = Rc<dyn Fn() -> Timestamp>;
 
@@ -74,15 +73,6 @@ pub trait Cluster<W: Workflow> {
     fn limits(&self, step: Option<W::Step>) -> WaitLimits;
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AppendError {
-    /// Another process continued the journal: stop at once.
-    #[error("lock lost: another process took over this run")]
-    LostLock,
-    #[error("failed to write the journal: {0}")]
-    Unavailable(String),
-}
-
 /// The process of a run: its clock, its document and its signals.
 ///
 /// Dropping a future must be like killing the process: nothing runs afterward.
@@ -91,7 +81,7 @@ pub trait Host<W: Workflow> {
     fn now(&self) -> Timestamp;
     async fn sleep_until(&mut self, until: Timestamp);
     /// Stores the run after a change durably, unless another process has stored it since.
-    async fn append(&mut self, record: &Record<W>, run: &Run<W>) -> Result<(), AppendError>;
+    async fn append(&mut self, entry: &Entry<W>, run: &Run<W>) -> Result<(), StoreError>;
     /// Returns true if the run must stop where it can be resumed.
     fn interrupted(&self) -> bool;
     fn progress(&mut self, run: &Run<W>, decision: &Decision<W>);
@@ -103,20 +93,12 @@ pub enum RunOutcome {
     Resumable { reason: Reason, message: String },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum RunError {
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error(transparent)]
-    Append(#[from] AppendError),
-}
-
 /// Drives a run until it stops.
 pub async fn run<W: Workflow>(
     host: &mut impl Host<W>,
     cluster: &mut impl Cluster<W>,
     mut run: Run<W>,
-) -> Result<RunOutcome, RunError> {
+) -> Result<RunOutcome, StoreError> {
     loop {
         if let Phase::Finished(finish) = run.phase {
             return Ok(RunOutcome::Finished(finish));
@@ -206,8 +188,7 @@ async fn write<W: Workflow>(
     host: &mut impl Host<W>,
     run: &mut Run<W>,
     entry: Entry<W>,
-) -> Result<(), RunError> {
-    let record = run.next(host.now(), entry);
-    run.take(&record)?;
-    Ok(host.append(&record, run).await?)
+) -> Result<(), StoreError> {
+    run.take(host.now(), &entry)?;
+    host.append(&entry, run).await
 }

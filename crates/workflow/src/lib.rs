@@ -14,6 +14,7 @@
 //! Independent of Azure, node pools and finalizers.
 
 pub mod approval;
+pub mod canonical;
 pub mod command;
 pub mod engine;
 pub mod journal;
@@ -24,17 +25,13 @@ pub mod responses;
 pub mod retry;
 pub mod store;
 
-pub use approval::canonical;
 pub use model::{check, effect, reading};
 pub use present::{flowchart, plural, published, screens, status};
 pub use store::lock;
-pub use store::lock::process;
 
-pub use engine::{
-    Clock, Cluster, Decision, Host, NotRead, RunError, RunOutcome, Stop, WaitLimits, run,
-};
+pub use engine::{Clock, Cluster, Decision, Host, NotRead, RunOutcome, Stop, WaitLimits, run};
 pub use journal::{
-    Attempt, CompletedStep, Entry, Note, PastRun, Phase, Record, Run, Runs, Workflow, number,
+    Attempt, CompletedStep, Entry, Note, PastRun, Phase, Run, Runs, Workflow, number,
 };
 pub use model::check::{CheckResult, Outcome};
 pub use model::effect::{Authority, Backup, EffectResult, Refusal};

@@ -7,9 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_k8s::Gate;
 use tokio::sync::watch;
 
-use crate::engine::{AppendError, Clock, Decision, Host};
-use crate::journal::Workflow;
-use crate::journal::{Entry, PastRun, Record, Run};
+use crate::engine::{Clock, Decision, Host};
+use crate::journal::{Entry, PastRun, Run, Workflow};
 use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{TERM, TIMES};
@@ -36,9 +35,9 @@ impl<W: Workflow> Host<W> for LiveHost<'_, W> {
         pause(until.duration_since((self.clock)()), &self.stop).await;
     }
 
-    async fn append(&mut self, record: &Record<W>, run: &Run<W>) -> Result<(), AppendError> {
+    async fn append(&mut self, entry: &Entry<W>, run: &Run<W>) -> Result<(), StoreError> {
         may_write(&self.gate).await?;
-        let backup = match &record.entry {
+        let backup = match entry {
             Entry::Intent(effect) => W::backup(effect),
             Entry::Note(note) => note.backup.as_ref(),
             _ => None,
@@ -48,7 +47,7 @@ impl<W: Workflow> Host<W> for LiveHost<'_, W> {
         }
         self.store.save(run, &self.past).await?;
         // An effect follows its intent at once. It must not start if the write outlasted the lock.
-        if matches!(record.entry, Entry::Intent(_)) {
+        if matches!(entry, Entry::Intent(_)) {
             may_write(&self.gate).await?;
         }
         Ok(())
@@ -64,15 +63,6 @@ impl<W: Workflow> Host<W> for LiveHost<'_, W> {
     }
 }
 
-impl From<StoreError> for AppendError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::LostLock => Self::LostLock,
-            other => Self::Unavailable(other.to_string()),
-        }
-    }
-}
-
 /// Waits until the time has passed or the process is interrupted.
 pub async fn pause(time: SignedDuration, stop: &watch::Receiver<bool>) {
     let mut stop = stop.clone();
@@ -84,10 +74,10 @@ pub async fn pause(time: SignedDuration, stop: &watch::Receiver<bool>) {
 }
 
 /// Waits while a renewal of the lock is late, at most for the duration of the Lease.
-async fn may_write(gate: &Gate) -> Result<(), AppendError> {
+async fn may_write(gate: &Gate) -> Result<(), StoreError> {
     match tokio::time::timeout(TIMES.lease, gate.allows_write(TERM)).await {
         Ok(true) => Ok(()),
-        Ok(false) => Err(AppendError::LostLock),
-        Err(_) => Err(AppendError::Unavailable("the lock could not be renewed".to_owned())),
+        Ok(false) => Err(StoreError::LostLock),
+        Err(_) => Err(StoreError::NotRenewed),
     }
 }

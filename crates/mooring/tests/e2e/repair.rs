@@ -407,6 +407,8 @@ fn killed_run_is_resumed_after_its_lease_expired() {
         assert!(out.contains("mooring repair resume"), "{words:?} {out}{err}");
         assert!(!out.contains("mooring repair plan") && !out.contains("repair apply"), "{out}");
     }
+    let (code, _, err) = sim.run(&words);
+    assert!(code == 4 && err.contains("mooring repair resume"), "{err}");
     let (code, out, err) = sim.run(&["resume", "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("waiting for the lock to expire (30s)"), "{err}");

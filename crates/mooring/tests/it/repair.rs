@@ -202,7 +202,7 @@ mod slow {
         assert!(out.starts_with("16 steps rebuild pool system of demo"), "{out}");
         let (_, err) = fixture.run(4, &[&["apply"], &approved[..]].concat());
         assert!(
-            err.contains("hint: `mooring repair status --pool system` shows its progress"),
+            err.contains("hint: `mooring repair resume --pool system` continues it\n"),
             "{err}"
         );
 

@@ -146,6 +146,18 @@ fn stopped_repair_and_wedged_pool_are_the_first_verdicts() {
 }
 
 #[test]
+fn unfinished_run_points_to_its_resumption_in_a_rollback_as_well() {
+    let mut snapshot = healthy();
+    for step in [stopped_repair().step, None] {
+        snapshot.facts.runs = vec![RunStatus { step, ..stopped_repair() }];
+        let html = page(&snapshot, "/");
+        assert!(html.contains("mooring repair resume --pool system"), "{html}");
+    }
+    snapshot.facts.runs = vec![RunStatus { step: None, state: "repaired", ..stopped_repair() }];
+    assert!(!page(&snapshot, "/").contains("repair resume"));
+}
+
+#[test]
 fn what_was_not_read_is_not_checked() {
     type Set = fn(&mut Reads, Reading<()>);
     let denied = || Reading::Denied("no".to_owned());

@@ -1,26 +1,23 @@
-//! Reads and effects through Azure Resource Manager.
+//! Azure as the services of a repair: what their reads share, and the writes.
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{ActivityQuery, DeletePool};
 use mooring_arm::{
-    AzureError, Client, OperationOutcome, OperationProgress, Priority, ResourceId, ResourceIdError,
+    AzureError, Client, OperationOutcome, OperationProgress, ResourceId, ResourceIdError,
 };
 use serde_json::Value;
 
 use super::responses::{
-    began, invalid, is_misconfigured, is_unavailable, listed, missing, no_cluster, read, refused,
+    began, invalid, is_misconfigured, listed, missing, no_cluster, read, refused,
 };
-use crate::observation::{
-    ActivityEvent, AksOperation, ClusterView, Instance, ManagedCluster, Nic, Node, Pool, ScaleSet,
-    foreign_node,
-};
+use super::services::LiveServices;
+use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Node, foreign_node};
 use crate::operation;
 use crate::operation::OperationScope;
-use crate::settings::Settings;
+use crate::workflow::Services as _;
 use crate::workflow::effects::Precondition;
 use mooring_workflow::reading::once;
 use mooring_workflow::{EffectResult, Reading};
@@ -36,157 +33,81 @@ const STUCK_OPERATION_WINDOW: SignedDuration = SignedDuration::from_hours(14 * 2
 const MAX_WINDOW: SignedDuration = SignedDuration::from_hours(89 * 24);
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 
-#[derive(Clone)]
-pub(crate) struct AzureRuntime {
-    client: Client,
-    cluster: ResourceId,
-    window: Cell<SignedDuration>,
-    /// Node resource group, once known.
-    node_group: RefCell<Option<String>>,
-    /// Last read of the cluster.
-    last: RefCell<Option<ManagedCluster>>,
-}
-
-impl AzureRuntime {
-    pub(crate) fn new(client: &Client, settings: &Settings) -> Result<Self, ResourceIdError> {
-        let target = &settings.target;
-        Ok(Self {
-            client: client.at(Priority::Interactive),
-            cluster: ResourceId::cluster(
-                &target.subscription,
-                &target.resource_group,
-                &target.cluster,
-            )?,
-            window: Cell::new(settings.fail_window),
-            node_group: RefCell::default(),
-            last: RefCell::default(),
-        })
+impl LiveServices {
+    /// Returns the client of reads.
+    pub(super) fn reads(&self) -> Client {
+        self.client.within(READ_TIMEOUT)
     }
 
-    /// Sets the window of failed writes.
-    pub(crate) fn extend_window(&self, window: SignedDuration) {
-        self.window.set(window);
-    }
-
-    pub(crate) fn cluster_id(&self) -> &ResourceId {
-        &self.cluster
-    }
-
-    pub(crate) fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// Fails if settings or credentials are wrong. Other errors show in the reads.
-    pub(crate) async fn ensure_access(&self) -> Result<(), String> {
-        match self.client.within(READ_TIMEOUT).cluster::<Value>(&self.cluster).await {
+    /// Fails if Azure gives no token, rejects it, or does not know the subscription: settings or credentials are wrong.
+    /// Other errors show in the reads.
+    pub(super) async fn ensure_access(&self) -> Result<(), String> {
+        match self.reads().cluster::<Value>(&self.cluster).await {
             Err(error) if is_misconfigured(&error) => Err(error.to_string()),
             _ => Ok(()),
         }
     }
 
-    pub(crate) async fn pools(&self) -> Reading<Vec<Pool>> {
-        let client = self.client.within(READ_TIMEOUT);
-        listed(client.agent_pools(&self.cluster).await, Pool::read)
-    }
-
-    pub(crate) async fn scale_sets(&self) -> Reading<Vec<ScaleSet>> {
-        let client = self.client.within(READ_TIMEOUT);
-        match self.group().await {
-            Ok(group) => {
-                let subscription = self.cluster.subscription();
-                listed(client.scale_sets(subscription, &group).await, ScaleSet::read)
-            }
-            Err(missing) => missing,
-        }
-    }
-
-    pub(crate) async fn instances(&self, set: &str) -> Reading<Vec<Instance>> {
-        let client = self.client.within(READ_TIMEOUT);
-        match self.scale_set(set).await {
-            Ok(id) => listed(client.scale_set_vms(&id).await, Instance::read),
-            Err(missing) => missing,
-        }
-    }
-
-    pub(crate) async fn nics(&self, set: &str) -> Reading<Vec<Nic>> {
-        let client = self.client.within(READ_TIMEOUT);
-        match self.scale_set(set).await {
-            Ok(id) => listed(client.scale_set_nics(&id).await, Nic::read),
-            Err(missing) => missing,
-        }
-    }
-
-    pub(crate) async fn latest_operation(&self) -> Reading<Option<AksOperation>> {
-        let found = self.client.within(READ_TIMEOUT).latest_operation(&self.cluster).await;
-        // The endpoint is a preview; without it, the activity log has the operation.
-        if found.as_ref().is_err_and(is_unavailable) {
-            return Reading::Known(None);
-        }
-        read(found, |raw| Some(AksOperation::read(raw)))
-    }
-
-    pub(crate) async fn read_cluster(&self) -> Reading<ManagedCluster> {
-        let found = self.client.within(READ_TIMEOUT).cluster(&self.cluster).await;
-        let reading = match found {
+    pub(super) async fn read_cluster(&self) -> Reading<ManagedCluster> {
+        let reading = match self.reads().cluster(&self.cluster).await {
             Err(error) if error.is_not_found() && !no_cluster(&error) => {
                 Reading::Failed(error.to_string())
             }
             found => read(found, ManagedCluster::read),
         };
         if let Reading::Known(cluster) = &reading {
-            self.node_group.replace(cluster.node_resource_group.clone());
             self.last.replace(Some(cluster.clone()));
         }
         reading
     }
 
-    async fn group<T>(&self) -> Result<String, Reading<T>> {
-        let is_unknown = self.node_group.borrow().is_none();
-        if is_unknown && self.read_cluster().await.found()?.is_none() {
+    /// Returns the node resource group.
+    pub(super) async fn group<T>(&self) -> Result<String, Reading<T>> {
+        let known =
+            || self.last.borrow().as_ref().and_then(|last| last.node_resource_group.clone());
+        if let Some(group) = known() {
+            return Ok(group);
+        }
+        if self.read_cluster().await.found()?.is_none() {
             return Err(Reading::NotFound);
         }
         let none = || Reading::Failed("the cluster has no node resource group yet".to_owned());
-        self.node_group.borrow().clone().ok_or_else(none)
+        known().ok_or_else(none)
     }
 
-    /// Returns the nodes if they belong to this cluster: a kubeconfig may be that of another one.
-    pub(crate) async fn own(&self, nodes: Reading<Vec<Node>>) -> Reading<Vec<Node>> {
-        let Reading::Known(list) = &nodes else { return nodes };
-        let group = match self.group().await {
-            Ok(group) => {
-                format!("/subscriptions/{}/resourceGroups/{group}", self.cluster.subscription())
-            }
-            Err(missing) => return missing,
-        };
-        match foreign_node(list, &group) {
-            None => nodes,
-            // Waiting does not change it.
-            Some(node) => Reading::Denied(format!(
-                "they belong to another cluster: {} is not in {group}; check --kubeconfig",
-                node.name
-            )),
-        }
-    }
-
-    async fn scale_set<T>(&self, name: &str) -> Result<ResourceId, Reading<T>> {
+    pub(super) async fn scale_set<T>(&self, name: &str) -> Result<ResourceId, Reading<T>> {
         let group = self.group().await?;
         let path = format!("virtualMachineScaleSets/{name}");
         ResourceId::of(self.cluster.subscription(), &group, "Microsoft.Compute", &path)
             .map_err(|error| Reading::Failed(error.to_string()))
     }
 
+    /// Returns the nodes if they belong to this cluster: a kubeconfig may be that of another one.
+    pub(super) async fn own(&self, nodes: Vec<Node>) -> Result<Vec<Node>, Reading<Vec<Node>>> {
+        let group = self.group().await?;
+        let group =
+            format!("/subscriptions/{}/resourceGroups/{group}", self.cluster.subscription());
+        match foreign_node(&nodes, &group) {
+            None => Ok(nodes),
+            // Waiting does not change it.
+            Some(node) => Err(Reading::Denied(format!(
+                "they belong to another cluster: {} is not in {group}; check --kubeconfig",
+                node.name
+            ))),
+        }
+    }
+
     /// Reads writes to scale sets within the window, and operations of the cluster as far back as needed.
-    pub(crate) async fn events(&self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
-        let group = match self.group().await {
-            Ok(group) => group,
-            Err(missing) => return missing,
-        };
+    pub(super) async fn read_events(
+        &self,
+    ) -> Result<Vec<ActivityEvent>, Reading<Vec<ActivityEvent>>> {
+        let (group, now) = (self.group().await?, self.now());
         let own_group = self.cluster.resource_group().unwrap_or_default().to_owned();
         let mut all = Vec::new();
         for (group, back) in [(&group, self.window.get()), (&own_group, OPERATION_WINDOW)] {
             match self.log(group, back, now).await {
                 Reading::Known(events) => all.extend(events),
-                other => return other,
+                other => return Err(other),
             }
         }
         let last = self.last.borrow().clone();
@@ -196,7 +117,7 @@ impl AzureRuntime {
         {
             all.extend(older);
         }
-        Reading::Known(all)
+        Ok(all)
     }
 
     async fn log(
@@ -209,21 +130,20 @@ impl AzureRuntime {
         let from = now.checked_sub(back).unwrap_or(Timestamp::MIN);
         let to = now.checked_add(SKEW).unwrap_or(Timestamp::MAX);
         let query = ActivityQuery::of_group(group, from, to);
-        let client = self.client.within(READ_TIMEOUT);
-        let found = client.activity_log(self.cluster.subscription(), &query).await;
+        let found = self.reads().activity_log(self.cluster.subscription(), &query).await;
         // Events without a time, operation or resource are of other kinds.
         let events = listed(found, |raw| Some(ActivityEvent::read(raw)));
         events.map(|events| events.iter().flatten().cloned().collect())
     }
 
     /// Reads the error codes of an operation that this run started.
-    pub(crate) async fn operation(&self, token: &str) -> Reading<Vec<String>> {
+    pub(super) async fn read_operation(&self, token: &str) -> Reading<Vec<String>> {
         let mut operation = match kept(token, self.cluster.subscription()) {
             Ok(operation) => operation,
             Err(why) => return Reading::Failed(why),
         };
         let codes = |refusal: AzureError| refusal.codes().map(str::to_owned).collect();
-        match self.client.within(READ_TIMEOUT).poll(&mut operation).await {
+        match self.reads().poll(&mut operation).await {
             Ok(
                 OperationProgress::Running { .. }
                 | OperationProgress::Done(OperationOutcome::Succeeded(_)),
@@ -238,13 +158,13 @@ impl AzureRuntime {
         }
     }
 
-    pub(crate) async fn put_pool(
+    pub(super) async fn put_pool(
         &self,
         pool: &str,
         body: &Value,
         only: Option<&Precondition>,
     ) -> EffectResult {
-        let id = match self.pool(pool) {
+        let id = match self.pool_id(pool) {
             Ok(id) => id,
             Err(error) => return invalid(&error.to_string()),
         };
@@ -258,8 +178,8 @@ impl AzureRuntime {
 
     /// Deletes a pool. The drain honored PDBs; those that still block are for pods of dead nodes, on which the service would
     /// wait indefinitely.
-    pub(crate) async fn delete_pool(&self, pool: &str, if_match: Option<&str>) -> EffectResult {
-        let id = match self.pool(pool) {
+    pub(super) async fn delete_pool(&self, pool: &str, if_match: Option<&str>) -> EffectResult {
+        let id = match self.pool_id(pool) {
             Ok(id) => id,
             Err(error) => return invalid(&error.to_string()),
         };
@@ -272,13 +192,8 @@ impl AzureRuntime {
 
     /// Aborts the operation if it is still running. Azure's call has no operation id and no precondition, so it is read right
     /// before: the race is one round trip.
-    pub(crate) async fn abort(
-        &self,
-        scope: &OperationScope,
-        operation: &str,
-        now: Timestamp,
-    ) -> EffectResult {
-        if !self.still_runs(scope, operation, now).await {
+    pub(super) async fn abort(&self, scope: &OperationScope, operation: &str) -> EffectResult {
+        if !self.still_runs(scope, operation).await {
             return EffectResult::Refused {
                 status: 409,
                 code: "AnotherOperation".to_owned(),
@@ -289,27 +204,27 @@ impl AzureRuntime {
         let client = self.client.within(WRITE);
         match scope {
             OperationScope::Cluster => began(client.abort_cluster(&self.cluster).await),
-            OperationScope::Pool(pool) => match self.pool(pool) {
+            OperationScope::Pool(pool) => match self.pool_id(pool) {
                 Ok(id) => began(client.abort_agent_pool(&id).await),
                 Err(error) => invalid(&error.to_string()),
             },
         }
     }
 
-    async fn still_runs(&self, scope: &OperationScope, operation: &str, now: Timestamp) -> bool {
+    async fn still_runs(&self, scope: &OperationScope, operation: &str) -> bool {
         let view = ClusterView::default();
-        once(&view.cluster, self.read_cluster()).await;
+        once(&view.cluster, self.cluster()).await;
         once(&view.pools, self.pools()).await;
         once(&view.latest_operation, self.latest_operation()).await;
         if operation::is_running(&view, scope, operation) {
             return true;
         }
         // The log is slow and late, so it is read only if the operations endpoint has no result.
-        once(&view.events, self.events(now)).await;
+        once(&view.events, self.events()).await;
         operation::is_running(&view, scope, operation)
     }
 
-    pub(crate) async fn tag(&self, name: &str, value: &str) -> EffectResult {
+    pub(super) async fn tag(&self, name: &str, value: &str) -> EffectResult {
         let tags = BTreeMap::from([(name.to_owned(), value.to_owned())]);
         match self.client.within(WRITE).merge_tags(&self.cluster, &tags).await {
             Ok(_) => EffectResult::Done,
@@ -317,7 +232,7 @@ impl AzureRuntime {
         }
     }
 
-    fn pool(&self, name: &str) -> Result<ResourceId, ResourceIdError> {
+    fn pool_id(&self, name: &str) -> Result<ResourceId, ResourceIdError> {
         self.cluster.child("agentPools", name)
     }
 }

@@ -43,7 +43,7 @@ impl Operator {
             Err(result) => return result,
         };
         let now = self.process.now();
-        let run_id = self.live.azure.client().new_id();
+        let run_id = self.live.client.new_id();
         let start = Start { owner: self.process.owner.clone(), approval };
         let run = match begin(&journal.runs, plan, checks, &settings, start, &run_id, now) {
             Ok(run) => run,
@@ -72,10 +72,7 @@ impl Operator {
         let now = self.process.now();
         let settings = &self.settings;
         match authorize(&state, &basis, &journal.runs, settings, consent, fresh, now) {
-            Ok(grant) => {
-                let entry = Entry::Resumed(Box::new(self.session(grant)));
-                self.continue_run(journal, state, entry, watcher).await
-            }
+            Ok(grant) => self.continue_run(journal, state, grant, Entry::Resumed, watcher).await,
             Err(error) => journal.end(CommandResult::Refused(error)).await,
         }
     }
@@ -90,25 +87,9 @@ impl Operator {
             Ok(held) => held,
             Err(result) => return result,
         };
-        let grant = Grant {
-            plan: state.session.plan.clone(),
-            overrides: BTreeMap::new(),
-            approval: Approval::Rollback,
-        };
-        let entry = Entry::AbortStarted(Box::new(self.session(grant)));
-        self.continue_run(journal, state, entry, watcher).await
-    }
-
-    fn session(&self, grant: Grant) -> Session {
-        Session {
-            plan: grant.plan,
-            overrides: grant.overrides,
-            approval: grant.approval,
-            owner: self.process.owner.clone(),
-            journal: self.settings.journal.clone(),
-            overall: self.settings.limits.overall,
-            poll: self.settings.limits.poll,
-        }
+        let (plan, overrides) = (state.session.plan.clone(), BTreeMap::new());
+        let grant = Grant { plan, overrides, approval: Approval::Rollback };
+        self.continue_run(journal, state, grant, Entry::AbortStarted, watcher).await
     }
 
     /// Returns the unfinished run of this pool, under its lock.
@@ -139,9 +120,12 @@ impl Operator {
         &mut self,
         journal: HeldJournal<PoolRepair>,
         mut state: Run,
-        entry: Entry,
+        grant: Grant,
+        entry: fn(Box<Session>) -> Entry,
         watcher: Watcher<'_>,
     ) -> CommandResult {
+        let session = grant.session(&self.settings, self.process.owner.clone());
+        let entry = entry(Box::new(session));
         // Checks use the window of the start of the run.
         let since = self.process.now().duration_since(state.started);
         if let Err(error) = state.change(self.process.now(), entry) {
@@ -154,7 +138,7 @@ impl Operator {
     /// Ensures that a run of the journal is one of this pool.
     pub fn own(&self, state: &Run) -> Result<(), String> {
         let (asked, of_run) = (&self.settings.target.pool, &state.session.plan.pool);
-        let cluster = self.live.azure.cluster_id().to_string();
+        let cluster = self.live.cluster.to_string();
         if cluster.eq_ignore_ascii_case(&state.session.plan.cluster) && asked == of_run {
             return Ok(());
         }

@@ -143,7 +143,7 @@ impl Operator {
         let pool = pools.and_then(|pools| pools.iter().find(|pool| pool.name == target.pool));
         match (cluster, pool) {
             (Some(cluster), Some(pool)) => {
-                let client = self.live.azure.client();
+                let client = &self.live.client;
                 let capacity = capacity::read_capacity(client, &target.subscription, cluster, pool);
                 let needs = checks::needs(view, &self.settings, cluster, pool);
                 Capacity {
@@ -168,7 +168,7 @@ impl Operator {
     pub(super) fn extend_window(&mut self, settings: &Settings, since: SignedDuration) {
         let back = settings.fail_window.saturating_add(settings.limits.overall);
         let back = back.saturating_add(since.max(SignedDuration::ZERO));
-        self.live.azure.extend_window(back);
+        self.live.window.set(back);
     }
 
     /// Returns true if Azure does not find the cluster.

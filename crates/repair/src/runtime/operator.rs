@@ -4,13 +4,12 @@ use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
 use mooring_k8s::{Access, Client};
 use mooring_workflow::command::{self, Process};
-use mooring_workflow::process::this_process;
+use mooring_workflow::lock::LockOwner;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use mooring_workflow::store::{IfMissing, JOURNAL, RunStore, check_namespace};
 use mooring_workflow::{CheckResult, Clock, Outcome, Reading};
 use tokio::sync::watch;
 
-use super::azure::AzureRuntime;
 use super::credentials::{self, ApiUnavailable, CredentialSource};
 use super::services::LiveServices;
 use crate::names::PERMISSIONS;
@@ -65,9 +64,8 @@ impl Operator {
         clock: Clock,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, ResourceIdError> {
-        let azure = AzureRuntime::new(arm, &settings)?;
-        let owner = this_process(arm.new_id());
-        let live = LiveServices::new(azure, access, Clock::clone(&clock));
+        let owner = LockOwner::this_process(arm.new_id());
+        let live = LiveServices::new(arm, access, &settings, Clock::clone(&clock))?;
         let process = Process { owner, clock, stop };
         Ok(Self { settings, live, process, grace: None, uid: None })
     }
@@ -95,7 +93,7 @@ impl Operator {
         let uid = self.read_uid().await;
         ClusterIdentity {
             name: Some(self.settings.target.cluster.clone()),
-            id: Some(self.live.azure.cluster_id().to_string()),
+            id: Some(self.live.cluster.to_string()),
             context,
             server: self.api_server().await,
             uid,
@@ -136,7 +134,7 @@ impl Operator {
 
     /// Fails if Azure gives no token, rejects it, or does not know the subscription: settings or credentials are wrong.
     pub async fn ensure_access(&self) -> Result<(), String> {
-        self.live.azure.ensure_access().await
+        self.live.ensure_access().await
     }
 
     /// Checks that a run can be recorded.

@@ -1,25 +1,32 @@
-//! Azure and Kubernetes for checks and runs.
+//! The services of a repair over the network: Azure by `arm`, Kubernetes by raw requests.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use mooring_arm::{Priority, ResourceId, ResourceIdError};
 use mooring_workflow::published::{Source, SourceName};
 use mooring_workflow::{Clock, EffectResult, Reading};
 
-use super::azure::AzureRuntime;
 use super::credentials::{self, ApiUnavailable, CredentialSource};
 use super::kubernetes::ClusterApi;
+use super::responses::{is_unavailable, listed, read};
 use crate::observation::{
     ActivityEvent, AksOperation, Instance, ManagedCluster, Nic, Node, Pdb, Pod, Pool, Replicas,
     ScaleSet,
 };
+use crate::settings::Settings;
 use crate::workflow::Services;
 use crate::workflow::effects::Effect;
 
 /// The services of one cluster. The Kubernetes API is connected to once it is needed.
 #[derive(Clone)]
 pub(super) struct LiveServices {
-    pub(super) azure: AzureRuntime,
+    pub(super) client: mooring_arm::Client,
+    pub(super) cluster: ResourceId,
+    /// Window of failed writes.
+    pub(super) window: Cell<SignedDuration>,
+    /// Last read of the cluster.
+    pub(super) last: RefCell<Option<ManagedCluster>>,
     pub(super) access: CredentialSource,
     kube: OnceCell<Result<ClusterApi, ApiUnavailable>>,
     clock: Clock,
@@ -28,9 +35,27 @@ pub(super) struct LiveServices {
 }
 
 impl LiveServices {
-    pub(super) fn new(azure: AzureRuntime, access: CredentialSource, clock: Clock) -> Self {
-        let sources = RefCell::new([SourceName::Cluster, SourceName::Azure].map(Source::new));
-        Self { azure, access, kube: OnceCell::new(), clock, sources }
+    pub(super) fn new(
+        client: &mooring_arm::Client,
+        access: CredentialSource,
+        settings: &Settings,
+        clock: Clock,
+    ) -> Result<Self, ResourceIdError> {
+        let target = &settings.target;
+        Ok(Self {
+            client: client.at(Priority::Interactive),
+            cluster: ResourceId::cluster(
+                &target.subscription,
+                &target.resource_group,
+                &target.cluster,
+            )?,
+            window: Cell::new(settings.fail_window),
+            last: RefCell::default(),
+            access,
+            kube: OnceCell::new(),
+            clock,
+            sources: RefCell::new([SourceName::Cluster, SourceName::Azure].map(Source::new)),
+        })
     }
 
     pub(super) fn sources(&self) -> [Source; 2] {
@@ -41,9 +66,7 @@ impl LiveServices {
         if let Some(kube) = self.kube.get() {
             return kube.clone();
         }
-        let azure = &self.azure;
-        let connected =
-            credentials::connect(&self.access, azure.client(), azure.cluster_id()).await;
+        let connected = credentials::connect(&self.access, &self.client, &self.cluster).await;
         self.kube.get_or_init(|| connected.map(ClusterApi)).clone()
     }
 
@@ -81,35 +104,57 @@ impl Services for LiveServices {
     }
 
     async fn cluster(&self) -> Reading<ManagedCluster> {
-        self.of_azure(self.azure.read_cluster()).await
+        self.of_azure(self.read_cluster()).await
     }
 
     async fn pools(&self) -> Reading<Vec<Pool>> {
-        self.of_azure(self.azure.pools()).await
+        let read = async { listed(self.reads().agent_pools(&self.cluster).await, Pool::read) };
+        self.of_azure(read).await
     }
 
     async fn scale_sets(&self) -> Reading<Vec<ScaleSet>> {
-        self.of_azure(self.azure.scale_sets()).await
+        let read = async {
+            let (group, subscription) = (self.group().await?, self.cluster.subscription());
+            Ok(listed(self.reads().scale_sets(subscription, &group).await, ScaleSet::read))
+        };
+        self.of_azure(either(read)).await
     }
 
     async fn instances(&self, set: &str) -> Reading<Vec<Instance>> {
-        self.of_azure(self.azure.instances(set)).await
+        let read = async {
+            let set = self.scale_set(set).await?;
+            Ok(listed(self.reads().scale_set_vms(&set).await, Instance::read))
+        };
+        self.of_azure(either(read)).await
     }
 
     async fn nics(&self, set: &str) -> Reading<Vec<Nic>> {
-        self.of_azure(self.azure.nics(set)).await
+        let read = async {
+            let set = self.scale_set(set).await?;
+            Ok(listed(self.reads().scale_set_nics(&set).await, Nic::read))
+        };
+        self.of_azure(either(read)).await
     }
 
     async fn events(&self) -> Reading<Vec<ActivityEvent>> {
-        self.of_azure(self.azure.events(self.now())).await
+        let read = async { Ok(Reading::Known(self.read_events().await?)) };
+        self.of_azure(either(read)).await
     }
 
     async fn latest_operation(&self) -> Reading<Option<AksOperation>> {
-        self.of_azure(self.azure.latest_operation()).await
+        let read = async {
+            let found = self.reads().latest_operation(&self.cluster).await;
+            // The endpoint is a preview; without it, the activity log has the operation.
+            if found.as_ref().is_err_and(is_unavailable) {
+                return Reading::Known(None);
+            }
+            read(found, |raw| Some(AksOperation::read(raw)))
+        };
+        self.of_azure(read).await
     }
 
     async fn operation(&self, token: &str) -> Reading<Vec<String>> {
-        self.of_azure(self.azure.operation(token)).await
+        self.of_azure(self.read_operation(token)).await
     }
 
     async fn uid(&self) -> Reading<String> {
@@ -117,7 +162,12 @@ impl Services for LiveServices {
     }
 
     async fn nodes(&self) -> Reading<Vec<Node>> {
-        let own = async |kube: &ClusterApi| self.azure.own(kube.nodes().await).await;
+        let own = async |kube: &ClusterApi| match kube.nodes().await {
+            Reading::Known(nodes) => {
+                self.own(nodes).await.map_or_else(|missing| missing, Reading::Known)
+            }
+            missing => missing,
+        };
         self.of_kubernetes(own).await
     }
 
@@ -134,18 +184,17 @@ impl Services for LiveServices {
     }
 
     async fn perform(&self, effect: &Effect) -> EffectResult {
-        let (azure, kube) = (&self.azure, self.kube().await);
-        match (effect, kube) {
+        match (effect, self.kube().await) {
             (Effect::AbortOperation { scope, operation, .. }, _) => {
-                azure.abort(scope, operation, self.now()).await
+                self.abort(scope, operation).await
             }
             (Effect::PutPool { pool, body, only }, _) => {
-                azure.put_pool(pool, body, only.as_ref()).await
+                self.put_pool(pool, body, only.as_ref()).await
             }
             (Effect::DeletePool { pool, if_match }, _) => {
-                azure.delete_pool(pool, if_match.as_deref()).await
+                self.delete_pool(pool, if_match.as_deref()).await
             }
-            (Effect::TagCluster { name, value }, _) => azure.tag(name, value).await,
+            (Effect::TagCluster { name, value }, _) => self.tag(name, value).await,
             (_, Err(unreached)) => EffectResult::Unknown { why: unreached.why().to_owned() },
             (Effect::Cordon { node, uid }, Ok(kube)) => {
                 kube.set_unschedulable(node, uid, true).await
@@ -161,4 +210,9 @@ impl Services for LiveServices {
             }
         }
     }
+}
+
+/// Returns the reading, or why what it depends on is missing.
+async fn either<T>(read: impl Future<Output = Result<Reading<T>, Reading<T>>>) -> Reading<T> {
+    read.await.unwrap_or_else(|missing| missing)
 }

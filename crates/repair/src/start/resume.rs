@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-pub use super::errors::ResumeError;
-use super::errors::{StartError, VERSION};
-use super::start_checks::check_new_plan;
+pub use super::start_checks::{Grant, ResumeError};
+use super::start_checks::{StartError, VERSION, check_new_plan};
 use crate::observation::Pool;
-use crate::plan::{HashedPlan, Plan, PlanDocument, Step};
+use crate::plan::{Plan, PlanDocument, Step};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use crate::workflow::{Run, Runs};
@@ -75,15 +74,6 @@ pub enum Consent {
 pub struct Fresh<'a> {
     pub plan: &'a Plan,
     pub checks: &'a [CheckResult],
-}
-
-/// Permission to continue a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Grant {
-    pub plan: HashedPlan,
-    /// Overrides of this process alone.
-    pub overrides: BTreeMap<String, String>,
-    pub approval: Approval,
 }
 
 /// Returns the overrides of the command line that the plan does not have.

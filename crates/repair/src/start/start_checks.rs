@@ -4,18 +4,61 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::errors::ResumeError;
-pub use super::errors::StartError;
-use super::history::breaker;
 use crate::checks;
 use crate::names::{POOL_NAME, RECREATIONS, pointer};
-use crate::plan::Plan;
+use crate::plan::{HashedPlan, Plan};
 use crate::pool::temporary_pool::TemporaryPool;
-use crate::settings::Settings;
+use crate::settings::{BREAKER_PERIOD, MAX_RECREATIONS, Settings};
 use crate::workflow::{Run, Runs, Session};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::LockOwner;
+use thiserror::Error;
+
+/// A run may not start. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StartError {
+    #[error("run {0} is unfinished; `resume` continues it, `abort` rolls it back")]
+    Unfinished(String),
+    #[error("{0}")]
+    TooOften(String),
+    #[error("plan changed: approved {approved}, current {current}")]
+    PlanChanged { approved: PlanHash, current: PlanHash },
+    #[error("the approval expired at {0}")]
+    Expired(Timestamp),
+    #[error(transparent)]
+    NotResumed(#[from] ResumeError),
+    /// A check of the plan failed.
+    #[error("{0}")]
+    Blocked(String),
+    /// Checks of the verdict failed; each with the reason.
+    #[error("blocked by {}", .0.join(" | "))]
+    Refused(Vec<String>),
+}
+
+/// A run may not be continued. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ResumeError {
+    /// Neither this command line nor Azure approves the plan of the journal.
+    #[error("the plan in the journal is not approved: no temporary pool has its approval")]
+    NotVerified,
+    /// The temporary pool was created for another plan.
+    #[error("the plan in the journal is not the approved one: {0} with another approval")]
+    Contradicted(TemporaryPool),
+    #[error("the plan was created by Mooring {0}; this is {version}", version = VERSION)]
+    OtherVersion(String),
+    #[error("the approval of this run ended at {0}")]
+    TooLate(Timestamp),
+    #[error("flags differ from those that the run was started with: {}", .0.join(", "))]
+    NotRepeated(Vec<String>),
+    #[error("no new plan could be created")]
+    NoPlan,
+    #[error("the hash matches neither the plan in the journal nor the current plan")]
+    OtherPlan,
+}
+
+/// Only plans of the same version are continued unattended.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns a new run, if it may start.
 ///
@@ -33,16 +76,32 @@ pub fn begin(
         return Err(StartError::Unfinished(unfinished.id.clone()));
     }
     check_new_plan(runs, plan, checks, settings, &start.approval, now)?;
-    let session = Session {
-        plan: plan.document.clone(),
-        overrides: BTreeMap::new(),
-        approval: start.approval,
-        owner: start.owner,
-        journal: settings.journal.clone(),
-        overall: settings.limits.overall,
-        poll: settings.limits.poll,
-    };
-    Ok(Run::begin(run, session, now))
+    let grant =
+        Grant { plan: plan.document.clone(), overrides: BTreeMap::new(), approval: start.approval };
+    Ok(Run::begin(run, grant.session(settings, start.owner), now))
+}
+
+/// Permission to start or continue a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grant {
+    pub plan: HashedPlan,
+    /// Overrides of this process alone.
+    pub overrides: BTreeMap<String, String>,
+    pub approval: Approval,
+}
+
+impl Grant {
+    pub(crate) fn session(self, settings: &Settings, owner: LockOwner) -> Session {
+        Session {
+            plan: self.plan,
+            overrides: self.overrides,
+            approval: self.approval,
+            owner,
+            journal: settings.journal.clone(),
+            overall: settings.limits.overall,
+            poll: settings.limits.poll,
+        }
+    }
 }
 
 /// Owner and approval of a new run.
@@ -144,4 +203,16 @@ pub fn lost_run(runs: &Runs, left: &TemporaryPool, journal: &str) -> Option<Stri
          was deleted, create it again first. {snapshot}",
         left.pool
     ))
+}
+
+/// Returns the reason why a pool must not be recreated again: a recurring fault is not fixed by a third rebuild.
+pub fn breaker(runs: &Runs, pool: &str, now: Timestamp) -> Option<String> {
+    let recent = runs
+        .finished()
+        .filter_map(|run| run.deleted)
+        .filter(|deleted| now.duration_since(*deleted) < BREAKER_PERIOD)
+        .count();
+    (recent >= MAX_RECREATIONS).then(|| {
+        format!("pool {pool} was already recreated {recent} times in 24h; not trying again")
+    })
 }

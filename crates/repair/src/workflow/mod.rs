@@ -17,7 +17,7 @@ pub(crate) use cluster::Context;
 pub use cluster::{PoolCluster, Services};
 pub use plan_document::{HashedPlan, PlanDocument};
 pub use pool_repair::{
-    Attempt, Decision, Entry, Facts, PoolRepair, Record, Run, Runs, Session, Workload, aborts,
+    Attempt, Decision, Entry, Facts, PoolRepair, Run, Runs, Session, Workload, aborts,
     checked_before_abort, deletion, first_abort, losses, losses_with_abort, temporary,
 };
 pub use step::Step;

@@ -19,7 +19,6 @@ use crate::operation::OperationScope;
 use crate::settings::Settings;
 
 pub type Entry = mooring_workflow::Entry<PoolRepair>;
-pub type Record = mooring_workflow::Record<PoolRepair>;
 pub type Run = mooring_workflow::Run<PoolRepair>;
 pub type Runs = mooring_workflow::Runs<PoolRepair>;
 pub type Attempt = mooring_workflow::Attempt<Effect>;

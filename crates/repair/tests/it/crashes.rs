@@ -54,7 +54,7 @@ fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
 
 fn assert_repaired(end: &End, what: &str) {
     let cloud = end.cloud.borrow();
-    let last: Vec<_> = cloud.journal.iter().rev().take(5).map(|record| &record.entry).collect();
+    let last: Vec<_> = cloud.journal.iter().rev().take(5).collect();
     let repaired = Ended::Stopped(RunOutcome::Finished(Finish::Complete));
     assert_eq!(end.ended, repaired, "{what}; backwards from the end: {last:#?}");
 }

@@ -209,7 +209,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
     let end = continue_run(cloud.clone(), Box::new(session));
     assert!(!matches!(end.ended, Ended::Killed));
     let end = end.cloud.borrow().clone();
-    let effects = end.journal[before..].iter().filter_map(|record| match &record.entry {
+    let effects = end.journal[before..].iter().filter_map(|record| match record {
         Entry::Intent(effect) => Some((**effect).clone()),
         _ => None,
     });

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, Precondition};
-use mooring_repair::history::breaker;
 use mooring_repair::operation::OperationScope;
 use mooring_repair::plan::Step;
-use mooring_repair::report::RunReport;
+use mooring_repair::screens::run_markdown;
 use mooring_repair::settings::Settings;
+use mooring_repair::start_checks::breaker;
 use mooring_repair::workflow::{Entry, PoolRepair, Run, Runs, Workload};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Phase;
@@ -136,9 +136,8 @@ fn every_change_is_read_back_as_written() {
         let text = encode(&state, &[]);
         let runs: Runs = decode::<PoolRepair>(&text).unwrap();
         assert_eq!(runs.last.as_ref(), Some(&state));
-        let report = RunReport::of(&state);
-        assert!(report.markdown().contains("r1"));
-        assert_eq!(report.overrides, ["workloads: ticket 7"]);
+        let text = run_markdown(&state);
+        assert!(text.contains("r1") && text.contains("Overridden: workloads: ticket 7"), "{text}");
     }
     assert_eq!(state.phase, Phase::Finished(Finish::Aborted));
     assert_eq!(

@@ -7,6 +7,4 @@ pub(crate) mod document;
 mod run;
 
 pub use document::{MAX_START_BYTES, PastRun, Runs, decode, encode};
-pub use run::{
-    Attempt, CompletedStep, Entry, JournalError, Note, Phase, Record, Run, Workflow, number,
-};
+pub use run::{Attempt, CompletedStep, Entry, JournalError, Note, Phase, Run, Workflow, number};

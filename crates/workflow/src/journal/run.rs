@@ -97,16 +97,6 @@ pub fn number<W: Workflow>(step: W::Step) -> usize {
     W::STEPS.iter().position(|one| *one == step).map_or(0, |at| at + 1)
 }
 
-/// A change of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Record<W: Workflow> {
-    /// Position in the run, from 1.
-    pub seq: u64,
-    /// Time by the writer's clock.
-    pub at: Timestamp,
-    pub entry: Entry<W>,
-}
-
 /// New facts of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note<W: Workflow> {
@@ -117,6 +107,7 @@ pub struct Note<W: Workflow> {
     pub text: String,
 }
 
+/// A change of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry<W: Workflow> {
     Resumed(Box<W::Session>),
@@ -245,14 +236,9 @@ impl<W: Workflow> Run<W> {
         }
     }
 
-    /// Returns the next change.
-    pub fn next(&self, at: Timestamp, entry: Entry<W>) -> Record<W> {
-        Record { seq: self.seq.saturating_add(1), at, entry }
-    }
-
-    /// Applies a change right now.
+    /// Applies a change; the time is by the writer's clock.
     pub fn change(&mut self, at: Timestamp, entry: Entry<W>) -> Result<(), JournalError> {
-        self.take(&self.next(at, entry))
+        self.take(at, &entry)
     }
 
     /// Ensures that a stored run is one that its changes can make.
@@ -277,18 +263,14 @@ impl<W: Workflow> Run<W> {
         Ok(())
     }
 
-    /// Applies the next change.
-    pub fn take(&mut self, record: &Record<W>) -> Result<(), JournalError> {
-        let misplaced = |why| Err(JournalError::OutOfPlace(record.seq, why));
+    pub fn take(&mut self, at: Timestamp, entry: &Entry<W>) -> Result<(), JournalError> {
+        let here = (at, self.seq.saturating_add(1));
+        let misplaced = |why| Err(JournalError::OutOfPlace(here.1, why));
         if self.is_finished() {
             return misplaced("the run is finished");
         }
-        let here = (record.at, record.seq);
-        if record.seq != self.seq.saturating_add(1) {
-            return misplaced("it does not follow the last one");
-        }
         (self.last, self.seq) = here;
-        match &record.entry {
+        match entry {
             Entry::Resumed(session) => self.start_session(session, here),
             Entry::AbortStarted(session) => {
                 self.phase = Phase::Aborting;
@@ -312,7 +294,7 @@ impl<W: Workflow> Run<W> {
                     return misplaced("another step is current");
                 }
                 let (step, evidence) = (*step, evidence.clone());
-                self.done.push(CompletedStep { step, at: record.at, evidence });
+                self.done.push(CompletedStep { step, at, evidence });
                 self.step_since = here;
             }
             Entry::Stopped { reason, message } => {
@@ -327,7 +309,7 @@ impl<W: Workflow> Run<W> {
             }
             Entry::Note(note) => self.facts.clone_from(&note.facts),
         }
-        W::fold(self, &record.entry, record.at);
+        W::fold(self, entry, at);
         Ok(())
     }
 

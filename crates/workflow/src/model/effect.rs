@@ -3,7 +3,8 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{Approval, canonical};
+use crate::approval::Approval;
+use crate::canonical;
 
 /// The approval that an effect requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

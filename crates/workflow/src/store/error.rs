@@ -23,13 +23,15 @@ pub(crate) const PAUSES: [Duration; 6] = [
     Duration::from_secs(8),
 ];
 
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// Another process holds the lock, or wrote since.
     #[error("lock lost: another process took over this run")]
     LostLock,
     #[error("journal unavailable: {0}")]
     Unavailable(String),
+    #[error("the lock could not be renewed")]
+    NotRenewed,
     #[error("the document of the run has {0} bytes; at most {1} are stored")]
     TooLarge(usize, usize),
     #[error(transparent)]

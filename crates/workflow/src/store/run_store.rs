@@ -4,11 +4,12 @@
 use http::Method;
 use mooring_k8s::{Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::error::{PAUSES, StoreError, explain};
-use super::lock::{JournalLock, Lock, LockOwner, lease_holder};
+use super::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, lease_holder};
 use super::place::explain_write;
-use crate::approval::canonical;
+use crate::canonical;
 use crate::engine::Clock;
 use crate::journal::Workflow;
 use crate::journal::document::MAX_BYTES;
@@ -43,9 +44,25 @@ impl RunStore {
         format!("ConfigMap {}/{}", self.namespace, self.name)
     }
 
-    /// Returns the lock of this journal, not acquired yet.
-    pub(crate) fn lock(&self, owner: &LockOwner, clock: &Clock) -> JournalLock {
-        JournalLock::new(self.api.clone(), &self.namespace, &self.name, owner, clock)
+    /// Acquires the lock and reads the journal.
+    pub async fn acquire<W: Workflow>(
+        &mut self,
+        owner: &LockOwner,
+        wait: LockWait,
+        clock: &Clock,
+        stop: &mut watch::Receiver<bool>,
+        report: &mut dyn FnMut(&str),
+    ) -> Result<(JournalLock, Runs<W>), LockError> {
+        let api = self.api.clone();
+        let mut lock = JournalLock::new(api, &self.namespace, &self.name, owner, clock);
+        lock.acquire(wait, clock, stop, report).await?;
+        match self.load().await {
+            Ok(runs) => Ok((lock, runs)),
+            Err(error) => {
+                lock.release().await;
+                Err(LockError::Store(error))
+            }
+        }
     }
 
     pub async fn holder(&self) -> Result<Option<Lock>, StoreError> {

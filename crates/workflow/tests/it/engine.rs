@@ -2,13 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::Approval;
-use mooring_workflow::engine::AppendError;
+use mooring_workflow::store::StoreError;
 use mooring_workflow::{
-    Decision, EffectResult, Entry, Finish, Host, NotRead, Reason, RunError, RunOutcome, Stop, run,
+    Decision, EffectResult, Entry, Finish, Host, NotRead, Reason, RunOutcome, Stop, run,
 };
 
 use crate::sample::{
-    Decisions, POLL, SESSION, Sample, SampleDecision, SampleRecord, SampleRun, SampleSession,
+    Decisions, POLL, SESSION, Sample, SampleDecision, SampleEntry, SampleRun, SampleSession,
     SampleStep, after, at, begun, change, done, finished, intent, noted, second, session,
 };
 
@@ -16,7 +16,7 @@ use crate::sample::{
 struct TestHost {
     now: Timestamp,
     log: Vec<String>,
-    append_error: Option<AppendError>,
+    append_error: Option<StoreError>,
     interrupted: bool,
 }
 
@@ -25,7 +25,7 @@ impl TestHost {
         Self { now: at(second), log: Vec::new(), append_error: None, interrupted: false }
     }
 
-    async fn run(&mut self, mut decisions: Decisions) -> Result<RunOutcome, RunError> {
+    async fn run(&mut self, mut decisions: Decisions) -> Result<RunOutcome, StoreError> {
         run(self, &mut decisions, begun()).await
     }
 
@@ -45,13 +45,12 @@ impl Host<Sample> for TestHost {
         self.now = until;
     }
 
-    async fn append(&mut self, record: &SampleRecord, run: &SampleRun) -> Result<(), AppendError> {
-        let after = "the run is that after the change";
-        assert_eq!((run.seq, run.last), (record.seq, record.at), "{after}");
+    async fn append(&mut self, entry: &SampleEntry, run: &SampleRun) -> Result<(), StoreError> {
+        assert_eq!(run.last, self.now, "the run is that after the change");
         if let Some(error) = &self.append_error {
             return Err(error.clone());
         }
-        self.log.push(match &record.entry {
+        self.log.push(match entry {
             Entry::Intent(effect) => {
                 let attempt = run.attempt(&format!("change {}", effect.object)).unwrap();
                 format!("intent {} {}", effect.object, attempt.count)
@@ -101,7 +100,7 @@ fn resumable(reason: Reason, message: &str) -> RunOutcome {
     RunOutcome::Resumable { reason, message: message.to_owned() }
 }
 
-const FINISHED: Result<RunOutcome, RunError> = Ok(RunOutcome::Finished(Finish::Complete));
+const FINISHED: Result<RunOutcome, StoreError> = Ok(RunOutcome::Finished(Finish::Complete));
 
 #[tokio::test]
 async fn run_follows_decisions_until_it_is_finished() {
@@ -260,11 +259,11 @@ async fn effect_requires_an_approval_of_this_session() {
 
 #[tokio::test]
 async fn effect_without_a_recorded_intent_is_not_made() {
-    for error in [AppendError::LostLock, AppendError::Unavailable("disk full".to_owned())] {
+    for error in [StoreError::LostLock, StoreError::Unavailable("disk full".to_owned())] {
         let mut host = TestHost { append_error: Some(error.clone()), ..TestHost::at(0) };
         let decisions = script(vec![apply("a")]);
         let effects = std::rc::Rc::clone(&decisions.effects);
-        assert_eq!(host.run(decisions).await, Err(RunError::Append(error)));
+        assert_eq!(host.run(decisions).await, Err(error));
         assert!(host.actions().is_empty() && effects.borrow().is_empty(), "{:?}", host.log);
     }
 }

@@ -9,7 +9,7 @@ use mooring_workflow::approval::Approval;
 use mooring_workflow::status::{EffectStatus, OverrideStatus, Remaining, Subject};
 use mooring_workflow::{
     Authority, Backup, Clock, Cluster, Decision, EffectResult, Entry, Finish, NotRead, Note,
-    Reason, Record, Run, StepInfo, WaitLimits, Workflow,
+    Reason, Run, StepInfo, WaitLimits, Workflow,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Sample;
 
 pub(crate) type SampleEntry = Entry<Sample>;
-pub(crate) type SampleRecord = Record<Sample>;
 pub(crate) type SampleRun = Run<Sample>;
 pub(crate) type SampleDecision = Decision<Sample>;
 

@@ -10,7 +10,7 @@ use mooring_simulator::kubernetes::{
 };
 use mooring_workflow::Runs;
 use mooring_workflow::journal::{JournalError, encode};
-use mooring_workflow::lock::{JournalLock, LockError, LockOwner, LockWait, acquire};
+use mooring_workflow::lock::{JournalLock, LockError, LockOwner, LockWait};
 use mooring_workflow::store::{IfMissing, NAMESPACE, RunStore, StoreError, check_namespace};
 
 use crate::sample::{Sample, SampleEntry as Entry, SampleRun, begun};
@@ -133,7 +133,7 @@ async fn acquire_by(
     let start = start() + SignedDuration::from_secs(skew);
     let clock: mooring_workflow::Clock = Rc::new(move || start + began.elapsed());
     let (_stop, mut stopped) = tokio::sync::watch::channel(false);
-    acquire(store, &owner(name), wait, &clock, &mut stopped, &mut |_| {}).await
+    store.acquire(&owner(name), wait, &clock, &mut stopped, &mut |_| {}).await
 }
 
 /// The same without waiting.
@@ -288,8 +288,7 @@ async fn interruption_ends_the_wait_for_a_lock() {
     let clock: mooring_workflow::Clock = Rc::new(start);
     let mut store = server.store();
     let taken =
-        acquire::<Sample>(&mut store, &owner("b"), ONE_HOUR, &clock, &mut stopped, &mut |_| {})
-            .await;
+        store.acquire::<Sample>(&owner("b"), ONE_HOUR, &clock, &mut stopped, &mut |_| {}).await;
     assert!(matches!(taken.map(drop), Err(LockError::Interrupted)));
 }
 

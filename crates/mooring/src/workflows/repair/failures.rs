@@ -124,7 +124,7 @@ pub(crate) fn no_plan(error: &PlanError) -> CommandFailure {
 /// Returns the failure of a run that cannot start. `flags` select the same run.
 pub(crate) fn refusal(error: &StartError, flags: &str) -> CommandFailure {
     let hint = match error {
-        StartError::Unfinished(_) => format!("`mooring repair status{flags}` shows its progress"),
+        StartError::Unfinished(_) => format!("`mooring repair resume{flags}` continues it"),
         StartError::PlanChanged { .. } | StartError::Expired(_) => {
             "`mooring repair plan` creates a new plan to approve".to_owned()
         }
@@ -164,7 +164,7 @@ mod tests {
             failure.text().split_once("\nhint: ").unwrap().1.to_owned()
         };
         let unfinished = hint(&StartError::Unfinished("r".to_owned()));
-        assert_eq!(unfinished, format!("`mooring repair status{flags}` shows its progress"));
+        assert_eq!(unfinished, format!("`mooring repair resume{flags}` continues it"));
         let not_resumed = |why| hint(&StartError::NotResumed(why));
         let repeated = not_resumed(ResumeError::NotRepeated(vec!["--poll".to_owned()]));
         let expected = format!("repeat them, or run `mooring repair resume{flags}` without");

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_repair::documents::{Detected, PublishedPlan};
 use mooring_repair::plan::{self, Plan};
-use mooring_repair::report::{DetectionReport, RunReport, SkippedPool};
+use mooring_repair::report::{DetectionReport, SkippedPool};
 use mooring_repair::runtime::JournalStatus;
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
@@ -167,7 +167,7 @@ impl ShownRuns {
         let Some(run) = &journal.runs.last else { return };
         self.runs.extend(run_status(journal));
         self.pool_bodies.push(run.session.plan.pool_body.clone());
-        self.markdown.push_str(&RunReport::of(run).markdown());
+        self.markdown.push_str(&screens::run_markdown(run));
     }
 
     /// Adds the runs before the last one, newest first.

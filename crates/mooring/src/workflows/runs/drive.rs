@@ -97,7 +97,7 @@ pub(crate) fn exit_code<B>(
         }
         CommandResult::Refused(error) => Err(blocked(&error)),
         CommandResult::Held(lock) => {
-            let hint = format!("hint: `{status}` shows its progress");
+            let hint = format!("hint: `{status}` shows its progress; after a kill, {next}");
             Err(CommandFailure::blocked(format!("{}\n{hint}", format_lock(&lock))))
         }
         CommandResult::Failed(why) => Err(CommandFailure::io(why)),

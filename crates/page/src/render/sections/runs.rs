@@ -13,7 +13,7 @@ use crate::view::Route;
 const MAX_RUNS: usize = 3;
 
 pub(crate) fn section(model: &PageModel<'_>) -> String {
-    let current = || model.facts.runs.iter().filter(|run| run.step.is_some());
+    let current = || model.facts.runs.iter().filter(|run| run.is_running() || run.is_stopped());
     let mut html: String = current().take(MAX_RUNS).map(|run| run_card(model, run)).collect();
     html.push_str(&crate::html::more(MAX_RUNS, current().count()));
     html
@@ -97,7 +97,7 @@ fn facts(model: &PageModel<'_>, run: &RunStatus) -> String {
     if let Some(stopped) = &run.stopped {
         let _ = write!(html, "<dt>Stopped</dt><dd>{}</dd>", escape(stopped));
     }
-    if run.step.is_some() {
+    if run.is_running() || run.is_stopped() {
         let resume = format!("mooring repair resume --pool {}", shell_word(run.subject.name()));
         let _ = write!(html, "<dt>If it stops</dt><dd>{}</dd>", command(&resume));
     }

@@ -6,4 +6,4 @@ mod runs;
 
 pub use detection::detection;
 pub use plan::plan;
-pub use runs::{run_sentence, runs};
+pub use runs::{run_markdown, run_sentence, runs};

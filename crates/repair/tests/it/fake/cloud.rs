@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation::AksOperation;
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::{Entry, Record, Run, Runs};
+use mooring_repair::workflow::{Entry, Run, Runs};
 use mooring_workflow::PastRun;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(crate) struct Cloud {
     pub(crate) pods: Vec<Pod>,
     pub(crate) workloads: Vec<Workload>,
     /// All changes of all runs; the start of a run is that of a session.
-    pub(crate) journal: Vec<Record>,
+    pub(crate) journal: Vec<Entry>,
     pub(crate) deletes: BTreeMap<(String, String), u32>,
     pub(crate) effects: u64,
     pub(crate) aborts: Vec<String>,
@@ -272,8 +272,7 @@ impl Cloud {
         let ours = |state: &Run| state.attempts.contains_key("put pool systmp");
         if self.pools.contains_key("systmp")
             && self.state.as_ref().is_some_and(ours)
-            && let Some(Entry::Finished { finish, left }) =
-                self.journal.last().map(|record| &record.entry)
+            && let Some(Entry::Finished { finish, left }) = self.journal.last()
         {
             assert_eq!(*finish, Finish::Aborted, "an orphan at {}", self.now);
             let named = left.iter().any(|left| left.what.contains("systmp was kept"));
@@ -299,14 +298,14 @@ impl Cloud {
         runs.archive(self.now);
         self.past = runs.past;
         let entry = Entry::Resumed(Box::new(run.session.clone()));
-        self.journal.push(Record { seq: 0, at: run.started, entry });
+        self.journal.push(entry);
         self.state = Some(run);
         self.check();
     }
 
     /// Stores the run after a change.
-    pub(crate) fn append(&mut self, record: &Record, run: &Run) {
-        self.journal.push(record.clone());
+    pub(crate) fn append(&mut self, entry: &Entry, run: &Run) {
+        self.journal.push(entry.clone());
         self.state = Some(run.clone());
         self.check();
     }
@@ -314,14 +313,13 @@ impl Cloud {
     /// Stores a change of the run by another process.
     pub(crate) fn change(&mut self, entry: Entry) {
         let mut run = self.state.clone().unwrap();
-        let record = run.next(self.now, entry);
-        run.take(&record).expect("the change follows");
-        self.append(&record, &run);
+        run.take(self.now, &entry).expect("the change follows");
+        self.append(&entry, &run);
     }
 
     pub(crate) fn finish(&self) -> Option<Finish> {
-        match self.journal.last()?.entry {
-            Entry::Finished { finish, .. } => Some(finish),
+        match self.journal.last()? {
+            Entry::Finished { finish, .. } => Some(*finish),
             _ => None,
         }
     }
@@ -355,8 +353,8 @@ impl Cloud {
     pub(crate) fn steps(&self) -> Vec<Step> {
         self.journal
             .iter()
-            .filter_map(|record| match record.entry {
-                Entry::StepDone { step, .. } => Some(step),
+            .filter_map(|record| match record {
+                Entry::StepDone { step, .. } => Some(*step),
                 _ => None,
             })
             .collect()

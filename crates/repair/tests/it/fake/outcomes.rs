@@ -20,7 +20,7 @@ pub(crate) fn once(cloud: Cloud, settings: &Settings) -> End {
 }
 
 pub(crate) fn effects(cloud: &Cloud) -> Vec<Effect> {
-    let effects = cloud.journal.iter().filter_map(|record| match &record.entry {
+    let effects = cloud.journal.iter().filter_map(|record| match record {
         Entry::Intent(effect) => Some((**effect).clone()),
         _ => None,
     });

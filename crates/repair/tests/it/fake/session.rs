@@ -15,14 +15,12 @@ use mooring_repair::observation::{
 };
 use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::{Decision, Entry, PoolCluster, PoolRepair, Record, Run, Services};
+use mooring_repair::workflow::{Decision, Entry, PoolCluster, PoolRepair, Run, Services};
 use mooring_simulator::random::Random;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::engine::AppendError;
 use mooring_workflow::journal::{decode, encode};
-use mooring_workflow::{
-    Cluster as _, EffectResult, Host, Phase, Reading, RunError, RunOutcome, run,
-};
+use mooring_workflow::store::StoreError;
+use mooring_workflow::{Cluster as _, EffectResult, Host, Phase, Reading, RunOutcome, run};
 
 use super::cloud::Cloud;
 use super::effects::Fault;
@@ -158,17 +156,17 @@ impl Host<PoolRepair> for Session<'_> {
         self.cloud.borrow_mut().advance(until);
     }
 
-    async fn append(&mut self, record: &Record, run: &Run) -> Result<(), AppendError> {
+    async fn append(&mut self, entry: &Entry, run: &Run) -> Result<(), StoreError> {
         self.point().await;
         if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
-            return Err(AppendError::Unavailable("etcd".into()));
+            return Err(StoreError::Unavailable("etcd".into()));
         }
         {
             let mut cloud = self.cloud.borrow_mut();
-            if cloud.state.as_ref().is_none_or(|stored| record.seq != stored.seq + 1) {
-                return Err(AppendError::LostLock);
+            if cloud.state.as_ref().is_none_or(|stored| run.seq != stored.seq + 1) {
+                return Err(StoreError::LostLock);
             }
-            cloud.append(record, run);
+            cloud.append(entry, run);
         }
         self.point().await;
         Ok(())
@@ -316,7 +314,7 @@ fn missing<T>(how: u64) -> Reading<T> {
 pub(crate) enum Ended {
     Killed,
     Stopped(RunOutcome),
-    Broke(RunError),
+    Broke(StoreError),
 }
 
 /// Starts or resumes a run until it stops or is killed.
@@ -425,7 +423,7 @@ pub(crate) fn until(
     for point in 0..500 {
         let cloud = Rc::new(RefCell::new(make()));
         assert_eq!(resume(&cloud, settings, &Kill::at(point), None), Ended::Killed);
-        let last = cloud.borrow().journal.last().unwrap().entry.clone();
+        let last = cloud.borrow().journal.last().unwrap().clone();
         if matches!(last, Entry::StepDone { step: done, .. } if done == step) {
             return cloud;
         }

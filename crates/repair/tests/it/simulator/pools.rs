@@ -9,7 +9,7 @@ use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::PoolRepair;
 use mooring_simulator::cluster::{ClockTask, ClusterOptions};
 use mooring_simulator::scenario::Scenario;
-use mooring_workflow::lock::{LockError, LockOwner, LockWait, acquire};
+use mooring_workflow::lock::{LockError, LockOwner, LockWait};
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 
@@ -180,15 +180,9 @@ async fn automatic_rejects_a_journal_in_kube_system_with_a_hint() {
     let (_stop, mut stop) = tokio::sync::watch::channel(false);
     for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {
         let mut store = store(api.clone(), namespace, "system");
-        let locked = acquire::<PoolRepair>(
-            &mut store,
-            &owner,
-            LockWait::None,
-            &clock,
-            &mut stop,
-            &mut |_| {},
-        )
-        .await;
+        let locked = store
+            .acquire::<PoolRepair>(&owner, LockWait::None, &clock, &mut stop, &mut |_| {})
+            .await;
         assert_eq!(locked.is_err(), refused, "{namespace}");
         if let Err(LockError::Store(error)) = locked {
             let why = error.to_string();

@@ -17,7 +17,7 @@ use mooring_workflow::EffectResult;
 /// Killed with the intent to delete in the journal, before the request was sent.
 fn before_the_request() -> Cloud {
     let intends = |cloud: &Cloud| {
-        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent(effect) if effect.key() == "delete pool system")
+        matches!(cloud.journal.last().unwrap(), Entry::Intent(effect) if effect.key() == "delete pool system")
             && cloud.deletes.is_empty()
     };
     let forks = RefCell::default();
@@ -291,7 +291,7 @@ fn abort_keeps_the_temporary_pool_without_other_system_nodes() {
     assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
     {
         let cloud = undone.cloud.borrow();
-        let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
+        let Entry::Finished { left, .. } = cloud.journal.last().unwrap() else { panic!() };
         let expected = "pool systmp was kept: no other System pool has a Ready, schedulable node";
         assert!(left.iter().any(|left| left.what == expected), "{left:?}");
         assert_eq!(cloud.end_state()["nodes"][2], 3, "uncordoned, all of them");
@@ -366,7 +366,7 @@ fn externally_deleted_pool_is_recreated_only_with_override() {
         let undone = undo(&end, None);
         assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
         let undone = undone.cloud.borrow().clone();
-        let Entry::Finished { left, .. } = &undone.journal.last().unwrap().entry else { panic!() };
+        let Entry::Finished { left, .. } = undone.journal.last().unwrap() else { panic!() };
         assert!(
             left.iter().any(|left| left.what.contains("pool system was deleted outside this run")),
             "{left:?}"

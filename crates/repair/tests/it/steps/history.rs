@@ -92,7 +92,7 @@ fn pool_that_recovers_during_the_abort_is_not_changed() {
     assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Refused)));
     assert!(!cloud.borrow().pools.contains_key("systmp"));
     assert!(cloud.borrow().deletes.is_empty());
-    let last = cloud.borrow().journal.last().unwrap().entry.clone();
+    let last = cloud.borrow().journal.last().unwrap().clone();
     let Entry::Finished { left, .. } = last else { panic!("{last:?}") };
     assert!(left.iter().any(|line| line.what.contains("aborted operation cannot")), "{left:?}");
 }
@@ -101,7 +101,7 @@ fn pool_that_recovers_during_the_abort_is_not_changed() {
 #[test]
 fn retry_after_survives_a_restart() {
     let cloud = died(Cloud::wedged, |cloud| {
-        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent(effect)
+        matches!(cloud.journal.last().unwrap(), Entry::Intent(effect)
             if matches!(**effect, Effect::PutPool { .. }))
     });
     let mut cloud = cloud.borrow_mut();
@@ -130,7 +130,7 @@ fn retry_after_survives_a_restart() {
 fn creation_without_quota_stops_with_the_reason() {
     let cloud = died(
         Cloud::wedged,
-        |cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp"),
+        |cloud| matches!(cloud.journal.last().unwrap(), Entry::Outcome { key, .. } if key == "put pool systmp"),
     );
     let mut cloud = cloud.borrow_mut();
     cloud.pools.get_mut("systmp").unwrap().set_state("Failed");

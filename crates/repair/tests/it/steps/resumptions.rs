@@ -10,8 +10,7 @@ use mooring_repair::resume::{
 };
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::Run;
-use mooring_repair::workflow::{Entry, Record};
+use mooring_repair::workflow::{Entry, Run};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::{Finish, Reason, RunOutcome};
@@ -265,7 +264,7 @@ fn process_without_an_approval_stops_at_the_first_effect() {
         assert_eq!(*reason, Reason::NotApproved, "{message}");
         assert!(message.contains("put pool systmp"), "{message}");
         let cloud = end.cloud.borrow();
-        let intends = |record: &Record| matches!(record.entry, Entry::Intent(_));
+        let intends = |entry: &Entry| matches!(entry, Entry::Intent(_));
         assert!(!cloud.journal[before..].iter().any(intends));
     }
 }
@@ -280,6 +279,6 @@ fn rollback_keeps_and_reports_a_pool_with_another_approval() {
     assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
     let cloud = end.cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
-    let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
+    let Entry::Finished { left, .. } = cloud.journal.last().unwrap() else { panic!() };
     assert!(left.iter().any(|left| left.what.contains("pool systmp was kept")), "{left:?}");
 }

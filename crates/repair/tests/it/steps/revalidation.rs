@@ -114,7 +114,7 @@ fn missing_temporary_nodes_leave_the_pool_unchanged() {
 
 #[test]
 fn late_success_of_a_creation_is_not_repeated() {
-    let is_recorded = |cloud: &Cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp");
+    let is_recorded = |cloud: &Cloud| matches!(cloud.journal.last().unwrap(), Entry::Outcome { key, .. } if key == "put pool systmp");
     let forks = RefCell::default();
     whole(Cloud::wedged(), &settings(), Some(&forks));
     let mut cloud = forks.into_inner().into_iter().find(is_recorded).unwrap();
@@ -175,7 +175,7 @@ fn adopted_pool_gets_its_size_after_a_lost_request() {
     left.pools.get_mut("systmp").unwrap().edit()["properties"]["count"] = 1.into();
     let runs = left.journal.len();
     let intends = |cloud: &Cloud| {
-        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent(effect) if effect.key() == "put pool systmp")
+        matches!(cloud.journal.last().unwrap(), Entry::Intent(effect) if effect.key() == "put pool systmp")
             && cloud.journal.len() > runs
             && cloud.pools["systmp"].raw["properties"]["count"] == 1
     };
