@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::lock::LockOwner;
 use mooring_workflow::reading::Named;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 use serde_json::json;
@@ -28,8 +27,7 @@ fn settings() -> Settings {
 
 /// Returns a run of pool `p` that has done all steps before `step`.
 fn run_at(step: Option<Step>) -> Run {
-    let owner = LockOwner { host: "h".into(), pid: 1, holder: "o".into() };
-    let mut run = Run::begin("run", *common::session(&settings(), owner), NOW);
+    let mut run = Run::begin("run", *common::session(&settings()), NOW);
     for done in Step::ALL.iter().filter(|done| step.is_none_or(|step| **done < step)) {
         run.change(NOW, Entry::StepDone { step: *done, evidence: Vec::new() }).unwrap();
     }

@@ -194,12 +194,8 @@ impl LiveServices {
     /// before: the race is one round trip.
     pub(super) async fn abort(&self, scope: &OperationScope, operation: &str) -> EffectResult {
         if !self.still_runs(scope, operation).await {
-            return EffectResult::Refused {
-                status: 409,
-                code: "AnotherOperation".to_owned(),
-                message: format!("{operation} is no longer running"),
-                retry_after: None,
-            };
+            let message = format!("{operation} is no longer running");
+            return EffectResult::refused(409, "AnotherOperation", message);
         }
         let client = self.client.within(WRITE);
         match scope {

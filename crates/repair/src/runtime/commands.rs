@@ -7,15 +7,14 @@ use mooring_redact::printable;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::command::{self, HeldJournal};
 use mooring_workflow::lock::LockWait;
-use mooring_workflow::store::RunStore;
 use mooring_workflow::{CheckResult, live};
 
 use super::operator::Operator;
 use crate::names::pointer;
 use crate::plan::Plan;
 use crate::pool::temporary_pool::TemporaryPool;
-use crate::start::resume::{Consent, Fresh, Grant, authorize};
-use crate::start::start_checks::{Start, StartError, begin, lost_run, may_begin};
+use crate::start::resume::{Consent, Fresh, authorize};
+use crate::start::start_checks::{StartError, begin, lost_run, may_begin};
 use crate::workflow::{Entry, PoolCluster, PoolRepair, Run, Runs, Session};
 
 /// Time to wait for a process that renews its lock.
@@ -38,14 +37,17 @@ impl Operator {
         if let Err(error) = may_begin(plan, checks, &settings) {
             return CommandResult::Refused(error);
         }
-        let journal = match self.acquire(LockWait::None, &mut |_| {}).await {
+        let store = match self.store().await {
+            Ok(store) => store,
+            Err(error) => return CommandResult::Failed(error.why().to_owned()),
+        };
+        let journal = match self.process.acquire(store, LockWait::None, &mut |_| {}).await {
             Ok(journal) => journal,
             Err(result) => return result,
         };
         let now = self.process.now();
         let run_id = self.live.client.new_id();
-        let start = Start { owner: self.process.owner.clone(), approval };
-        let run = match begin(&journal.runs, plan, checks, &settings, start, &run_id, now) {
+        let run = match begin(&journal.runs, plan, checks, &settings, approval, &run_id, now) {
             Ok(run) => run,
             Err(error) => return journal.end(CommandResult::Refused(error)).await,
         };
@@ -72,7 +74,10 @@ impl Operator {
         let now = self.process.now();
         let settings = &self.settings;
         match authorize(&state, &basis, &journal.runs, settings, consent, fresh, now) {
-            Ok(grant) => self.continue_run(journal, state, grant, Entry::Resumed, watcher).await,
+            Ok(session) => {
+                let entry = Entry::Resumed(Box::new(session));
+                self.continue_run(journal, state, entry, watcher).await
+            }
             Err(error) => journal.end(CommandResult::Refused(error)).await,
         }
     }
@@ -87,9 +92,9 @@ impl Operator {
             Ok(held) => held,
             Err(result) => return result,
         };
-        let (plan, overrides) = (state.session.plan.clone(), BTreeMap::new());
-        let grant = Grant { plan, overrides, approval: Approval::Rollback };
-        self.continue_run(journal, state, grant, Entry::AbortStarted, watcher).await
+        let plan = state.session.plan.clone();
+        let session = Session::new(plan, BTreeMap::new(), Approval::Rollback, &self.settings);
+        self.continue_run(journal, state, Entry::AbortStarted(Box::new(session)), watcher).await
     }
 
     /// Returns the unfinished run of this pool, under its lock.
@@ -97,7 +102,8 @@ impl Operator {
         &mut self,
         say: &mut dyn FnMut(&str),
     ) -> Result<(HeldJournal<PoolRepair>, Run), CommandResult> {
-        let store = self.store_or_fail().await?;
+        let store = self.store().await;
+        let store = store.map_err(|error| CommandResult::Failed(error.why().to_owned()))?;
         let wait = LockWait::Until(LOCK_TIMEOUT);
         let (journal, run) = match self.process.acquire_unfinished(store, wait, say).await {
             Ok(found) => found,
@@ -120,12 +126,9 @@ impl Operator {
         &mut self,
         journal: HeldJournal<PoolRepair>,
         mut state: Run,
-        grant: Grant,
-        entry: fn(Box<Session>) -> Entry,
+        entry: Entry,
         watcher: Watcher<'_>,
     ) -> CommandResult {
-        let session = grant.session(&self.settings, self.process.owner.clone());
-        let entry = entry(Box::new(session));
         // Checks use the window of the start of the run.
         let since = self.process.now().duration_since(state.started);
         if let Err(error) = state.change(self.process.now(), entry) {
@@ -185,19 +188,6 @@ impl Operator {
     /// Returns the location of the journal for the tag of a temporary pool.
     fn pointer(&self) -> String {
         pointer(&self.settings.journal, &self.settings.target.pool)
-    }
-
-    async fn store_or_fail(&mut self) -> Result<RunStore, CommandResult> {
-        self.store().await.map_err(|error| CommandResult::Failed(error.why().to_owned()))
-    }
-
-    async fn acquire(
-        &mut self,
-        wait: LockWait,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<HeldJournal<PoolRepair>, CommandResult> {
-        let store = self.store_or_fail().await?;
-        self.process.acquire(store, wait, say).await
     }
 
     async fn drive(

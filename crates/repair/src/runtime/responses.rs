@@ -109,22 +109,12 @@ pub(super) fn refused(error: &Error) -> EffectResult {
         },
         None if matches!(error.kind, ErrorKind::Invalid(_)) => invalid(&error.to_string()),
         // Nothing was sent: network, token, deadline or request budget.
-        None => EffectResult::Refused {
-            status: 503,
-            code: error.reason().to_owned(),
-            message: error.to_string(),
-            retry_after: None,
-        },
+        None => EffectResult::refused(503, error.reason(), error.to_string()),
     }
 }
 
 pub(super) fn invalid(why: &str) -> EffectResult {
-    EffectResult::Refused {
-        status: 400,
-        code: "Invalid".to_owned(),
-        message: why.to_owned(),
-        retry_after: None,
-    }
+    EffectResult::refused(400, "Invalid", why)
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-pub use super::start_checks::{Grant, ResumeError};
+pub use super::start_checks::ResumeError;
 use super::start_checks::{StartError, VERSION, check_new_plan};
 use crate::observation::Pool;
 use crate::plan::{Plan, PlanDocument, Step};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{Run, Runs};
+use crate::workflow::{Run, Runs, Session};
 use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
 use mooring_workflow::{CheckResult, Phase};
 
@@ -95,21 +95,22 @@ pub fn authorize(
     consent: &Consent,
     fresh: Option<Fresh<'_>>,
     now: Timestamp,
-) -> Result<Grant, StartError> {
+) -> Result<Session, StartError> {
+    let plan = &state.session.plan;
     let journal =
-        |approval, overrides| Ok(Grant { plan: state.session.plan.clone(), overrides, approval });
+        |approval, overrides| Ok(Session::new(plan.clone(), overrides, approval, settings));
     match (state.phase, basis) {
         (Phase::Aborting, _) => return journal(Approval::Rollback, BTreeMap::new()),
         (_, ResumeBasis::Harmless) => return journal(Approval::None, BTreeMap::new()),
         _ => {}
     }
-    let further = further_overrides(&state.session.plan, settings);
-    let reviewed = state.session.plan.with_overrides(&further).hash();
+    let further = further_overrides(plan, settings);
+    let reviewed = plan.with_overrides(&further).hash();
     let replace = |approval: Approval| {
         let fresh = fresh.ok_or(ResumeError::NoPlan)?;
         check_new_plan(runs, fresh.plan, fresh.checks, settings, &approval, now)?;
         let plan = fresh.plan.document.clone();
-        Ok(Grant { plan, overrides: BTreeMap::new(), approval })
+        Ok(Session::new(plan, BTreeMap::new(), approval, settings))
     };
     match (consent, basis) {
         (Consent::Token(token), _) if token.hash == reviewed => {
@@ -135,18 +136,17 @@ pub fn authorize(
             replace(Approval::Pipeline(hash))
         }
         (Consent::Unattended | Consent::Pipeline, ResumeBasis::Anchored) => {
-            if state.session.plan.tool != VERSION {
-                return Err(ResumeError::OtherVersion(mooring_redact::identifier(
-                    &state.session.plan.tool,
-                ))
-                .into());
+            if plan.tool != VERSION {
+                return Err(
+                    ResumeError::OtherVersion(mooring_redact::identifier(&plan.tool)).into()
+                );
             }
             in_time(state, now)?;
-            let changed = differences(&state.session.plan.settings, &settings.bound());
+            let changed = differences(&plan.settings, &settings.bound());
             if !changed.is_empty() {
                 return Err(ResumeError::NotRepeated(changed).into());
             }
-            journal(Approval::Anchored(state.session.plan.hash()), BTreeMap::new())
+            journal(Approval::Anchored(plan.hash()), BTreeMap::new())
         }
         (Consent::Unattended | Consent::Pipeline, _) => Err(ResumeError::NotVerified.into()),
     }

@@ -6,13 +6,12 @@ use jiff::Timestamp;
 
 use crate::checks;
 use crate::names::{POOL_NAME, RECREATIONS, pointer};
-use crate::plan::{HashedPlan, Plan};
+use crate::plan::Plan;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::{BREAKER_PERIOD, MAX_RECREATIONS, Settings};
 use crate::workflow::{Run, Runs, Session};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::{Approval, PlanHash};
-use mooring_workflow::lock::LockOwner;
 use thiserror::Error;
 
 /// A run may not start. Nothing was changed.
@@ -68,46 +67,16 @@ pub fn begin(
     plan: &Plan,
     checks: &[CheckResult],
     settings: &Settings,
-    start: Start,
+    approval: Approval,
     run: &str,
     now: Timestamp,
 ) -> Result<Run, StartError> {
     if let Some(unfinished) = runs.last.as_ref().filter(|run| !run.is_finished()) {
         return Err(StartError::Unfinished(unfinished.id.clone()));
     }
-    check_new_plan(runs, plan, checks, settings, &start.approval, now)?;
-    let grant =
-        Grant { plan: plan.document.clone(), overrides: BTreeMap::new(), approval: start.approval };
-    Ok(Run::begin(run, grant.session(settings, start.owner), now))
-}
-
-/// Permission to start or continue a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Grant {
-    pub plan: HashedPlan,
-    /// Overrides of this process alone.
-    pub overrides: BTreeMap<String, String>,
-    pub approval: Approval,
-}
-
-impl Grant {
-    pub(crate) fn session(self, settings: &Settings, owner: LockOwner) -> Session {
-        Session {
-            plan: self.plan,
-            overrides: self.overrides,
-            approval: self.approval,
-            owner,
-            journal: settings.journal.clone(),
-            overall: settings.limits.overall,
-            poll: settings.limits.poll,
-        }
-    }
-}
-
-/// Owner and approval of a new run.
-pub struct Start {
-    pub owner: LockOwner,
-    pub approval: Approval,
+    check_new_plan(runs, plan, checks, settings, &approval, now)?;
+    let session = Session::new(plan.document.clone(), BTreeMap::new(), approval, settings);
+    Ok(Run::begin(run, session, now))
 }
 
 /// Ensures that a new plan is approved, not expired, not repeated too often, and not blocked by a check.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::approval::{Approval, PlanHash};
-use mooring_workflow::lock::LockOwner;
 use mooring_workflow::plural::counted;
 use mooring_workflow::status::{EffectStatus, OverrideStatus, Remaining, Subject};
 use mooring_workflow::{Authority, EffectResult, Finish, StepInfo, Workflow};
@@ -167,7 +166,6 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overrides: BTreeMap<String, String>,
     pub approval: Approval,
-    pub owner: LockOwner,
     /// Namespace of the journal.
     pub journal: String,
     /// Deadline of the process.
@@ -176,6 +174,16 @@ pub struct Session {
 }
 
 impl Session {
+    pub fn new(
+        plan: HashedPlan,
+        overrides: BTreeMap<String, String>,
+        approval: Approval,
+        settings: &Settings,
+    ) -> Self {
+        let (journal, limits) = (settings.journal.clone(), &settings.limits);
+        Self { plan, overrides, approval, journal, overall: limits.overall, poll: limits.poll }
+    }
+
     /// Returns the settings of this process.
     pub fn settings(&self) -> Settings {
         let mut settings = self.plan.settings.clone();

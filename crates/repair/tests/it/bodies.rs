@@ -15,11 +15,10 @@ use mooring_repair::pool_body::{
 use mooring_repair::settings::VersionPolicy;
 use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
 use mooring_repair::settings::{BudgetPolicy, Settings};
-use mooring_repair::start_checks::{Start, StartError, begin};
+use mooring_repair::start_checks::{StartError, begin};
 use mooring_repair::workflow::{Entry, Runs};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::lock::LockOwner;
 use mooring_workflow::{CheckResult, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -461,8 +460,6 @@ fn all_formats_of_a_plan_have_the_same_steps() {
 fn run_starts_only_with_the_approved_plan_and_all_checks() {
     let plan = plan_of(&live());
     let settings = Settings::new(target("system"));
-    let holder = "x".to_owned();
-    let owner = LockOwner { host: "h".into(), pid: 1, holder };
     let check = |outcome, overridden: Option<&str>, transient| CheckResult {
         name: "pool-state".into(),
         outcome,
@@ -472,8 +469,7 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
     };
     let now: jiff::Timestamp = "2026-05-26T20:40:00Z".parse().unwrap();
     let by = |runs: &Runs, approval, check: CheckResult, now| {
-        let start = Start { owner: owner.clone(), approval };
-        begin(runs, &plan, &[check], &settings, start, "r", now)
+        begin(runs, &plan, &[check], &settings, approval, "r", now)
     };
     let typed = || Approval::Typed(plan.document.hash());
     let none = Runs::default();
@@ -557,12 +553,9 @@ fn plan_approved_for_another_cluster_is_refused() {
     let (ours, other) = (plan(Some("a")), plan(Some("b")));
     let hashes: BTreeSet<_> = [&ours, &other, &plan(None)].map(|one| one.document.hash()).into();
     assert_eq!(hashes.len(), 3);
-    let owner = LockOwner { host: "h".into(), pid: 1, holder: "x".into() };
-    let start = |approval| Start { owner: owner.clone(), approval };
     let now = "2026-05-26T20:40:00Z".parse().unwrap();
     let settings = ours.document.settings.clone();
-    let begin =
-        |approval| begin(&Runs::default(), &ours, &[], &settings, start(approval), "r", now);
+    let begin = |approval| begin(&Runs::default(), &ours, &[], &settings, approval, "r", now);
     assert!(begin(Approval::Token(ours.document.token())).is_ok());
     let refused = begin(Approval::Token(other.document.token()));
     assert!(matches!(refused, Err(StartError::PlanChanged { .. })), "{refused:?}");

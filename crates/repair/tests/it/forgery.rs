@@ -10,7 +10,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::fake::records::{capacity, owner};
+use crate::fake::records::capacity;
 use crate::fake::scenarios::{Scenario, old_operation, settings};
 use crate::fake::{CLUSTER, Cloud, Ended, continue_run, detected, node, whole};
 use jiff::SignedDuration;
@@ -19,7 +19,7 @@ use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
 use mooring_repair::plan;
 use mooring_repair::plan::{Plan, PlanDocument};
 use mooring_repair::report::detect;
-use mooring_repair::resume::{Consent, Fresh, Grant, ResumeBasis, authorize, resume_basis};
+use mooring_repair::resume::{Consent, Fresh, ResumeBasis, authorize, resume_basis};
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_repair::workflow::{Entry, PoolRepair, Run, Session};
 use mooring_testbed::on_all_cores;
@@ -178,7 +178,7 @@ fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
 }
 
 /// Runs one process on a journal; returns its grant and its effects.
-fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Cloud)> {
+fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Session, Vec<Effect>, Cloud)> {
     let state = cloud.state.clone()?;
     if state.is_finished() || !state.session.plan.cluster.eq_ignore_ascii_case(CLUSTER) {
         return None;
@@ -196,17 +196,8 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
     let settings = settings();
     let grant =
         authorize(&state, &basis, &cloud.runs(), &settings, consent, fresh, cloud.now).ok()?;
-    let session = Session {
-        plan: grant.plan.clone(),
-        overrides: grant.overrides.clone(),
-        approval: grant.approval.clone(),
-        owner: owner(),
-        journal: settings.journal.clone(),
-        overall: settings.limits.overall,
-        poll: settings.limits.poll,
-    };
     let before = cloud.journal.len();
-    let end = continue_run(cloud.clone(), Box::new(session));
+    let end = continue_run(cloud.clone(), Box::new(grant.clone()));
     assert!(!matches!(end.ended, Ended::Killed));
     let end = end.cloud.borrow().clone();
     let effects = end.journal[before..].iter().filter_map(|record| match record {
@@ -267,7 +258,7 @@ struct Count {
 struct Resumed<'a> {
     what: &'a str,
     cloud: &'a Cloud,
-    grant: Grant,
+    grant: Session,
     effects: Vec<Effect>,
     end: Cloud,
 }

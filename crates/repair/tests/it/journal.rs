@@ -16,17 +16,12 @@ use mooring_repair::workflow::{Entry, PoolRepair, Run, Runs, Workload};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Phase;
 use mooring_workflow::journal::{decode, encode};
-use mooring_workflow::lock::LockOwner;
 use serde_json::json;
 
 use crate::common::{session, target};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_779_000_000 + second).unwrap()
-}
-
-fn owner() -> LockOwner {
-    LockOwner { host: "h".into(), pid: 7, holder: "x".into() }
 }
 
 fn settings(pool: &str) -> Settings {
@@ -36,11 +31,11 @@ fn settings(pool: &str) -> Settings {
 }
 
 fn started(pool: &str, id: &str, second: i64) -> Run {
-    Run::begin(id, *session(&settings(pool), owner()), at(second))
+    Run::begin(id, *session(&settings(pool)), at(second))
 }
 
 fn resumed(pool: &str) -> Entry {
-    Entry::Resumed(session(&settings(pool), owner()))
+    Entry::Resumed(session(&settings(pool)))
 }
 
 fn intent(effect: Effect) -> Entry {
@@ -114,7 +109,7 @@ fn entries() -> Vec<Entry> {
     all.extend([
         Entry::Stopped { reason: Reason::Deadline, message: "m".into() },
         resumed("system"),
-        Entry::AbortStarted(session(&settings("system"), owner())),
+        Entry::AbortStarted(session(&settings("system"))),
         Entry::Finished { finish: Finish::Aborted, left: vec!["x".to_owned().into()] },
     ]);
     all

@@ -231,7 +231,7 @@ fn owner() -> LockOwner {
 }
 
 fn run(entries: Vec<(i64, Entry)>) -> Run {
-    let session = session(&Settings::new(target("system")), owner());
+    let session = session(&Settings::new(target("system")));
     let mut run = Run::begin("c696c392-0000-4000-8000-000000000000", *session, at(0));
     for (seconds, entry) in entries {
         run.change(at(seconds), entry).unwrap();

@@ -82,6 +82,11 @@ pub enum Refusal {
 }
 
 impl EffectResult {
+    #[must_use]
+    pub fn refused(status: u16, code: &str, message: impl Into<String>) -> Self {
+        Self::Refused { status, code: code.to_owned(), message: message.into(), retry_after: None }
+    }
+
     /// Returns the result of the removal of an object: done if it does not exist.
     #[must_use]
     pub fn or_gone(self) -> Self {

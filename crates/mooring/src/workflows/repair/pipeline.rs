@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use mooring_redact::printable;
 use mooring_repair::checks::blocks;
 use mooring_repair::names::{CLUSTER_STATE, OTHER_OPERATION};
-use mooring_repair::plan::{PlanError, Step};
+use mooring_repair::plan::{Plan, PlanError, Step};
 use mooring_repair::report::DetectionReport;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
 use mooring_repair::runtime::{CommandResult, JournalStatus, LOCK_TIMEOUT};
@@ -164,11 +164,9 @@ impl PipelineStep<'_, '_> {
         if self.dry_run {
             return Ok(0);
         }
-        self.session.show_target("This repairs a wedged", None).await;
-        show::warnings(&plan);
+        self.prepare(Some(&plan)).await;
         let approval = Approval::Pipeline(plan.document.hash());
         let checks = &report.detection.checks;
-        self.limit_run();
         let RepairSession { operator, signals, .. } = &mut *self.session;
         let run = signals.drive("rollback", async |watcher, _| {
             operator.apply(&plan, checks, approval, watcher).await
@@ -223,18 +221,13 @@ impl PipelineStep<'_, '_> {
             }
             return Ok(0);
         }
-        if let Some((plan, report)) = &fresh {
-            if let Some(recent) = report.operation.as_ref().filter(|found| found.left_alone) {
-                write(&format!("{recent}; nothing to do\n"));
-                return Ok(0);
-            }
-            self.session.show_target("This repairs a wedged", None).await;
-            show::warnings(plan);
-        } else {
-            self.session.show_target("This repairs a wedged", None).await;
+        let recent = fresh.as_ref().and_then(|(_, report)| report.operation.as_ref());
+        if let Some(recent) = recent.filter(|found| found.left_alone) {
+            write(&format!("{recent}; nothing to do\n"));
+            return Ok(0);
         }
+        self.prepare(fresh.as_ref().map(|(plan, _)| plan)).await;
         write(&said);
-        self.limit_run();
         let RepairSession { operator, signals, .. } = &mut *self.session;
         let fresh =
             fresh.as_ref().map(|(plan, report)| Fresh { plan, checks: &report.detection.checks });
@@ -245,8 +238,10 @@ impl PipelineStep<'_, '_> {
         self.end(ending).await
     }
 
-    /// Gives a run the time that is left.
-    fn limit_run(&mut self) {
+    /// Shows what a run changes, and gives it the time that is left.
+    async fn prepare(&mut self, plan: Option<&Plan>) {
+        self.session.show_target("This repairs a wedged", None).await;
+        plan.into_iter().for_each(show::warnings);
         let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or(STEP_DEADLINE);
         self.session.operator.allow(left_after(elapsed));
     }

@@ -220,7 +220,9 @@ pub(crate) async fn run(
     let cluster = session.operator.settings().target.cluster.clone();
     let screen = |_| {
         let mut screen = Screen::default();
-        shown.runs.iter().for_each(|run| screen.append(run_screen(run, &cluster)));
+        for run in &shown.runs {
+            screen.append(run_screen(run, &cluster));
+        }
         screen
     };
     shown.print(session, format, screen).await

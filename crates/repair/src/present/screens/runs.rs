@@ -116,7 +116,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use mooring_workflow::CompletedStep;
-    use mooring_workflow::lock::LockOwner;
 
     use super::*;
     use crate::common::{document, session, target};
@@ -129,8 +128,7 @@ mod tests {
     fn hostile() -> Run {
         let all = || HOSTILE.to_owned();
         let settings = Settings::new(target("system"));
-        let owner = LockOwner { host: all(), pid: 1, holder: all() };
-        let mut session = *session(&settings, owner);
+        let mut session = *session(&settings);
         let plan = PlanDocument { cluster: all(), pool: all(), ..document(&settings) };
         session.plan = HashedPlan::new(plan);
         session.overrides = BTreeMap::from([("pdb".to_owned(), all())]);

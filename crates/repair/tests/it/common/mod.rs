@@ -6,7 +6,6 @@ use mooring_repair::plan::{HashedPlan, PlanDocument, Step};
 use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::workflow::Session;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::lock::LockOwner;
 use serde_json::json;
 
 pub(crate) fn target(pool: &str) -> PoolTarget {
@@ -40,15 +39,8 @@ pub(crate) fn document(settings: &Settings) -> PlanDocument {
     }
 }
 
-pub(crate) fn session(settings: &Settings, owner: LockOwner) -> Box<Session> {
+pub(crate) fn session(settings: &Settings) -> Box<Session> {
     let plan = HashedPlan::new(document(settings));
-    Box::new(Session {
-        approval: Approval::Token(plan.token()),
-        plan,
-        overrides: BTreeMap::new(),
-        owner,
-        journal: settings.journal.clone(),
-        overall: settings.limits.overall,
-        poll: settings.limits.poll,
-    })
+    let approval = Approval::Token(plan.token());
+    Box::new(Session::new(plan, BTreeMap::new(), approval, settings))
 }

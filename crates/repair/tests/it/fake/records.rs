@@ -5,17 +5,12 @@ use mooring_repair::plan;
 use mooring_repair::plan::{HashedPlan, Plan, PlanError};
 use mooring_repair::resume::further_overrides;
 use mooring_repair::settings::Settings;
-use mooring_repair::start_checks::{Start, StartError, begin};
+use mooring_repair::start_checks::{StartError, begin};
 use mooring_repair::workflow::{Run, Runs, Session};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
-use mooring_workflow::lock::LockOwner;
 
 use super::cloud::Cloud;
-
-pub(crate) fn owner() -> LockOwner {
-    LockOwner { host: "h".into(), pid: 1, holder: "x".into() }
-}
 
 /// Capacity of a pool that was never deleted; everything else is unknown.
 pub(crate) fn capacity() -> Capacity {
@@ -31,7 +26,7 @@ pub(crate) fn begun(
     let plan = planned(cloud, settings, capacity).unwrap();
     let run = format!("run{}", cloud.journal.len());
     let approval = Approval::Typed(plan.document.hash());
-    begin(runs, &plan, &[], settings, Start { owner: owner(), approval }, &run, cloud.now)
+    begin(runs, &plan, &[], settings, approval, &run, cloud.now)
 }
 
 /// A plan without checks of the wedge.
@@ -45,13 +40,6 @@ pub(crate) fn planned(
 
 /// A process that continues a plan with its token.
 pub(crate) fn session(plan: &HashedPlan, settings: &Settings) -> Box<Session> {
-    Box::new(Session {
-        overrides: further_overrides(plan, settings),
-        approval: Approval::Token(plan.token()),
-        plan: plan.clone(),
-        owner: owner(),
-        journal: settings.journal.clone(),
-        overall: settings.limits.overall,
-        poll: settings.limits.poll,
-    })
+    let (further, approval) = (further_overrides(plan, settings), Approval::Token(plan.token()));
+    Box::new(Session::new(plan.clone(), further, approval, settings))
 }

@@ -6,11 +6,11 @@ use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::Pool;
 use mooring_repair::plan::{HashedPlan, PlanDocument, Step};
 use mooring_repair::resume::{
-    Consent, Fresh, Grant, ResumeBasis, ResumeError, authorize, further_overrides, resume_basis,
+    Consent, Fresh, ResumeBasis, ResumeError, authorize, further_overrides, resume_basis,
 };
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
-use mooring_repair::workflow::{Entry, Run};
+use mooring_repair::workflow::{Entry, Run, Session};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::{Finish, Reason, RunOutcome};
@@ -33,7 +33,7 @@ fn killed(step: Step, settings: &Settings) -> Cloud {
     until(step, settings, Cloud::wedged).borrow().clone()
 }
 
-fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Grant, StartError> {
+fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Session, StartError> {
     let state = state(cloud);
     let basis = resume_basis(&state, &pools(cloud));
     authorize(&state, &basis, &cloud.runs(), settings, consent, None, cloud.now)
