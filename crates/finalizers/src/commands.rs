@@ -17,9 +17,9 @@ use crate::objects::Object;
 use crate::plan::{self, Plan, Terms};
 use crate::profile::Settings;
 pub use crate::start::StartError;
-use crate::start::{self, begin};
+use crate::start::{approve, compare, compare_profile};
 use crate::steps::Removal;
-use crate::workflow::{FinalizerRemoval, Run};
+use crate::workflow::{Entry, FinalizerRemoval, Run, Session};
 
 /// Time to wait for a process that renews its lock.
 const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -129,11 +129,12 @@ impl Remover {
             Ok(journal) => journal,
             Err(result) => return result,
         };
-        let (now, owner) = (self.process.now(), self.process.owner.clone());
-        match begin(&journal.runs, plan, approval, owner, &random_id(), now) {
-            Ok(run) => self.drive(plan, journal, run, watcher).await,
-            Err(error) => journal.end(CommandResult::Refused(error)).await,
-        }
+        let begun = match journal.runs.last.as_ref().filter(|run| !run.is_finished()) {
+            Some(run) => compare(run, plan).and(Err(StartError::Unfinished(run.id.clone()))),
+            None => self.session(plan, approval),
+        };
+        let run = begun.map(|session| Run::begin(&random_id(), session, self.process.now()));
+        self.drive(plan, journal, run, watcher).await
     }
 
     /// Continues the last run with a new, approved plan from live state.
@@ -146,29 +147,46 @@ impl Remover {
     ) -> CommandResult {
         let wait = LockWait::Until(LOCK_TIMEOUT);
         let acquired = self.process.acquire_unfinished(self.store(), wait, say).await;
-        let (journal, run) = match acquired {
+        let (journal, mut run) = match acquired {
             Ok(found) => found,
             Err((result, _)) => return result,
         };
-        let (owner, now) = (self.process.owner.clone(), self.process.now());
-        match start::resume(run, plan, approval, owner, now) {
-            Ok(run) => self.drive(plan, journal, run, watcher).await,
-            Err(error) => journal.end(CommandResult::Refused(error)).await,
-        }
+        let session = compare(&run, plan).and_then(|()| self.session(plan, approval));
+        let resumed = session.and_then(|session| {
+            run.change(self.process.now(), Entry::Resumed(Box::new(session)))?;
+            Ok(run)
+        });
+        self.drive(plan, journal, resumed, watcher).await
     }
 
     /// Rejects a run of the journal that has another profile than the command line.
     pub fn check_profile(&self, state: &Run) -> Result<(), StartError> {
-        start::compare_profile(state, &self.settings.profile)
+        compare_profile(state, &self.settings.profile)
+    }
+
+    /// Returns what this process adds to a run, if the plan is approved.
+    fn session(&self, plan: &Plan, approval: &Approval) -> Result<Session, StartError> {
+        approve(plan, approval, self.process.now())?;
+        Ok(Session {
+            plan: plan.approval.clone(),
+            approval: approval.clone(),
+            cluster: plan.cluster.clone(),
+            profile: Box::new(plan.profile.clone()),
+            owner: self.process.owner.clone(),
+        })
     }
 
     async fn drive(
         &self,
         plan: &Plan,
         journal: HeldJournal<FinalizerRemoval>,
-        run: Run,
+        run: Result<Run, StartError>,
         watcher: Watcher<'_>,
     ) -> CommandResult {
+        let run = match run {
+            Ok(run) => run,
+            Err(error) => return journal.end(CommandResult::Refused(error)).await,
+        };
         let terms = Terms::new(self.settings.clone(), plan);
         let cluster = Removal::new(self.cluster.clone(), terms);
         self.process.drive(journal, run, cluster, watcher).await

@@ -4,12 +4,11 @@ use jiff::Timestamp;
 use mooring_workflow::Outcome;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::journal::JournalError;
-use mooring_workflow::lock::LockOwner;
 use thiserror::Error;
 
 use crate::plan::Plan;
 use crate::profile::Profile;
-use crate::workflow::{Entry, Run, Runs, Session};
+use crate::workflow::Run;
 
 /// A run may not start. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -37,7 +36,7 @@ pub enum StartError {
 }
 
 /// Ensures that the approval is for this plan, and that no check blocks it.
-fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), StartError> {
+pub(crate) fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), StartError> {
     let approved = match approval {
         // An unfinished run is only marked as finished.
         Approval::None if plan.nothing_to_do && plan.targets.is_empty() => return Ok(()),
@@ -87,50 +86,4 @@ pub(crate) fn compare_profile(state: &Run, wanted: &Profile) -> Result<(), Start
     };
     let (was, wanted) = (name(&state.session.profile), name(wanted));
     Err(StartError::OtherProfile { run: mooring_redact::identifier(&state.id), was, wanted })
-}
-
-/// Returns a new run, if it may start.
-pub(crate) fn begin(
-    runs: &Runs,
-    plan: &Plan,
-    approval: &Approval,
-    owner: LockOwner,
-    run: &str,
-    now: Timestamp,
-) -> Result<Run, StartError> {
-    if let Some(unfinished) = runs.last.as_ref().filter(|run| !run.is_finished()) {
-        compare(unfinished, plan)?;
-        return Err(StartError::Unfinished(unfinished.id.clone()));
-    }
-    Ok(Run::begin(run, session(plan, approval, owner, now)?, now))
-}
-
-/// Continues an unfinished run, if it may.
-pub(crate) fn resume(
-    mut run: Run,
-    plan: &Plan,
-    approval: &Approval,
-    owner: LockOwner,
-    now: Timestamp,
-) -> Result<Run, StartError> {
-    compare(&run, plan)?;
-    let session = session(plan, approval, owner, now)?;
-    run.change(now, Entry::Resumed(Box::new(session)))?;
-    Ok(run)
-}
-
-fn session(
-    plan: &Plan,
-    approval: &Approval,
-    owner: LockOwner,
-    now: Timestamp,
-) -> Result<Session, StartError> {
-    approve(plan, approval, now)?;
-    Ok(Session {
-        plan: plan.approval.clone(),
-        approval: approval.clone(),
-        cluster: plan.cluster.clone(),
-        profile: Box::new(plan.profile.clone()),
-        owner,
-    })
 }

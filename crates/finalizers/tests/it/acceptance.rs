@@ -50,24 +50,6 @@ fn finished(ending: &CommandResult, clean: bool) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn resource_deleted_during_the_run_is_not_an_error() {
-    // Lists of both scopes return NotFound, as when CRDs are deleted during a read.
-    let harness = Harness::model("vanishes");
-    harness.retired().await;
-    let plan = planned(&harness.remover()).await;
-    fault(&harness, "GET", "/apis/*vanishes*/*things", 404, None);
-    fault(&harness, "GET", "/apis/v.example.com/*", 404, None);
-    fault(&harness, "GET", "/apis/sub.v.example.com/*", 404, None);
-    let remover = harness.remover();
-    let ending = remover
-        .apply(&plan, &Approval::Typed(plan.approval.hash.clone()), Box::new(|_, _, _| {}))
-        .await;
-    harness.model.as_ref().unwrap().with(|model, _| model.clear_faults());
-    // The CRDs are deleted, and the server removes their objects.
-    assert!(matches!(ending, CommandResult::Stopped(_)), "{ending:?}");
-}
-
-#[tokio::test(start_paused = true)]
 async fn object_deleted_before_the_patch_is_not_an_error() {
     let harness = Harness::model("patch_404");
     harness.retired().await;
@@ -224,18 +206,6 @@ async fn unreadable_release_keeps_its_namespace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn release_with_an_invalid_payload_is_removed_by_labels() {
-    let harness = Harness::model("release_broken");
-    harness.namespace(&harness.namespace).await;
-    harness.secret(1, "bm90IGEgcmVsZWFzZQ==").await;
-    let plan = planned(&harness.remover()).await;
-    let text = crate::harness::shown(&plan);
-    assert!(text.contains("revision 1, deployed, its payload cannot be read"), "{text}");
-    let (ending, _) = harness.apply().await;
-    finished(&ending, true);
-}
-
-#[tokio::test(start_paused = true)]
 async fn expired_deadline_changes_nothing_and_can_be_resumed() {
     let mut harness = Harness::model("deadline_zero");
     let objects = harness.retired().await;
@@ -278,43 +248,6 @@ async fn object_with_a_too_large_backup_is_skipped_and_reported() {
     assert!(reason.contains("does not fit into a ConfigMap"), "{reason}");
     let (_, found) = harness.get(&format!("{list}/huge")).await;
     assert_eq!(found["metadata"]["finalizers"], json!([harness.listed()]), "no backup, no removal");
-}
-
-#[tokio::test(start_paused = true)]
-async fn recreated_object_is_deleted_once_and_reported() {
-    let harness = Harness::model("made_again");
-    harness.namespace(&harness.namespace).await;
-    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
-    let object = json!({
-        "apiVersion": format!("{}/v1", harness.group), "kind": "Thing",
-        "metadata": {"name": "phoenix", "finalizers": [harness.listed()]},
-    });
-    let list = format!("{root}/namespaces/default/things");
-    harness.create(&list, object.clone()).await;
-    // Not in the operator's namespace, and without its name.
-    let elsewhere = "/apis/apps/v1/namespaces/default/deployments";
-    harness.create(elsewhere, json!({
-        "metadata": {"name": "maker"},
-        "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {
-            "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
-    })).await;
-    // Keeps the CRD, so that the object can be recreated.
-    harness.object(&root, "things", Some("default"), "held", &["example.com/hold"]).await;
-    let maker = format!("{elsewhere}/maker");
-    let _maker = crate::harness::AbortOnDrop(tokio::spawn(crate::actors::recreate(
-        harness.client("admin"),
-        maker,
-        list,
-        object,
-    )));
-    let (ending, report) = harness.apply().await;
-    finished(&ending, false);
-    let reason = why(&report, &format!("things.{}", harness.group), "phoenix");
-    // Its uid is another one, which the plan does not name.
-    assert!(reason.contains("plan and apply again"), "{reason}");
-    let is_deletion =
-        |what: &str| what.starts_with("delete things") && what.ends_with("default/phoenix");
-    assert_eq!(report.effects.iter().filter(|effect| is_deletion(&effect.what)).count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -364,28 +297,6 @@ async fn obstacles_are_noted_in_the_plan() {
         diagram.starts_with("flowchart TD") && diagram.contains("remove-finalizers"),
         "{diagram}"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn operator_is_found_by_the_name_of_its_group() {
-    let mut harness = Harness::model("group_alone");
-    harness.namespace(&harness.namespace).await;
-    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
-    harness.object(&root, "things", Some("default"), "x", &[&harness.listed()]).await;
-    harness.settings.profile =
-        mooring_finalizers::profile::Profile::of_group(&harness.group).checked().unwrap();
-    let word = harness.group.split('.').next().unwrap().to_owned();
-    let list = format!("/apis/apps/v1/namespaces/{}/deployments", harness.namespace);
-    harness.create(&list, json!({
-        "metadata": {"name": format!("{word}-manager")},
-        "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {
-            "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
-    })).await;
-    let plan = planned(&harness.remover()).await;
-    assert!(!plan.checks[0].allows_run(), "{:?}", plan.checks);
-    harness.call("DELETE", &format!("{list}/{word}-manager"), Value::Null).await;
-    let (ending, _) = harness.apply().await;
-    finished(&ending, true);
 }
 
 mod slow {

@@ -15,7 +15,7 @@ use mooring_workflow::approval::ApprovalToken;
 use serde_json::{Value, json};
 
 use crate::actors;
-use crate::harness::{Harness, KillableProcess, Report, approved, crd, planned};
+use crate::harness::{Harness, Report, approved, crd, planned};
 
 /// Permissions to read the evidence of `operator-gone`.
 const READING: &str = include_str!("../../../../packaging/roles/mooring-finalizers-cluster.yaml");
@@ -439,57 +439,4 @@ pub(crate) async fn stuck_namespace_is_reported_with_its_conditions(harness: Har
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
         "{ending:?}"
     );
-}
-
-/// `kills` tries every kill on the model; this tries some on a real server.
-pub(crate) async fn killed_run_is_resumed(harness: Harness) {
-    for kill in [0, 1, 6, 9, 12, 17, 24] {
-        let objects = harness.retired().await;
-        let mortal = KillableProcess::new(Some(kill), false);
-        let remover =
-            harness.remover_by(mortal.client(&harness.client("admin")), harness.settings.clone());
-        let plan = planned(&remover).await;
-        let approval = approved(&plan);
-        let run = remover.apply(&plan, &approval, Box::new(|_, _, _| {}));
-        let ended = mortal.live(run).await;
-        if ended.is_none() {
-            forget_lock(&harness).await;
-            let (ending, report) = harness.resume().await;
-            assert!(
-                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-                "kill {kill}: {ending:?} {report:?}"
-            );
-        }
-        for path in &objects {
-            assert!(harness.is_gone(path).await, "kill {kill}: {path}");
-        }
-        assert!(planned(&harness.remover()).await.nothing_to_do, "kill {kill}");
-        {
-            let name = harness.name("foreign");
-            harness
-                .call(
-                    "DELETE",
-                    &format!("/apis/rbac.authorization.k8s.io/v1/clusterroles/{name}"),
-                    Value::Null,
-                )
-                .await;
-        }
-        let other = format!("/api/v1/namespaces/{}-a", harness.namespace);
-        harness.call("DELETE", &other, Value::Null).await;
-        let (status, mut namespace) = harness.get(&other).await;
-        if status == 200 {
-            namespace["spec"]["finalizers"] = json!([]);
-            harness.call("PUT", &format!("{other}/finalize"), namespace).await;
-        }
-        harness.until(&other, |status, _| status == 404).await;
-    }
-}
-
-/// Releases the lock of the killed process, whose test process is still running.
-async fn forget_lock(harness: &Harness) {
-    let name = harness.settings.profile.config_map();
-    let path = format!("/apis/coordination.k8s.io/v1/namespaces/mooring-system/leases/{name}");
-    harness
-        .call("PATCH", &path, json!({"spec": {"holderIdentity": "", "leaseDurationSeconds": 1}}))
-        .await;
 }

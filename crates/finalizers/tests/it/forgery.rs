@@ -138,7 +138,7 @@ async fn killed(changes: u64, kills: &mut std::ops::Range<u64>) -> Option<(Harne
         let harness = Harness::model("forged_run");
         let others = victim(&harness).await;
         harness.retired().await;
-        let mortal = KillableProcess::new(Some(kill), true);
+        let mortal = KillableProcess::new(Some(kill));
         let remover =
             harness.remover_by(mortal.client(&harness.client("admin")), harness.settings.clone());
         let run = async {

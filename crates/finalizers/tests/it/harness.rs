@@ -427,15 +427,13 @@ pub(crate) async fn call(client: &Client, method: &str, path: &str, body: &Value
 #[derive(Clone)]
 pub(crate) struct KillableProcess {
     kill: Option<u64>,
-    /// Writes of the journal count as well.
-    journal: bool,
     writes: Arc<AtomicU64>,
     dead: Arc<Notify>,
 }
 
 impl KillableProcess {
-    pub(crate) fn new(kill: Option<u64>, journal: bool) -> Self {
-        Self { kill, journal, writes: Arc::default(), dead: Arc::default() }
+    pub(crate) fn new(kill: Option<u64>) -> Self {
+        Self { kill, writes: Arc::default(), dead: Arc::default() }
     }
 
     pub(crate) fn writes(&self) -> u64 {
@@ -448,10 +446,7 @@ impl KillableProcess {
         let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
             let (mortal, inner) = (mortal.clone(), inner.clone());
             async move {
-                let path = request.uri().path();
-                let journal = path.contains("/configmaps") || path.contains("/leases");
-                let counts = request.method() != http::Method::GET && (mortal.journal || !journal);
-                if !counts {
+                if request.method() == http::Method::GET {
                     return inner.send(request).await;
                 }
                 let write = mortal.writes.fetch_add(1, Ordering::Relaxed);

@@ -25,7 +25,7 @@ fn end_state(harness: &Harness) -> Value {
 
 /// Runs until the kill; returns the number of writes.
 async fn live(harness: &Harness, kill: Option<u64>) -> (Option<CommandResult>, u64) {
-    let mortal = KillableProcess::new(kill, true);
+    let mortal = KillableProcess::new(kill);
     let remover =
         harness.remover_by(mortal.client(&harness.client("admin")), harness.settings.clone());
     let ended = mortal

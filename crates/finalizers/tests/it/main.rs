@@ -65,5 +65,4 @@ on_both! {
     running_operator_keeps_its_finalizers,
     running_operator_that_recreates_objects_is_scaled_down,
     stuck_namespace_is_reported_with_its_conditions,
-    killed_run_is_resumed,
 }
