@@ -176,7 +176,6 @@ proptest! {
             Err(NulError { .. }) => {
                 prop_assert!(config.to_json_with_secrets().contains("\\u0000"));
             }
-            Err(_) => unreachable!(),
         }
     }
 

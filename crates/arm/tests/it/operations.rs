@@ -80,7 +80,7 @@ async fn write_is_polled_as_azure_requests_and_read_at_its_end() {
     ));
     let outcome = follow(&client, &mut operation).await;
     assert!(
-        matches!(outcome, OperationOutcome::Succeeded(Some(document)) if document.to_string() == DONE)
+        matches!(outcome, OperationOutcome::Succeeded(Some(document)) if format!("{document}") == DONE)
     );
     assert_eq!(world.times(), [0, 10, 15, 45, 45], "10 and 5 as requested, 30 by default");
     assert!(world.seen(1).target.ends_with("operations/1?t=signed"));

@@ -355,15 +355,13 @@ fn verdict(
             format!("the run was aborted and is now rolled back\nhint: {RESTART}")
         }
         // Another process finished it while this step waited.
-        CommandResult::Nothing(text) => match last {
-            Some(Finish::Aborted | Finish::Refused) => {
-                format!("{text}, and the pool is not repaired\nhint: {RESTART}")
-            }
-            _ => {
-                write(&format!("{text}; nothing to do\n"));
-                return Ok(0);
-            }
-        },
+        CommandResult::Nothing(text) if matches!(last, Some(Finish::Aborted | Finish::Refused)) => {
+            format!("{text}, and the pool is not repaired\nhint: {RESTART}")
+        }
+        CommandResult::Nothing(text) => {
+            write(&format!("{text}; nothing to do\n"));
+            return Ok(0);
+        }
         CommandResult::Stopped(RunOutcome::Resumable { reason, message })
             if needs_operator(reason) =>
         {
