@@ -17,7 +17,9 @@ use tokio::time::Instant;
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::azure_limit::AzureLimit;
 use crate::cluster::connect;
-use crate::cluster::discovery::{NamedCluster, about_the_nodes, conflict, find_known_cluster};
+use crate::cluster::discovery::{
+    NamedCluster, about_the_nodes, by_group_name, conflict, find_known_cluster,
+};
 use crate::cluster::runs::read_runs;
 use crate::output::failure::CommandFailure;
 
@@ -302,9 +304,12 @@ impl ConnectedCluster {
     /// Sets the cluster that Azure shows for the nodes.
     fn set_cluster(&mut self, cluster: Option<ResourceId>) {
         let Some(id) = cluster else { return };
-        let is_known = self.facts.warnings.iter().any(|one| one.contains("belong to"));
-        if self.named.differs(&id) && !is_known {
-            self.facts.warnings.push(about_the_nodes(&conflict(&self.named, &id)));
+        let of_group = self.scope.as_ref().and_then(by_group_name);
+        let is_known = of_group.is_some_and(|of_group| self.named.differs(&of_group));
+        let warning = about_the_nodes(&conflict(&self.named, &id));
+        let warnings = &mut self.facts.warnings;
+        if self.named.differs(&id) && !is_known && !warnings.contains(&warning) {
+            warnings.push(warning);
         }
         self.facts.identity.name = Some(id.name().to_owned());
         self.facts.identity.id = Some(id.as_str().to_owned());
