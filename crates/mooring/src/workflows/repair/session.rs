@@ -1,6 +1,5 @@
 //! The operator of a command, with the flags that select it and the target of its changes.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -8,26 +7,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 use mooring_arm::{BudgetLimits, Client};
 use mooring_repair::plan::Plan;
-use mooring_repair::runtime::{CommandResult, CredentialSource, Operator};
+use mooring_repair::runtime::{CredentialSource, Operator};
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::Run;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
-use mooring_workflow::{Reason, RunOutcome};
 use tokio::time::{Instant, timeout_at};
 
 use super::arguments::TargetArguments;
 use super::context::ContextCluster;
-use super::failures::refusal;
-use super::show;
 use crate::cluster::{AzureLimit, connect::azure_client};
 use crate::output::AnswerFormat;
 use crate::output::failure::CommandFailure;
 use crate::process::build_runtime;
-use crate::workflows::runs::{
-    ReadLimit, Signals, confirm, confirm_protected, exit_code, write_screen,
-};
+use crate::workflows::runs::{ReadLimit, Signals, confirm, confirm_protected, write_screen};
 
 /// Limit of all ways to sign in.
 const SIGN_IN: Duration = Duration::from_secs(10);
@@ -159,44 +152,5 @@ impl RepairSession<'_> {
             screen.labeled(2, 10, "warning", [Text::new(why)]);
         }
         write_screen(&screen);
-    }
-
-    /// Prints the report of a run that was driven. Returns the last run of the journal, if the ending depends on it.
-    pub(crate) async fn report(
-        &mut self,
-        ending: &CommandResult,
-        format: AnswerFormat,
-    ) -> Result<Option<Run>, CommandFailure> {
-        let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
-        if !begun && !matches!(ending, CommandResult::Nothing(_)) {
-            return Ok(None);
-        }
-        // The result is known even if the journal cannot be read again.
-        let Ok(journal) = self.operator.status().await else { return Ok(None) };
-        if begun && journal.runs.last.is_some() {
-            show::run(self, &journal, format).await?;
-        }
-        Ok(journal.runs.last)
-    }
-
-    /// Prints the report of a run, and the next command.
-    pub(crate) async fn end(
-        &mut self,
-        ending: CommandResult,
-        format: AnswerFormat,
-    ) -> Result<u8, CommandFailure> {
-        let run = self.report(&ending, format).await?;
-        let flags = self.flags();
-        let mut next = format!("`mooring repair resume{flags}` continues");
-        if run.is_some_and(|run| run.is_finished()) {
-            "the run has finished; nothing left to do".clone_into(&mut next);
-        } else if !matches!(
-            &ending,
-            CommandResult::Stopped(RunOutcome::Resumable { reason: Reason::NotUndoable, .. })
-        ) {
-            let _ = write!(next, ", `mooring repair abort{flags}` rolls back");
-        }
-        let status = format!("mooring repair status{flags}");
-        exit_code(ending, &status, &next, |error| refusal(error, &flags))
     }
 }

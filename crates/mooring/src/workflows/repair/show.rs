@@ -1,27 +1,31 @@
-//! Screens and documents on stdout.
+//! Screens and documents on stdout, and the end of a run.
+
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use mooring_redact::printable;
 use mooring_repair::documents::{Detected, PublishedPlan};
 use mooring_repair::plan::{self, Plan};
 use mooring_repair::report::{DetectionReport, SkippedPool};
-use mooring_repair::runtime::JournalStatus;
+use mooring_repair::runtime::{CommandResult, JournalStatus};
 use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::verdict::WedgeVerdict;
+use mooring_repair::workflow::Run;
 use mooring_terminal::Screen;
-use mooring_workflow::Finish;
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
+use mooring_workflow::{Finish, Reason, RunOutcome};
 use serde::Serialize;
 
 use super::arguments::{DETECTION, PLAN, RUN};
+use super::failures::refusal;
 use super::session::RepairSession;
 use crate::output::failure::CommandFailure;
 use crate::output::published::document;
 use crate::output::show::{print, print_answer};
 use crate::output::{AnswerFormat, PlanFormat};
-use crate::workflows::runs::{run_status, write, write_screen};
+use crate::workflows::runs::{exit_code, run_status, write, write_screen};
 
 pub(crate) async fn detection(
     session: &mut RepairSession<'_>,
@@ -235,4 +239,45 @@ pub(crate) fn run_screen(run: &RunStatus, cluster: &str) -> Screen {
     screen.marked(mark, text);
     mooring_workflow::screens::details(&mut screen, run);
     screen
+}
+
+impl RepairSession<'_> {
+    /// Prints the report of a run that was driven. Returns the last run of the journal, if the ending depends on it.
+    pub(crate) async fn report(
+        &mut self,
+        ending: &CommandResult,
+        format: AnswerFormat,
+    ) -> Result<Option<Run>, CommandFailure> {
+        let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
+        if !begun && !matches!(ending, CommandResult::Nothing(_)) {
+            return Ok(None);
+        }
+        // The result is known even if the journal cannot be read again.
+        let Ok(journal) = self.operator.status().await else { return Ok(None) };
+        if begun && journal.runs.last.is_some() {
+            run(self, &journal, format).await?;
+        }
+        Ok(journal.runs.last)
+    }
+
+    /// Prints the report of a run, and the next command.
+    pub(crate) async fn end(
+        &mut self,
+        ending: CommandResult,
+        format: AnswerFormat,
+    ) -> Result<u8, CommandFailure> {
+        let last = self.report(&ending, format).await?;
+        let flags = self.flags();
+        let mut next = format!("`mooring repair resume{flags}` continues");
+        if last.is_some_and(|run| run.is_finished()) {
+            "the run has finished; nothing left to do".clone_into(&mut next);
+        } else if !matches!(
+            &ending,
+            CommandResult::Stopped(RunOutcome::Resumable { reason: Reason::NotUndoable, .. })
+        ) {
+            let _ = write!(next, ", `mooring repair abort{flags}` rolls back");
+        }
+        let status = format!("mooring repair status{flags}");
+        exit_code(ending, &status, &next, |error| refusal(error, &flags))
+    }
 }
