@@ -151,11 +151,13 @@ fn list<T>(all: impl IntoIterator<Item = T>, member: impl Fn(T) -> Value) -> Vec
 }
 
 impl Plan {
-    /// Returns true if something could not be read. What the operator overrides counts as known.
-    pub fn is_partial(&self) -> bool {
+    /// Returns what could not be read. What the operator overrides counts as known.
+    pub fn unknown(&self) -> Vec<String> {
         let is_unknown =
-            |check: &CheckResult| check.outcome == Outcome::Unknown && !check.allows_run();
-        !self.unread.is_empty() || self.checks.iter().any(is_unknown)
+            |check: &&CheckResult| check.outcome == Outcome::Unknown && !check.allows_run();
+        let checks = self.checks.iter().filter(is_unknown);
+        let checks = checks.map(|check| format!("{}: {}", check.name, check.detail()));
+        self.unread.iter().cloned().chain(checks).collect()
     }
 
     /// Returns the first check that blocks a run.

@@ -30,9 +30,14 @@ pub(super) fn filter(arguments: &ReadArguments, facts: &ClusterFacts) -> Filter 
     }
 }
 
-pub(super) fn print_warnings(facts: &ClusterFacts) {
+pub(crate) fn print_warnings(facts: &ClusterFacts) {
     for warning in &facts.warnings {
         show::print_warning(warning);
+    }
+    // The exit code shows it, and not every format has a place for it.
+    let unread = if facts.warnings.is_empty() { facts.unread() } else { Vec::new() };
+    for text in unread {
+        show::print_warning(text);
     }
 }
 

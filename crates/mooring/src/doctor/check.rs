@@ -182,9 +182,9 @@ impl Report {
         }
     }
 
-    /// Returns true if something could not be checked.
-    pub(super) fn is_partial(&self) -> bool {
-        self.checks.iter().any(|check| check.state == CheckState::Unknown)
+    /// Returns what could not be checked.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = &DoctorCheck> {
+        self.checks.iter().filter(|check| check.state == CheckState::Unknown)
     }
 
     fn sentence(&self, cluster: &str) -> String {

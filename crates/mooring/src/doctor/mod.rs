@@ -73,7 +73,14 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, CommandFail
     let screen = |_| report.screen(&name);
     let document = || published::document(SCHEMA, &identity, sources, &report);
     show::print_answer(output, screen, None, document, failed.map(|check| check.name))?;
-    let is_partial = report.is_partial() || facts.as_ref().is_some_and(ClusterFacts::is_partial);
+    let is_partial =
+        report.unknown().next().is_some() || facts.as_ref().is_some_and(ClusterFacts::is_partial);
+    for warning in facts.iter().flat_map(|facts| &facts.warnings) {
+        show::print_warning(warning);
+    }
+    for check in report.unknown().filter(|_| output == AnswerFormat::Name) {
+        show::print_warning(&format!("{} was not checked: {}", check.name, check.message));
+    }
     Ok(ExitCode::from(match (report.failed > 0, is_partial) {
         _ if exit_zero => 0,
         (true, _) => 1,

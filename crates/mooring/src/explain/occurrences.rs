@@ -10,10 +10,11 @@ use mooring_nodes::{
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 
-use crate::answers::common::{caveat, moment};
+use crate::answers::common::{caveat, moment, print_warnings};
 use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
 use crate::cluster::{VmRequest, connect, read_cluster};
 use crate::output::failure::CommandFailure;
+use crate::output::published;
 use crate::process::build_runtime;
 
 /// A page waits this long for the cluster.
@@ -91,9 +92,15 @@ impl Occurrences {
         self.facts.as_ref().map_or_else(|failed| &failed[..], |facts| &facts.sources)
     }
 
-    /// Returns 3 if a source that was asked could not be read. A failure that is found is the answer.
+    /// Returns 3 if a source that was asked could not be read, which a warning names. A failure that is found is the answer.
     pub(super) fn exit_code(&self) -> u8 {
-        self.facts.as_ref().map_or(3, |facts| facts.exit_code(false))
+        match &self.facts {
+            Ok(facts) => {
+                print_warnings(facts);
+                facts.exit_code(false)
+            }
+            Err(failed) => published::exit_code(failed),
+        }
     }
 
     pub(super) fn rows(&self) -> &Listed<FleetRow> {

@@ -1,7 +1,7 @@
 //! JSON and YAML documents of the commands.
 
 use jiff::Timestamp;
-use mooring_workflow::published::{ClusterIdentity, PublishedDocument, Source};
+use mooring_workflow::published::{ClusterIdentity, PublishedDocument, Source, SourceState};
 use serde::Serialize;
 
 use crate::output::failure::CommandFailure;
@@ -32,4 +32,16 @@ pub(crate) fn line<T: Serialize>(
     let text =
         serde_json::to_string(document).map_err(|error| CommandFailure::io(error.to_string()))?;
     Ok(show::escape_hidden(&text) + "\n")
+}
+
+/// Returns the exit code of an answer from these sources: 3 if one that was asked could not be read, which a warning names.
+pub(crate) fn exit_code(sources: &[Source]) -> u8 {
+    let failed = sources.iter().filter(|source| source.state == SourceState::Failed);
+    let mut code = 0;
+    for source in failed {
+        let why = source.error.as_deref().and_then(|why| why.lines().next()).unwrap_or("unknown");
+        show::print_warning(&format!("{} was not read completely: {why}", source.name.as_str()));
+        code = 3;
+    }
+    code
 }

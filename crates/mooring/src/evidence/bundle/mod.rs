@@ -13,13 +13,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use mooring_redact::identifier;
-use mooring_workflow::published::is_partial;
 
 use self::root::Root;
 use super::path::{ensure_node, is_path};
 use crate::arguments::{SourceArguments, without_kind};
 use crate::output::failure::CommandFailure;
-use crate::output::{self, AnswerFormat, outfile, show};
+use crate::output::{self, AnswerFormat, outfile, published, show};
 
 pub(crate) const HELP: &str = "\
 With a directory (the root of a node: `/` on the node, or the mount point of its
@@ -113,7 +112,7 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<ExitCode, CommandFai
         let document = || contents.manifest(Some((&path, &archive)));
         show::print_answer(arguments.output, screen, None, document, [path.as_str()])?;
     }
-    Ok(ExitCode::from(if is_partial(&contents.sources) { 3 } else { 0 }))
+    Ok(ExitCode::from(published::exit_code(&contents.sources)))
 }
 
 fn default_name(what: &str) -> PathBuf {

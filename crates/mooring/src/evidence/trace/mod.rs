@@ -11,15 +11,13 @@ use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
 use mooring_trace::life::LifeState;
 use mooring_trace::{Timeline, TimelineOutcome, chrome, html, json, otlp, table};
-use mooring_workflow::published::is_partial;
 
 use self::input::TraceInput;
 use super::bundle::node::{self, NodeFiles};
 use super::path::{ensure_node, is_path};
 use crate::arguments::{SourceArguments, with_kind, without_kind};
 use crate::output::failure::CommandFailure;
-use crate::output::published::document;
-use crate::output::{self, outfile, show};
+use crate::output::{self, outfile, published, show};
 
 pub(crate) const HELP: &str = "\
 NODE is the name of a NodeClaim, a node or a VM, or POOL/INSTANCE. Its stages
@@ -117,7 +115,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode, CommandFailu
     let style = if arguments.out.is_some() { Style::PIPE } else { output::style() };
     let document = || {
         let content = json::TraceContent::new(&timelines);
-        document(json::SCHEMA, source.cluster.as_ref(), &source.sources, content)
+        published::document(json::SCHEMA, source.cluster.as_ref(), &source.sources, content)
     };
     let text = match arguments.output {
         TraceFormat::Table => tables(&timelines, &source, false, &style),
@@ -146,13 +144,7 @@ fn exit_code(timelines: &[Timeline], source: &NodeFiles) -> u8 {
         Some(life) => life.state == LifeState::Failed,
         None => timeline.outcome == TimelineOutcome::Failed,
     };
-    if timelines.iter().any(has_failed) {
-        1
-    } else if is_partial(&source.sources) {
-        3
-    } else {
-        0
-    }
+    if timelines.iter().any(has_failed) { 1 } else { published::exit_code(&source.sources) }
 }
 
 /// Returns the screens of nodes with a life in the cluster, and tables of the others.

@@ -8,6 +8,7 @@ use mooring_workflow::Outcome;
 use super::session::FinalizerSession;
 use super::show;
 use crate::output::failure::CommandFailure;
+use crate::output::show::print_warning;
 use crate::output::{AnswerFormat, PlanFormat};
 use crate::workflows::runs::exit_code;
 
@@ -24,7 +25,11 @@ pub(crate) async fn plan(
 ) -> Result<u8, CommandFailure> {
     show::plan(session, plan, format).await?;
     let Some(check) = plan.blocking().filter(|_| !plan.nothing_to_do) else {
-        return Ok(if plan.is_partial() && !plan.best_effort { 3 } else { 0 });
+        let unread = plan.unknown();
+        for what in &unread {
+            print_warning(&format!("not read completely: {what}"));
+        }
+        return Ok(if unread.is_empty() || plan.best_effort { 0 } else { 3 });
     };
     let why = check.evidence.join("; ");
     Err(match check.outcome {

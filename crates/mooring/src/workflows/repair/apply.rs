@@ -6,7 +6,6 @@ use mooring_repair::screens;
 use mooring_repair::start_checks::{ensure_approved, may_begin};
 use mooring_repair::verdict::WedgeVerdict;
 use mooring_workflow::approval::{Approval, ApprovalToken};
-use mooring_workflow::published::is_partial;
 
 use super::failures::{
     ensure_found, ensure_no_temporary_pool, find_unfinished_run, no_plan, refusal,
@@ -14,7 +13,7 @@ use super::failures::{
 use super::session::RepairSession;
 use super::show;
 use crate::output::failure::CommandFailure;
-use crate::output::{AnswerFormat, PlanFormat};
+use crate::output::{AnswerFormat, PlanFormat, published};
 use crate::workflows::runs::{with_progress, write, write_screen};
 
 /// Evaluates one pool, or all pools of the cluster.
@@ -36,11 +35,15 @@ pub(crate) async fn detect(
     }
     show::detection(session, &reports, &skipped, format).await?;
     let verdict = WedgeVerdict::worst(reports.iter().map(|report| report.detection.verdict));
-    Ok(match verdict.exit_code() {
+    let code = match verdict.exit_code() {
         1 if exit_zero => 0,
-        0 if is_partial(&session.operator.sources()) => 3,
-        code => code,
-    })
+        1 => 1,
+        code => code.max(published::exit_code(&session.operator.sources())),
+    };
+    if code == 3 && format == AnswerFormat::Name {
+        show::unknown(&reports);
+    }
+    Ok(code)
 }
 
 /// Returns 3 if something could not be read; `apply` reads it again. A token has to be that of the plan.
@@ -63,7 +66,11 @@ pub(crate) async fn plan(
         ensure_approved(&plan, &token.hash, Timestamp::now())
             .map_err(|error| refusal(&error, &session.flags()))?;
     }
-    Ok(if is_partial(&session.operator.sources()) { 3 } else { 0 })
+    let code = published::exit_code(&session.operator.sources());
+    if code == 3 && matches!(format, PlanFormat::Mermaid | PlanFormat::Answer(AnswerFormat::Name)) {
+        show::unknown(std::slice::from_ref(report));
+    }
+    Ok(code)
 }
 
 pub(crate) async fn apply(

@@ -15,7 +15,7 @@ use mooring_repair::workflow::Run;
 use mooring_terminal::Screen;
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
-use mooring_workflow::{Finish, Reason, RunOutcome};
+use mooring_workflow::{Finish, Outcome, Reason, RunOutcome};
 use serde::Serialize;
 
 use super::arguments::{DETECTION, PLAN, RUN};
@@ -23,7 +23,7 @@ use super::failures::refusal;
 use super::session::RepairSession;
 use crate::output::failure::CommandFailure;
 use crate::output::published::document;
-use crate::output::show::{print, print_answer};
+use crate::output::show::{print, print_answer, print_warning};
 use crate::output::{AnswerFormat, PlanFormat};
 use crate::workflows::runs::{exit_code, run_status, write, write_screen};
 
@@ -49,6 +49,15 @@ pub(crate) async fn detection(
 /// Writes the verdict and its signs to stderr.
 pub(crate) fn verdict(report: &DetectionReport) {
     write_screen(&screens::detection(std::slice::from_ref(report), &[], &[], false));
+}
+
+/// Warns of signs that are unknown, for formats that have no place for them.
+pub(crate) fn unknown(reports: &[DetectionReport]) {
+    let checks = reports.iter().flat_map(|report| &report.detection.checks);
+    for check in checks.filter(|check| check.outcome == Outcome::Unknown) {
+        let why = check.detail();
+        print_warning(&format!("{} of the pool is unknown: {why}", check.name));
+    }
 }
 
 /// Returns true for a pool that is wedged or suspected.

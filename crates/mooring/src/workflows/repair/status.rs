@@ -42,7 +42,11 @@ impl StatusArguments {
             write(&format!("warning: {left}\nhint: pass its journal with `--journal`\n"));
             is_wrong = true;
         }
-        Ok(u8::from(is_wrong && !self.exit_zero))
+        // Without the pools of Azure, a temporary pool that is left is not known.
+        Ok(match published::exit_code(&session.operator.sources()) {
+            _ if is_wrong => u8::from(!self.exit_zero),
+            code => code,
+        })
     }
 
     async fn read(&self, operator: &mut Operator) -> Result<ShownRuns, ApiUnavailable> {

@@ -122,6 +122,9 @@ impl Check<'_> {
         if self.is_partial(shown) && shown.code == Some(0) && !is_absent {
             found.push("exits with 0".to_owned());
         }
+        if shown.code == Some(3) && !self.fact.is_named_in(&text) {
+            found.push("exits with 3 and does not name what was not read".to_owned());
+        }
         let cluster = if self.is_healthy { "healthy" } else { "unhealthy" };
         let place = format!("{:?} {:?}, {cluster}: {line}", self.fact, self.way);
         found.into_iter().map(|what| format!("{place}: {what}")).collect()

@@ -57,6 +57,25 @@ impl Fact {
         phrases.iter().any(|phrase| text.contains(phrase)) || (is_names && !phrases.is_empty())
     }
 
+    /// Returns true if a line says that it was not read, or that its server did not answer.
+    pub(super) fn is_named_in(self, text: &str) -> bool {
+        let names: &[&str] = match self {
+            Self::NodeClaims => &["nodeclaim", "karpenter.sh"],
+            Self::Nodes => &["nodes"],
+            Self::Events => &["event"],
+            Self::Record => &["record", "counts", "configmap", "journal", "repairs"],
+            Self::Azure => &["azure", "aks ", "resource group", "authorizationfailed"],
+            Self::Karpenter => &["karpenter", "nodepool", "aksnodeclass"],
+            Self::Controller => &["controller", "lease", "deployments"],
+        };
+        let unread = ["not read", "be read", "not permitted", "not found", "unknown", "failed"];
+        let silent = ["no answer from ", "did not respond", "no response"];
+        text.to_lowercase().lines().any(|line| {
+            let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+            has(&silent) || (has(names) && has(&unread))
+        })
+    }
+
     /// Returns false for good news that this source has no part in.
     pub(super) fn can_know(self, claim: &str) -> bool {
         let of_others: &[&str] = match self {

@@ -120,10 +120,11 @@ impl<'a> Sources<'a> {
             ],
         };
         let of_controller = self.facts().ok().and_then(|facts| facts.controller.error.as_ref());
+        let of_controller = of_controller.map(|why| format!("the controller was not read: {why}"));
         for source in &mut sources {
             let is_unasked = source.state == SourceState::NotAsked;
             let failed = match (source.name, &self.azure) {
-                (SourceName::Cluster, _) => self.failed.get().or(of_controller),
+                (SourceName::Cluster, _) => self.failed.get().or(of_controller.as_ref()),
                 (SourceName::Azure, Ok(azure)) => {
                     if is_unasked {
                         (source.state, source.at) = (SourceState::Read, Some(self.now));
