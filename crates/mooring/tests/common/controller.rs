@@ -113,7 +113,7 @@ pub(crate) fn get(address: &str, path: &str) -> String {
 }
 
 /// Does something with the objects of a kind in a simulated cluster.
-fn with_objects(
+pub(crate) fn with_objects(
     sim: &Sim,
     (group, version, kind): (&str, &str, &str),
     work: impl AsyncFnOnce(Api<DynamicObject>),

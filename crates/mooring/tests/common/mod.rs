@@ -34,6 +34,14 @@ pub(crate) fn mooring() -> Command {
     command
 }
 
+/// A command that knows no cluster, with this home and pipes.
+pub(crate) fn alone(home: &Path, words: &[&str]) -> Command {
+    let mut command = mooring();
+    command.env_clear().env("HOME", home).env("LC_ALL", "C.UTF-8").args(words);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
 /// A simulator, and commands that know no other cluster; it ends with the test.
 pub(crate) struct Lab {
     pub(crate) sim: Sim,
@@ -59,9 +67,8 @@ impl Lab {
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        let mut command = mooring();
-        command.env_clear().envs(self.sim.environment()).env("HOME", self.home.path()).args(words);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = alone(self.home.path(), words);
+        command.envs(self.sim.environment());
         command
     }
 
@@ -70,9 +77,35 @@ impl Lab {
         end(&mut self.command(words))
     }
 
+    /// Returns the same with variables.
+    pub(crate) fn run_with(
+        &self,
+        variables: &[(&str, &str)],
+        words: &[&str],
+    ) -> (i32, String, String) {
+        end(self.command(words).envs(variables.iter().copied()))
+    }
+
     pub(crate) fn json(&self, words: &[&str]) -> (i32, Value) {
         let (code, out, err) = self.run(&[words, &["-o", "json"]].concat());
         (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
+    }
+
+    /// Returns a path in the home.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.home.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Returns the kubeconfig of the simulator.
+    pub(crate) fn kubeconfig(&self) -> Value {
+        serde_json::from_slice(&std::fs::read(self.sim.variable("KUBECONFIG")).unwrap()).unwrap()
+    }
+
+    /// Writes a kubeconfig, and returns its path.
+    pub(crate) fn write_kubeconfig(&self, config: &Value) -> String {
+        let path = self.path("kubeconfig");
+        std::fs::write(&path, config.to_string()).unwrap();
+        path
     }
 
     /// Returns the hash of a plan.

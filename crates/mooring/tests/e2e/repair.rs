@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use mooring_simulator::random::Random;
 use serde_json::Value;
 
+use crate::common::schema::assert_valid;
 use crate::common::{Lab, end, result};
 
 const TIMEOUT: Duration = Duration::from_mins(4);
@@ -31,7 +32,7 @@ impl Sim {
     }
 
     fn json(&self, words: &[&str]) -> (i32, Value) {
-        let (code, out, err) = self.run(words);
+        let (code, out, err) = self.run(&[words, &["-o", "json"]].concat());
         (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
     }
 
@@ -46,15 +47,45 @@ impl Sim {
 
     /// Returns what the journal shows of the run, without its lock.
     fn progress(&self) -> String {
-        let (_, status) = self.json(&["status", "-o", "json"]);
+        let (_, status) = self.json(&["status"]);
         let run = &status["runs"][0];
         format!("{}{}", run["effects"], run["steps"])
     }
 
     fn hash(&self) -> String {
-        let (code, plan) = self.json(&["plan", "-o", "json"]);
+        let (code, plan) = self.json(&["plan"]);
         assert_eq!(code, 0);
         plan["hash"].as_str().unwrap().to_owned()
+    }
+
+    /// Kills a command when a line of its stderr has these texts.
+    fn kill_at(&self, words: &[&str], texts: [&str; 2]) {
+        let mut child = self.command(words).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let found = lines.any(|line| texts.iter().all(|text| line.contains(text)));
+        assert!(found, "{words:?}: no {texts:?}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Waits until a process has the lock of the run.
+    fn wait_for_lock(&self, holder: &Child) {
+        let began = Instant::now();
+        while self.json(&["status"]).1["runs"][0]["lock"]["pid"] != holder.id() {
+            assert!(began.elapsed() < TIMEOUT);
+        }
+    }
+
+    /// Continues a run to its end.
+    fn resume(&self, words: &[&str]) -> String {
+        let (code, out, err) = self.run(&[&["resume", "--yes", "-o", "json"], words].concat());
+        assert_eq!(code, 0, "{err}");
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert_valid(&report);
+        assert_eq!(report["runs"][0]["state"], "repaired");
+        assert_eq!(report["runs"][0]["steps"].as_array().unwrap().len(), 16);
+        assert!(report["runs"][0]["poolBody"]["properties"].is_object());
+        err
     }
 }
 
@@ -66,21 +97,6 @@ fn signal(child: &Child, which: &str) {
 /// Waits for a command; returns the exit code (-1 for a signal), stdout and stderr.
 fn wait(child: Child) -> (i32, String, String) {
     result(&crate::common::wait(child, TIMEOUT))
-}
-
-#[test]
-fn unreadable_state_is_unknown_and_never_healthy() {
-    // Without a Kubernetes API, nodes cannot be counted.
-    let home = tempfile::tempdir().unwrap();
-    let running = crate::common::Sim::start(
-        home.path(),
-        &["--speed", "600", "--scenario", "wedged-system-pool"],
-    );
-    let sim = Sim(Lab { sim: running, home });
-    let (code, report) = sim.json(&["detect", "-o", "json"]);
-    assert_eq!((code, &report["verdict"]), (3, &Value::from("unknown")));
-    let (code, _, err) = sim.run(&["detect", "--cluster", ""]);
-    assert_eq!(code, 2, "{err}");
 }
 
 /// Well-formed, expired approval.
@@ -102,7 +118,6 @@ const COMMANDS: [&[&str]; 8] = [
 #[test]
 fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
     let sim = Sim::wedged();
-    let kubeconfig = sim.0.sim.variable("KUBECONFIG");
     for wrong in [["--cluster", "nosuch"], ["--resource-group", "rg-nosuch"]] {
         for command in COMMANDS {
             let words = [command, &wrong[..]].concat();
@@ -111,17 +126,6 @@ fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
             assert!(err.contains(wrong[1]) && err.contains("was not found"), "{words:?} {err}");
             assert!(err.contains("\nhint: "), "{words:?} {err}");
             assert_eq!(out, "", "{words:?}");
-        }
-        // The kubeconfig names the cluster.
-        for command in COMMANDS {
-            let words = [command, &wrong[..], &["--kubeconfig", &kubeconfig]].concat();
-            let (code, out, err) = sim.run(&words);
-            if matches!(command[0], "detect" | "plan" | "status") {
-                assert!(code < 2 && err.contains("warning: flags or variables name "), "{err}");
-            } else {
-                assert_eq!((code, out.as_str()), (4, ""), "{words:?} {err}");
-                assert!(err.contains("error: two clusters: "), "{words:?} {err}");
-            }
         }
     }
     for words in [&["detect"][..], &["plan"], &["status"], &["resume"], &["abort"], &["apply"]] {
@@ -174,54 +178,28 @@ fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
     }
 }
 
+/// Dry runs of an interrupted run are in `it/repair.rs`.
 #[test]
 fn dry_run_prints_a_notice_first_and_writes_nothing() {
     let sim = Sim::wedged();
     let hash = sim.hash();
-    let apply = ["apply", "--yes", "--plan-hash", &hash];
-    let writing: [&[&str]; 4] =
-        [&apply, &["resume", "--yes"], &["abort", "--yes"], &["--pipeline"]];
-    let dry = |words: &[&str], variable: Option<&str>| {
-        let mut command = sim.command(words);
-        if let Some(value) = variable {
-            command.env("DRY_RUN", value);
-        }
-        let (code, out, err) = wait(command.spawn().unwrap());
-        assert_eq!(code, 0, "{words:?} {variable:?} {out}{err}");
-        assert!(err.starts_with("Dry run: nothing will be changed\n"), "{words:?} {err}");
-        format!("{out}{err}")
-    };
-    let all = |expected: [&str; 4]| {
-        for (words, expected) in writing.into_iter().zip(expected) {
-            for value in ["on", "Y", "t", "TRUE", "1"] {
-                let said = dry(words, Some(value));
-                assert!(said.contains(expected), "{words:?} {said}");
-            }
-            let said = dry(&[words, &["--dry-run"]].concat(), Some("false"));
-            assert!(said.contains(expected), "{words:?} {said}");
-        }
-    };
-    all(["delete-pool", "nothing to do", "nothing to do", "delete-pool"]);
-    let (_, status) = sim.json(&["status", "-o", "json"]);
-    assert_eq!(status["runs"], Value::Array(Vec::new()), "no run was begun");
-    // With an interrupted run.
-    let mut child = sim.command(&apply).spawn().unwrap();
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let begun = lines.map(Result::unwrap).find(|line| line.contains("create-temporary"));
-    assert!(begun.is_some(), "{:?}", wait(child));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let records = || sim.json(&["status", "-o", "json"]).1["runs"][0]["effects"].clone();
-    let before = records();
     for (words, expected) in [
-        (&["resume", "--yes"][..], "`resume` would start at step"),
-        (&["abort", "--yes"], "`abort` would start at step"),
-        (&["--pipeline"], "is unfinished and would be continued"),
+        (&["apply", "--yes", "--plan-hash", &hash][..], "delete-pool"),
+        (&["resume", "--yes"], "nothing to do"),
+        (&["abort", "--yes"], "nothing to do"),
+        (&["--pipeline"], "delete-pool"),
     ] {
-        let said = dry(words, Some("on"));
-        assert!(said.contains(expected), "{words:?} {said}");
+        for (value, more) in [("on", &[][..]), ("false", &["--dry-run"])] {
+            let mut command = sim.command(&[words, more].concat());
+            let (code, out, err) = end(command.env("DRY_RUN", value));
+            assert_eq!(code, 0, "{words:?} {value} {out}{err}");
+            assert!(err.starts_with("Dry run: nothing will be changed\n"), "{words:?} {err}");
+            assert!(format!("{out}{err}").contains(expected), "{words:?} {out}{err}");
+        }
     }
-    assert_eq!(records(), before);
+    assert_eq!(sim.0.writes(), Vec::<String>::new());
+    let (_, status) = sim.json(&["status"]);
+    assert_eq!(status["runs"], Value::Array(Vec::new()), "no run was begun");
 }
 
 #[test]
@@ -244,7 +222,7 @@ fn invalid_kubeconfig_is_named_and_never_quoted() {
 #[test]
 fn recent_operation_is_reported_without_a_prompt() {
     let sim = Sim(Lab::fast("young-operation"));
-    let (_, report) = sim.json(&["detect", "--pool", "system", "-o", "json"]);
+    let (_, report) = sim.json(&["detect", "--pool", "system"]);
     assert_eq!(report["pools"][0]["operation"]["isTooRecent"], true, "{report:#}");
     for words in [&["apply"][..], &["--pipeline"]] {
         let (code, out, err) = sim.run(words);
@@ -252,7 +230,7 @@ fn recent_operation_is_reported_without_a_prompt() {
         assert!(err.contains("too recent to abort; nothing "), "{words:?} {out}{err}");
         assert!(!err.contains("Type "), "{words:?} {out}{err}");
     }
-    let (_, status) = sim.json(&["status", "-o", "json"]);
+    let (_, status) = sim.json(&["status"]);
     assert_eq!(status["runs"], Value::Array(Vec::new()), "no run was begun");
 }
 
@@ -291,15 +269,8 @@ fn pipeline_reports_an_unfinished_run_of_another_journal() {
     let sim = Sim::wedged();
     let place = "configmap/default";
     let hash = sim.hash();
-    let words =
-        ["apply", "--poll", "1", "--yes", "--plan-hash", &hash, "--journal", place, "-o", "json"];
-    let mut child = sim.command(&words).spawn().unwrap();
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let gone =
-        lines.map(Result::unwrap).find(|line| line.contains("delete-pool ") && line.contains('✓'));
-    assert!(gone.is_some(), "{:?}", wait(child));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let words = ["apply", "--poll", "1", "--yes", "--plan-hash", &hash, "--journal", place];
+    sim.kill_at(&words, ["delete-pool ", "✓"]);
 
     let (code, _, err) = sim.run(&["--pipeline"]);
     assert_eq!(code, 1, "{err}");
@@ -319,7 +290,7 @@ fn pipeline_reports_an_unfinished_run_of_another_journal() {
 #[test]
 fn apply_killed_at_random_and_resumed_rebuilds_the_pool() {
     let sim = Sim::wedged();
-    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    let (code, report) = sim.json(&["detect"]);
     assert_eq!((code, &report["verdict"]), (1, &Value::from("confirmed")), "{report:#}");
     let is_system = |pool: &&Value| pool["name"] == "system";
     let system = report["pools"].as_array().unwrap().iter().find(is_system).unwrap();
@@ -360,13 +331,13 @@ fn apply_killed_at_random_and_resumed_rebuilds_the_pool() {
         if code == 0 {
             break code;
         }
-        let (_, status) = sim.json(&["status", "-o", "json"]);
+        let (_, status) = sim.json(&["status"]);
         if status["runs"] != Value::Array(Vec::new()) {
             words = vec!["resume", "--yes", "--plan-hash", &hash];
         }
     };
     assert_eq!(code, 0);
-    let (_, status) = sim.json(&["status", "--all", "-o", "json"]);
+    let (_, status) = sim.json(&["status", "--all"]);
     assert_eq!(status["runs"][0]["state"], "repaired", "{status:#}");
     assert_eq!(status["runs"].as_array().unwrap().len(), 1);
     assert_eq!(status["earlier"], Value::Array(Vec::new()), "one run, however often it died");
@@ -378,56 +349,20 @@ fn apply_killed_at_random_and_resumed_rebuilds_the_pool() {
         let accepted = requests.iter().filter(|line| line.contains("-> 202")).count();
         assert_eq!(accepted, 1, "{pool}: {requests:#?}");
     }
-    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    let (code, report) = sim.json(&["detect"]);
     assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")), "{report:#}");
     let (code, _, _) = sim.run(&["resume", "--yes"]);
     assert_eq!(code, 0, "a run that is over has nothing to resume");
 }
 
-/// The Lease of a killed process expires.
 #[test]
-fn killed_run_is_resumed_after_its_lease_expired() {
+fn run_is_blocked_by_the_lock_of_another_until_it_stops_or_expires() {
     let sim = Sim::wedged();
     let hash = sim.hash();
-    let words = ["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
-    let mut first = sim.command(&words).spawn().unwrap();
-    let began = Instant::now();
-    while sim.json(&["status", "-o", "json"]).1["runs"][0]["lock"]["pid"] != first.id() {
-        assert!(began.elapsed() < TIMEOUT);
-    }
-    signal(&first, "-STOP");
-    let (code, _, err) = sim.run(&words);
-    assert_eq!(code, 4, "{err}");
-    assert!(err.contains(&format!("(pid {}), last heartbeat ", first.id())), "{err}");
-    first.kill().unwrap();
-    wait(first);
-    // Every command points to what continues the run.
-    for words in [&["detect", "--pool", "system"][..], &["detect"], &["plan"], &["status"]] {
-        let (_, out, err) = sim.run(words);
-        assert!(out.contains("mooring repair resume"), "{words:?} {out}{err}");
-        assert!(!out.contains("mooring repair plan") && !out.contains("repair apply"), "{out}");
-    }
-    let (code, _, err) = sim.run(&words);
-    assert!(code == 4 && err.contains("mooring repair resume"), "{err}");
-    let (code, out, err) = sim.run(&["resume", "--yes", "--plan-hash", &hash, "-o", "json"]);
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("waiting for the lock to expire (30s)"), "{err}");
-    let report: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(report["runs"][0]["state"], "repaired");
-    assert_eq!(sim.json(&["status", "-o", "json"]).1["runs"][0]["lock"], Value::Null);
-}
-
-#[test]
-fn signal_stops_a_run_and_a_second_run_is_blocked_by_the_lock() {
-    let sim = Sim::wedged();
-    let hash = sim.hash();
-    let words = ["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
+    let approved = ["--yes", "--plan-hash", &hash];
+    let words = [&["apply", "--poll", "1"], &approved[..]].concat();
     let first = sim.command(&words).spawn().unwrap();
-    // Waits until it has the lock.
-    let began = Instant::now();
-    while sim.json(&["status", "-o", "json"]).1["runs"][0]["lock"]["pid"] != first.id() {
-        assert!(began.elapsed() < TIMEOUT);
-    }
+    sim.wait_for_lock(&first);
     // Stopped, so that it does not finish before the second run starts.
     signal(&first, "-STOP");
     let (code, _, err) = sim.run(&words);
@@ -439,10 +374,22 @@ fn signal_stops_a_run_and_a_second_run_is_blocked_by_the_lock() {
     let (code, _, err) = wait(first);
     assert_eq!(code, 5, "{err}");
     assert!(err.contains("mooring repair resume"), "{err}");
-    let (code, out, err) = sim.run(&["resume", "--yes", "--plan-hash", &hash, "-o", "json"]);
-    assert_eq!(code, 0, "{err}");
-    let report: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(report["runs"][0]["state"], "repaired");
+    // The Lease of a killed process expires.
+    let second = sim.command(&[&["resume"], &approved[..]].concat()).spawn().unwrap();
+    sim.wait_for_lock(&second);
+    signal(&second, "-KILL");
+    wait(second);
+    // Every command points to what continues the run.
+    for words in [&["detect", "--pool", "system"][..], &["detect"], &["plan"], &["status"]] {
+        let (_, out, err) = sim.run(words);
+        assert!(out.contains("mooring repair resume"), "{words:?} {out}{err}");
+        assert!(!out.contains("mooring repair plan") && !out.contains("repair apply"), "{out}");
+    }
+    let (code, _, err) = sim.run(&words);
+    assert!(code == 4 && err.contains("mooring repair resume"), "{err}");
+    let err = sim.resume(&["--plan-hash", &hash]);
+    assert!(err.contains("waiting for the lock to expire (30s)"), "{err}");
+    assert_eq!(sim.json(&["status"]).1["runs"][0]["lock"], Value::Null);
 }
 
 /// Accepts the creation of the temporary pool and never responds.
@@ -476,11 +423,8 @@ fn second_signal_stops_during_a_call_and_loses_nothing() {
     let err: String = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(5), "{err}");
     assert!(err.contains("mooring repair resume"), "{err}");
-    let (_, status) = sim.json(&["status", "-o", "json"]);
+    let (_, status) = sim.json(&["status"]);
     let last = status["runs"][0]["effects"].as_array().unwrap().last().unwrap();
     assert!(last["what"].as_str().unwrap().contains("systmp"), "an intent without an outcome");
-    let (code, out, err) = sim.run(&["resume", "--yes", "-o", "json"]);
-    assert_eq!(code, 0, "{err}");
-    let report: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(report["runs"][0]["state"], "repaired");
+    sim.resume(&[]);
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Output;
 
-use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
+use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
 use crate::bundle::unpack;
+use crate::common::controller::with_objects;
 use crate::common::schema::assert_valid;
-use crate::common::{Sim, mooring, text};
+use crate::common::{Lab, text};
 
 /// Parts of a bundle: file or start of its name, and if it is below the node's directory.
 const PARTS: [(&str, bool); 17] = [
@@ -34,34 +34,15 @@ const PARTS: [(&str, bool); 17] = [
     ("controller.log", false),
 ];
 
-fn simulate(state: &Path, scenario: &str) -> Sim {
-    Sim::start(state, &["--scenario", scenario, "--kube-port", "0"])
-}
-
-fn run(sim: &Sim, arguments: &[&str]) -> Output {
-    run_with(sim, &[], arguments)
-}
-
-fn run_with(sim: &Sim, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
-    let mut command = mooring();
-    command.env_clear().envs(sim.environment()).envs(variables.iter().copied());
-    command.args(arguments).output().unwrap()
-}
-
 /// Returns the printed document, and the files of the archive.
-fn bundle(sim: &Sim, out: &Path, arguments: &[&str]) -> (Value, BTreeMap<String, Vec<u8>>) {
-    let out_text = out.to_str().unwrap();
-    let arguments = [&["bundle", "--out", out_text, "-o", "json"], arguments].concat();
-    let done = run(sim, &arguments);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let document = serde_json::from_slice(&done.stdout).unwrap();
+fn bundle(lab: &Lab, out: &Path, words: &[&str]) -> (Value, BTreeMap<String, Vec<u8>>) {
+    let (code, document) = lab.json(&[&["bundle", "--out", out.to_str().unwrap()], words].concat());
+    assert_eq!(code, 0, "{document}");
     (document, unpack(out).0)
 }
 
-fn trace(sim: &Sim, what: &str) -> Value {
-    let done = run(sim, &["trace", what, "-o", "json"]);
-    let shown = serde_json::from_slice(&done.stdout);
-    shown.unwrap_or_else(|_| panic!("{what}: {}", text(&done.stderr)))
+fn trace(lab: &Lab, what: &str) -> Value {
+    lab.json(&["trace", what]).1
 }
 
 fn left_out<'a>(document: &'a Value, file: &str) -> Option<&'a str> {
@@ -72,10 +53,9 @@ fn left_out<'a>(document: &'a Value, file: &str) -> Option<&'a str> {
 
 #[test]
 fn trace_of_a_node_shows_its_stages_and_the_running_step() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path(), "oras-missing");
+    let lab = Lab::start("oras-missing", &[]);
     for name in ["default-bad1", "aks-default-bad1"] {
-        let shown = text(&run(&sim, &["trace", name]).stdout);
+        let shown = lab.run(&["trace", name]).1;
         let first = "✗ default-bad1 failed after 1m55s, while orasLogin was running.\n";
         assert!(shown.starts_with(first), "{shown}");
         for row in [
@@ -88,7 +68,7 @@ fn trace_of_a_node_shows_its_stages_and_the_running_step() {
         // Other nodes of the pool joined.
         assert!(shown.contains("   USUAL  "), "{shown}");
     }
-    let document = trace(&sim, "default-bad1");
+    let document = trace(&lab, "default-bad1");
     let node = &document["nodes"][0];
     let running = "AKS.CSE.orasLogin.oras_login_with_kubelet_identity";
     assert_eq!(
@@ -96,15 +76,14 @@ fn trace_of_a_node_shows_its_stages_and_the_running_step() {
         (&running.into(), &"failed".into())
     );
     assert_eq!(node["diagnosis"]["cause"], "OrasBinaryMissing");
-    let shown = text(&run(&sim, &["trace", "default-good1"]).stdout);
+    let shown = lab.run(&["trace", "default-good1"]).1;
     assert!(shown.starts_with("✓ default-good1 joined in 1m40s.\n"), "{shown}");
     for (name, hint) in
         [("default-bda1", "did you mean `default-bad1`"), ("no-such-thing", "hint: ")]
     {
         for command in ["trace", "bundle"] {
-            let done = run(&sim, &[command, name]);
-            let message = text(&done.stderr);
-            assert_eq!(done.status.code(), Some(2), "{command} {name}: {message}");
+            let (code, _, message) = lab.run(&[command, name]);
+            assert_eq!(code, 2, "{command} {name}: {message}");
             assert!(message.contains(hint), "{command} {name}: {message}");
         }
     }
@@ -171,14 +150,8 @@ fn scenario() -> String {
 }
 
 /// Adds a secret to the annotations of an object.
-fn annotate(sim: &Sim, group: &str, version: &str, kind: &str, name: &str, secret: &str) {
-    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let kubeconfig = sim.variable("KUBECONFIG");
-        let client =
-            mooring_k8s::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
-        let objects: Api<DynamicObject> = Api::all_with(client, &resource);
+fn annotate(lab: &Lab, kind: (&str, &str, &str), name: &str, secret: &str) {
+    with_objects(&lab.sim, kind, async |objects| {
         let annotations = json!({"example.com/client-secret": secret, "example.com/log": format!("password={secret}")});
         let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
         objects.patch(name, &PatchParams::default(), &patch).await.unwrap();
@@ -190,17 +163,17 @@ mod slow {
 
     #[test]
     fn bundle_of_a_name_redacts_secrets_of_every_source() {
-        let state = tempfile::tempdir().unwrap();
-        let path = state.path().join("secrets.yaml");
-        fs::write(&path, scenario()).unwrap();
-        let sim = simulate(&state.path().join("sim"), path.to_str().unwrap());
-        annotate(&sim, "karpenter.sh", "v1", "NodeClaim", "default-bad1", CANARIES[0]);
-        annotate(&sim, "karpenter.sh", "v1", "NodePool", "default", CANARIES[1]);
-        annotate(&sim, "karpenter.azure.com", "v1beta1", "AKSNodeClass", "default", CANARIES[2]);
-        annotate(&sim, "", "v1", "Node", "aks-default-good1", CANARIES[3]);
-        let out = state.path().join("node.tar.gz");
+        let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
+        fs::write(file.path(), scenario()).unwrap();
+        let lab = Lab::start(file.path().to_str().unwrap(), &[]);
+        annotate(&lab, ("karpenter.sh", "v1", "NodeClaim"), "default-bad1", CANARIES[0]);
+        annotate(&lab, ("karpenter.sh", "v1", "NodePool"), "default", CANARIES[1]);
+        let class = ("karpenter.azure.com", "v1beta1", "AKSNodeClass");
+        annotate(&lab, class, "default", CANARIES[2]);
+        annotate(&lab, ("", "v1", "Node"), "aks-default-good1", CANARIES[3]);
+        let out = lab.home.path().join("node.tar.gz");
         let read = |name: &str| {
-            let (document, files) = bundle(&sim, &out, &[name]);
+            let (document, files) = bundle(&lab, &out, &[name]);
             let (_, archive) = unpack(&out);
             for canary in CANARIES {
                 for (place, bytes) in [
@@ -245,28 +218,27 @@ mod slow {
         assert!(redacted.contains(&"aks-default-gone1/record.json".to_owned()), "{redacted:?}");
         assert!(files.contains_key("why.json") && files.contains_key("trace.json"));
         assert!(files.contains_key("nodepool-default.yaml"), "the pool of the record");
-        let shown = text(&run(&sim, &["trace", "default-gone1"]).stdout);
+        let shown = lab.run(&["trace", "default-gone1"]).1;
         let first = "✗ default-gone1 failed after 1m14s: OrasBinaryMissing.\n";
         assert!(shown.starts_with(first), "{shown}");
         assert!(shown.contains("the VM was deleted"), "{shown}");
         assert_eq!(
-            trace(&sim, "default-gone1")["nodes"],
-            trace(&sim, out.to_str().unwrap())["nodes"]
+            trace(&lab, "default-gone1")["nodes"],
+            trace(&lab, out.to_str().unwrap())["nodes"]
         );
     }
 
     #[test]
     fn bundle_has_every_part_or_the_reason_why_not() {
-        let state = tempfile::tempdir().unwrap();
-        let sim = simulate(state.path(), "oras-missing");
-        let out = state.path().join("node.tar.gz");
+        let lab = Lab::start("oras-missing", &[]);
+        let out = lab.home.path().join("node.tar.gz");
         for (name, node) in [
             ("default-bad1", "aks-default-bad1"),
             ("aks-default-bad1", "aks-default-bad1"),
             ("default-good1", "aks-default-good1"),
             ("system/0", "aks-system-"),
         ] {
-            let (document, files) = bundle(&sim, &out, &[name]);
+            let (document, files) = bundle(&lab, &out, &[name]);
             assert_valid(&document);
             assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
             let manifest: Value = serde_json::from_slice(&files["manifest.json"]).unwrap();
@@ -291,49 +263,42 @@ mod slow {
                 assert_valid(&read);
             }
             let why: Value = serde_json::from_slice(&files["why.json"]).unwrap();
-            let answer = run(&sim, &["why", name, "-o", "json"]);
-            let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+            let (_, answer) = lab.json(&["why", name]);
             assert_eq!(why["nodes"], answer["nodes"], "{name}");
             // The same spans by name and from the archive.
-            let by_name = trace(&sim, name);
+            let by_name = trace(&lab, name);
             assert_valid(&by_name);
             assert_eq!(by_name["cluster"]["name"], "demo", "{name}");
             let states = by_name["sources"].as_array().unwrap().iter().map(|one| &one["state"]);
             assert_eq!(states.collect::<Vec<_>>(), ["read", "absent", "read"], "{name}");
             assert_eq!(manifest["sources"][2]["state"], "read", "{name}");
-            let of_archive = trace(&sim, out.to_str().unwrap());
+            let of_archive = trace(&lab, out.to_str().unwrap());
             assert_valid(&of_archive);
             assert_eq!(by_name["nodes"], of_archive["nodes"], "{name}");
             let again = fs::read(&out).unwrap();
-            bundle(&sim, &out, &[name]);
+            bundle(&lab, &out, &[name]);
             assert!(
                 fs::read(&out).unwrap() == again,
                 "{name}: the same cluster gives the same bytes"
             );
         }
-        let (document, files) = bundle(&sim, &out, &["system/0"]);
+        let (document, files) = bundle(&lab, &out, &["system/0"]);
         assert_eq!(left_out(&document, "nodeclaim"), Some("the node belongs to an agent pool"));
         let serial = files.keys().find(|path| path.ends_with("/serial.log")).unwrap();
         assert!(text(&files[serial]).contains("Linux version"), "boot diagnostics are on");
-        let (document, _) = bundle(&sim, &out, &["default-bad1"]);
+        let (document, _) = bundle(&lab, &out, &["default-bad1"]);
         assert_eq!(left_out(&document, "serial.log"), Some("boot diagnostics are off"));
         let reason = left_out(&document, "controller.log");
         assert_eq!(reason, Some("no controller leads in mooring-system"));
         assert_eq!(left_out(&document, "/node.yaml"), Some("no Node registered"));
         assert_eq!(left_out(&document, "agentpool"), Some("the node belongs to NodePool default"));
-        let out_text = out.to_str().unwrap();
-        let screen = text(&run(&sim, &["bundle", "default-bad1", "--out", out_text]).stdout);
-        assert!(screen.starts_with(&format!("✓ {out_text}: ")), "{screen}");
-        assert!(screen.contains(" secrets redacted\nCluster     NodeClaim, "), "{screen}");
-        assert!(screen.contains("serial console log: boot diagnostics are off\n"), "{screen}");
     }
 
     #[test]
     fn run_command_adds_the_files_of_the_node() {
-        let state = tempfile::tempdir().unwrap();
-        let sim = simulate(state.path(), "oras-missing");
-        let out = state.path().join("node.tar.gz");
-        let (document, files) = bundle(&sim, &out, &["default-bad1", "--run-command"]);
+        let lab = Lab::start("oras-missing", &[]);
+        let out = lab.home.path().join("node.tar.gz");
+        let (document, files) = bundle(&lab, &out, &["default-bad1", "--run-command"]);
         assert_valid(&document);
         assert_eq!(left_out(&document, "var/log/azure"), None, "{document}");
         let directory = "aks-default-bad1/var/log/azure";
@@ -344,52 +309,45 @@ mod slow {
         let event = files.keys().find(|path| path.starts_with(&events)).unwrap();
         assert!(text(&files[event]).contains("AKS.CSE.setCPUArch"));
         // The steps are in the timeline, by name and from the archive.
-        let done = run(&sim, &["trace", "default-bad1", "--run-command", "-o", "json"]);
-        let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let (_, shown, progress) =
+            lab.run(&["trace", "default-bad1", "--run-command", "-o", "json"]);
+        let shown: Value = serde_json::from_str(&shown).unwrap();
         let is_event = |document: &Value| document.to_string().contains("\"sources\":[\"event\"");
         assert!(is_event(&shown), "{shown}");
-        assert_eq!(shown["nodes"], trace(&sim, out.to_str().unwrap())["nodes"]);
-        let progress = text(&done.stderr);
+        assert_eq!(shown["nodes"], trace(&lab, out.to_str().unwrap())["nodes"]);
         assert!(progress.contains("with Run Command, part 1; each takes about 30s"), "{progress}");
-        assert!(!is_event(&trace(&sim, "default-bad1")));
-        let screen = run(&sim, &["trace", "default-bad1", "--run-command"]);
-        assert!(
-            text(&screen.stdout).contains("and files of the node."),
-            "{}",
-            text(&screen.stdout)
-        );
+        assert!(!is_event(&trace(&lab, "default-bad1")));
+        let screen = lab.run(&["trace", "default-bad1", "--run-command"]).1;
+        assert!(screen.contains("and files of the node."), "{screen}");
 
-        let (document, _) = bundle(&sim, &out, &["default-bad1"]);
+        let (document, _) = bundle(&lab, &out, &["default-bad1"]);
         let why = left_out(&document, "var/log/azure").unwrap();
         assert!(why.starts_with("`--run-command` was not given"), "{why}");
-        let (document, _) = bundle(&sim, &out, &["default", "--run-command"]);
+        let (document, _) = bundle(&lab, &out, &["default", "--run-command"]);
         let why = left_out(&document, "var/log/azure").unwrap();
         assert_eq!(why, "`--run-command` needs the name of one node");
         for command in ["trace", "bundle"] {
-            let done = run(&sim, &[command, "/var/log", "--run-command"]);
-            assert_eq!(done.status.code(), Some(2));
-            assert!(text(&done.stderr).contains("`/var/log` is a path"), "{}", text(&done.stderr));
+            let (code, _, err) = lab.run(&[command, "/var/log", "--run-command"]);
+            assert!(code == 2 && err.contains("`/var/log` is a path"), "{err}");
         }
     }
 
     #[test]
     fn bundle_without_azure_has_the_files_of_the_cluster() {
-        let state = tempfile::tempdir().unwrap();
-        let sim = simulate(state.path(), "oras-missing");
-        let out = state.path().join("node.tar.gz");
-        let (document, files) = bundle(&sim, &out, &["default-bad1", "--azure", "never"]);
+        let lab = Lab::start("oras-missing", &[]);
+        let out = lab.home.path().join("node.tar.gz");
+        let (document, files) = bundle(&lab, &out, &["default-bad1", "--azure", "never"]);
         let never = Some("Azure was not asked (--azure never)");
         assert_eq!(left_out(&document, "vm.json"), never);
         assert!(
             files.contains_key("aks-default-bad1/nodeclaim.yaml")
                 && files.contains_key("fleet.json")
         );
-        let out_text = out.to_str().unwrap();
-        let arguments = ["bundle", "default-bad1", "--out", out_text, "-o", "json"];
+        let words = ["bundle", "default-bad1", "--out", out.to_str().unwrap(), "-o", "json"];
         let unreachable = [("AZURE_RESOURCE_MANAGER_ENDPOINT", "https://127.0.0.1:1/")];
-        let done = run_with(&sim, &unreachable, &arguments);
-        assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
-        let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let (code, shown, err) = lab.run_with(&unreachable, &words);
+        assert_eq!(code, 3, "{err}");
+        let document: Value = serde_json::from_str(&shown).unwrap();
         let why = left_out(&document, "vm.json").unwrap();
         assert!(why.starts_with("Azure was not read: "), "{why}");
         assert!(unpack(&out).0.contains_key("aks-default-bad1/nodeclaim.yaml"));

@@ -85,34 +85,6 @@ fn unknown_names_exit_with_2_and_suggest_similar_ones() {
 }
 
 #[test]
-fn documents_match_their_schemas() {
-    for args in [
-        &["explain", "211"] as &[&str],
-        &["explain", "OrasBinaryMissing"],
-        &["explain", "ERR_OUTBOUND_CONN_FAIL"],
-        &["explain", "OutboundConnFail"],
-        &["explain", "/dev/null"],
-        &["explain", "timeout: failed to run command 'oras': No such file or directory"],
-        &["explain", "0"],
-        &["codes", "list", "--all"],
-        &["codes", "list", "--owner", "image"],
-        &["codes", "show", "211"],
-        &["codes", "search", "oras"],
-        &["version"],
-    ] {
-        let json = document(&[args, &["-o", "json"]].concat());
-        assert_valid(&json);
-        let yaml = run(&[args, &["-o", "yaml"]].concat());
-        let mut yaml: Value = serde_saphyr::from_str(&text(&yaml.stdout)).unwrap();
-        let mut json = json;
-        for document in [&mut yaml, &mut json] {
-            document.as_object_mut().unwrap().remove("generatedAt");
-        }
-        assert_eq!(yaml, json, "{args:?}");
-    }
-}
-
-#[test]
 fn errors_are_documents_if_the_output_is() {
     for (args, exit, code) in [
         (&["explain", "nosuchname", "-o", "json"] as &[&str], 2, "not-found"),

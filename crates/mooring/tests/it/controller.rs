@@ -12,31 +12,9 @@ use crate::common::schema::assert_valid;
 use crate::common::{Terminal, text};
 
 #[test]
-fn bundle_by_node_name_has_the_results_of_azure() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path());
-    let out = state.path().join("node.tar.gz");
-    let done = run(&sim, &["bundle", "aks-default-bad1", "--out", out.to_str().unwrap()]);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let traced = run(&sim, &["trace", out.to_str().unwrap(), "-o", "json"]);
-    let shown: Value = serde_json::from_slice(&traced.stdout)
-        .unwrap_or_else(|_| panic!("{}", text(&traced.stderr)));
-    assert_eq!(shown["nodes"][0]["node"], "aks-default-bad1");
-    assert_eq!(shown["nodes"][0]["diagnosis"]["cause"], "OrasBinaryMissing");
-}
-
-#[test]
 fn fleet_and_status_work_without_a_controller() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
-    // Without a controller, Azure shows the failures of nodes that exist.
-    let fleet = run(&sim, &["fleet"]);
-    let shown = text(&fleet.stdout);
-    assert_eq!(fleet.status.code(), Some(1), "{shown}");
-    assert!(
-        shown.contains("OrasBinaryMissing           5/5") && shown.contains("record: none"),
-        "{shown}"
-    );
     // The nodes name subscription and resource group.
     let mut unnamed = sourced(&sim);
     for name in ["SUBSCRIPTION_ID", "RESOURCE_GROUP", "CLUSTER_NAME", "AZURE_NODE_RESOURCE_GROUP"] {
@@ -46,9 +24,6 @@ fn fleet_and_status_work_without_a_controller() {
     let shown: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!((status.status.code(), &shown["schema"]), (Some(1), &"mooring.status/v1".into()));
     assert_valid(&shown);
-    let fleet = run(&sim, &["fleet", "-o", "yaml"]);
-    let shown_fleet: Value = serde_saphyr::from_str(&text(&fleet.stdout)).unwrap();
-    assert_valid(&shown_fleet);
     assert_eq!(shown["findings"][0]["kind"], "image-fails", "{shown}");
     assert_eq!(shown["controller"]["state"], "not-running", "{shown}");
     let pool = &shown["pools"][0];
@@ -64,17 +39,9 @@ fn fleet_and_status_work_without_a_controller() {
     );
     // Discovery: the cluster of the nodes, also if variables name another one.
     assert!(shown["cluster"]["id"].as_str().unwrap().ends_with("/managedClusters/demo"), "{shown}");
-    let other = sourced(&sim).env("CLUSTER_NAME", "other").args(["status"]).output().unwrap();
-    let warning = text(&other.stderr);
-    assert!(warning.contains("name cluster other in resource group rg-demo"), "{warning}");
-    assert!(warning.contains("/managedClusters/demo; this is about"), "{warning}");
-    assert!(text(&other.stdout).starts_with("demo · "), "{}", text(&other.stdout));
     let mut quiet = sourced(&sim);
     let quiet = quiet.env("CLUSTER_NAME", "other").args(["status", "-q"]).output().unwrap();
     assert_eq!(text(&quiet.stderr), "");
-    let unknown = run(&sim, &["status", "--context", "elsewhere"]);
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(text(&unknown.stderr).contains("context `elsewhere` not found; contexts: "));
     let blind = run(&sim, &["fleet", "--azure", "never"]);
     let shown = text(&blind.stdout);
     assert!(shown.contains("no failure record") && !shown.contains("OrasBinaryMissing"), "{shown}");

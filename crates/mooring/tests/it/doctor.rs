@@ -1,25 +1,13 @@
 //! Tests of `mooring doctor` against the simulator.
 
-use std::process::Command;
-
+use crate::common::Lab;
 use crate::common::schema::assert_valid;
-use crate::common::{Sim, text};
 use serde_json::Value;
-
-fn doctor(sim: &Sim) -> Command {
-    let mut command = crate::common::mooring();
-    command.env_clear().envs(sim.environment()).arg("doctor");
-    command
-}
 
 #[test]
 fn doctor_names_what_is_missing_and_its_fix() {
-    let state = tempfile::tempdir().unwrap();
-    let words = ["--scenario", "oras-missing", "--kube-port", "0"];
-    let sim = Sim::start(&state.path().join("sim"), &words);
-    let output = doctor(&sim).args(["-o", "json"]).output().unwrap();
-    let shown: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    let lab = Lab::start("oras-missing", &[]);
+    let (_, shown) = lab.json(&["doctor"]);
     assert_valid(&shown);
     let check = |name: &str| -> Value {
         let checks = shown["checks"].as_array().unwrap();
@@ -34,20 +22,17 @@ fn doctor_names_what_is_missing_and_its_fix() {
         check("aks")["message"].as_str().unwrap().starts_with("demo in rg-demo, from the nodes")
     );
 
-    let wrong = doctor(&sim).arg("azure").env("AZURE_CLIENT_SECRET", "wrong").output().unwrap();
-    let shown = text(&wrong.stdout);
-    assert_eq!(wrong.status.code(), Some(1), "{shown}");
+    let (code, shown, _) = lab.run_with(&[("AZURE_CLIENT_SECRET", "wrong")], &["doctor", "azure"]);
+    assert_eq!(code, 1, "{shown}");
     assert!(shown.contains("✗ not signed in") && shown.contains("client secret"), "{shown}");
     assert!(shown.contains("fix      az login"), "{shown}");
 
-    let file = state.path().join("exec.yaml");
+    let file = lab.path("exec.yaml");
     let config = "current-context: c\nclusters: [{name: p, cluster: {server: 'https://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: p, user: u}}]\nusers: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: /nowhere/kubelogin}}}]\n";
     std::fs::write(&file, config).unwrap();
-    let mut missing = doctor(&sim);
-    let missing =
-        missing.args(["cluster", "--azure", "never"]).env("KUBECONFIG", &file).output().unwrap();
-    let shown = text(&missing.stdout);
-    assert_eq!(missing.status.code(), Some(1), "{shown}{}", text(&missing.stderr));
+    let words = ["doctor", "cluster", "--azure", "never"];
+    let (code, shown, err) = lab.run_with(&[("KUBECONFIG", &file)], &words);
+    assert_eq!(code, 1, "{shown}{err}");
     assert!(shown.contains("the credential plugin `kubelogin` is not installed"), "{shown}");
     assert!(shown.contains("fix      `az aks install-cli` installs it"), "{shown}");
 }

@@ -2,15 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::common::schema::assert_valid;
-use crate::common::{Sim, mooring, result, wait};
-
-const TIMEOUT: Duration = Duration::from_mins(2);
+use crate::common::{Lab, alone, end};
 
 /// Arguments, and the schema of the document.
 type Case<'a> = (&'a [&'a str], &'a str);
@@ -52,17 +48,16 @@ const UNINSTALLED_OPERATOR: &[Case<'_>] = &[
     (&["finalizers", "apply", "--dry-run"], "mooring.finalizers.plan/v1"),
 ];
 
-fn check(sim: Option<&Sim>, cases: &[Case<'_>]) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("node.tar.gz");
+fn check(home: &Path, lab: Option<&Lab>, cases: &[Case<'_>]) {
+    let file = home.join("node.tar.gz");
     let run = |words: &[&str], format: &str| {
-        let mut command = mooring();
-        let words =
-            words.iter().map(|word| if *word == "OUT" { file.to_str().unwrap() } else { word });
-        command.args(words).args(["-o", format]).env_clear().env("HOME", folder.path());
-        command.envs(sim.into_iter().flat_map(Sim::environment));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+        let mut words = words.to_vec();
+        if let Some(word) = words.iter_mut().find(|word| **word == "OUT") {
+            *word = file.to_str().unwrap();
+        }
+        words.extend(["-o", format]);
+        let ended = lab.map_or_else(|| end(&mut alone(home, &words)), |lab| lab.run(&words));
+        let (code, out, err) = ended;
         assert!(matches!(code, 0 | 1), "{code} {out}{err}");
         assert!(!out.is_empty(), "{err}");
         out
@@ -86,15 +81,13 @@ fn check(sim: Option<&Sim>, cases: &[Case<'_>]) {
 }
 
 fn simulate(scenario: &str, cases: &[Case<'_>]) {
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["--kube-port", "0", "--scenario", scenario];
-    let sim = Sim::start(&folder.path().join("sim"), &words);
-    check(Some(&sim), cases);
+    let lab = Lab::start(scenario, &[]);
+    check(lab.home.path(), Some(&lab), cases);
 }
 
 #[test]
 fn documents_without_a_cluster_fit_their_schemas() {
-    check(None, WITHOUT_CLUSTER);
+    check(tempfile::tempdir().unwrap().path(), None, WITHOUT_CLUSTER);
 }
 
 #[test]
@@ -129,7 +122,7 @@ fn commands_with_a_document_have_all_other_formats() {
 /// The help of a command shows its formats.
 #[test]
 fn every_command_with_a_document_is_checked() {
-    // These print the document of `apply`, which `e2e::published` checks.
+    // These print the document of `apply`, which `e2e` checks.
     const OTHERS: [&str; 3] = ["repair-resume", "repair-abort", "finalizers-resume"];
     let cases = [WITHOUT_CLUSTER, FAILED_NODES, WEDGED_POOL, UNINSTALLED_OPERATOR].concat();
     for (name, help) in helps() {

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::controller::{run, simulate, sourced, start_controller, wait_for};
+use crate::common::controller::{start_controller, wait_for};
 use crate::common::schema::assert_valid;
-use crate::common::{mooring, result, text};
+use crate::common::{Lab, alone, end};
 
 const CAUSE: [&str; 2] = ["explain", "OrasBinaryMissing"];
 
@@ -18,11 +18,7 @@ fn last_line(shown: &str) -> &str {
 #[test]
 fn cause_without_a_context_has_no_line_of_a_cluster() {
     let home = tempfile::tempdir().unwrap();
-    let command = |words: &[&str]| {
-        let mut command = mooring();
-        command.env_clear().env("HOME", home.path()).args(words);
-        result(&command.output().unwrap())
-    };
+    let command = |words: &[&str]| end(&mut alone(home.path(), words));
     let (code, shown, messages) = command(&CAUSE);
     assert_eq!((code, messages.as_str()), (0, ""));
     assert!(!shown.contains("\nIn "), "{shown}");
@@ -34,9 +30,7 @@ fn cause_without_a_context_has_no_line_of_a_cluster() {
     // A kubeconfig without a current context selects no cluster.
     let file = home.path().join("config");
     std::fs::write(&file, "contexts: [{name: c, context: {cluster: x, user: u}}]\n").unwrap();
-    let mut unset = mooring();
-    let unset = unset.env_clear().env("KUBECONFIG", &file).args(CAUSE);
-    let (code, shown, messages) = result(&unset.output().unwrap());
+    let (code, shown, messages) = end(alone(home.path(), &CAUSE).env("KUBECONFIG", &file));
     assert_eq!((code, messages.as_str()), (0, ""));
     assert!(!shown.contains("\nIn "), "{shown}");
     let (code, _, messages) =
@@ -47,20 +41,16 @@ fn cause_without_a_context_has_no_line_of_a_cluster() {
 
 #[test]
 fn silent_api_server_is_not_waited_for() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(&state.path().join("sim"));
-    let config = std::fs::read(sim.variable("KUBECONFIG")).unwrap();
-    let mut config: Value = serde_json::from_slice(&config).unwrap();
+    let lab = Lab::start("oras-missing", &[]);
+    let mut config = lab.kubeconfig();
     // Accepts connections and never responds.
     let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = silent.local_addr().unwrap().port();
     config["clusters"][0]["cluster"]["server"] = format!("https://127.0.0.1:{port}").into();
-    let file = state.path().join("config");
-    std::fs::write(&file, config.to_string()).unwrap();
+    let file = lab.write_kubeconfig(&config);
     let start = Instant::now();
-    let output = sourced(&sim).args(CAUSE).arg("--kubeconfig").arg(&file).output().unwrap();
+    let (code, shown, messages) = lab.run(&[&CAUSE[..], &["--kubeconfig", &file]].concat());
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-    let (code, shown, messages) = result(&output);
     assert_eq!(code, 3, "{messages}");
     let expected = "In cluster  not read: the Kubernetes API did not respond within 2s";
     assert_eq!(last_line(&shown), expected);
@@ -72,27 +62,25 @@ mod slow {
 
     #[test]
     fn cause_has_its_failures_in_the_cluster() {
-        let state = tempfile::tempdir().unwrap();
-        let sim = simulate(state.path());
-        let (code, shown, _) = result(&run(&sim, &CAUSE));
+        let lab = Lab::start("oras-missing", &[]);
+        let (code, shown, _) = lab.run(&CAUSE);
         assert_eq!(code, 0, "{shown}");
         // Without a controller, Azure has the results, as in `why`.
         let line = last_line(&shown);
         assert!(line.starts_with("In demo     5 of 5 nodes on 202601.27.0, last "), "{line}");
         assert!(line.ends_with(" (from nodes that exist)"), "{line}");
 
-        let _controller = start_controller(&sim, "off");
+        let _controller = start_controller(&lab.sim, "off");
         let shown = wait_for("the record", || {
-            let shown = text(&run(&sim, &CAUSE).stdout);
+            let shown = lab.run(&CAUSE).1;
             last_line(&shown).ends_with(" (from the failure record)").then_some(shown)
         });
         let line = last_line(&shown);
         assert!(line.starts_with("In demo     5 of 5 nodes on 202601.27.0, last "), "{line}");
-        let markdown = text(&run(&sim, &["explain", CAUSE[1], "-o", "markdown"]).stdout);
+        let markdown = lab.run(&["explain", CAUSE[1], "-o", "markdown"]).1;
         assert!(last_line(&markdown).starts_with("- **In demo:** 5 of 5 nodes on "), "{markdown}");
 
-        let output = run(&sim, &["explain", CAUSE[1], "-o", "json"]);
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let (_, document) = lab.json(&CAUSE);
         assert_valid(&document);
         assert_eq!(document["cluster"]["name"], "demo");
         let states: Vec<&Value> =

@@ -33,4 +33,3 @@ mod trace;
 mod ui;
 mod unresponsive;
 mod watch;
-mod why;

@@ -171,8 +171,8 @@ mod slow {
         let fixture = Fixture::start("wedged-system-pool");
         let hash = fixture.hash();
         let approved = ["--yes", "--plan-hash", &hash];
-        let end =
-            fixture.interrupt(&[&["apply"], &approved[..]].concat(), "waiting for the cluster");
+        let end = fixture
+            .interrupt(&[&["apply"], &approved[..]].concat(), "abort the operation of the cluster");
         let hint = "hint: `mooring repair resume --pool system` continues, `mooring repair abort --pool system` rolls back\n";
         assert!(end.contains("stopping: interrupted") && end.ends_with(hint), "{end}");
 

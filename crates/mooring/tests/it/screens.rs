@@ -4,15 +4,13 @@
 //! the difference.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::common::controller::{start_controller, wait_for};
 use crate::common::golden::{self, assert_golden, plain, settle};
-use crate::common::{Sim, Terminal, mooring, result, wait};
-
-const TIMEOUT: Duration = Duration::from_mins(2);
+use crate::common::{Lab, Terminal, alone, end};
 
 /// Speed of a simulator in which nothing changes between two screens. Azure would throttle `repair` there.
 const STILL: &str = "0.001";
@@ -75,31 +73,27 @@ const RETIRED: &[Case<'static>] = &[
 
 /// Commands with the environment of a simulator, or without a cluster.
 struct Fixture {
-    variables: Vec<(String, String)>,
+    lab: Option<Lab>,
     folder: tempfile::TempDir,
-    _sim: Option<Sim>,
 }
 
 impl Fixture {
     fn without_cluster() -> Self {
-        Self { variables: Vec::new(), folder: tempfile::tempdir().unwrap(), _sim: None }
+        Self { lab: None, folder: tempfile::tempdir().unwrap() }
     }
 
     fn simulated(scenario: &str, speed: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let words = ["--speed", speed, "--kube-port", "0", "--scenario", scenario];
-        let sim = Sim::start(&folder.path().join("sim"), &words);
-        Self { variables: sim.environment(), folder, _sim: Some(sim) }
+        let lab = Some(Lab::start(scenario, &["--speed", speed]));
+        Self { lab, folder: tempfile::tempdir().unwrap() }
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = mooring();
-        command.env_clear().envs(self.variables.iter().cloned());
-        command.env("HOME", self.folder.path()).env("LC_ALL", "C.UTF-8");
         let out = self.folder.path().join("node.tar.gz");
-        let out = out.to_str().unwrap();
-        command.args(words.iter().map(|word| if *word == "OUT" { out } else { *word }));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let word = |word: &&str| word.replace("OUT", out.to_str().unwrap());
+        let words: Vec<String> = words.iter().map(word).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut command = alone(self.folder.path(), &words);
+        command.envs(self.lab.iter().flat_map(|lab| lab.sim.environment()));
         command
     }
 
@@ -112,7 +106,7 @@ impl Fixture {
 
     /// Returns the exit code, stdout and stderr of a pipe.
     fn in_pipe(&self, command: &mut Command) -> (i32, String, String) {
-        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+        let (code, out, err) = end(command);
         let folder = self.folder.path().to_str().unwrap();
         (code, out.replace(folder, "/tmp/.tmpabcdef"), err)
     }
@@ -204,16 +198,6 @@ fn screens_without_a_cluster_match_golden_files() {
     fixture.check_style(&["explain", "OrasBinaryMissing"]);
 }
 
-/// Controller that is killed at the end of the test.
-struct Controller(Child);
-
-impl Drop for Controller {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn screens_of_an_uninstalled_operator_match_golden_files() {
     let fixture = Fixture::simulated("retired-operator", STILL);
@@ -239,25 +223,14 @@ mod slow {
     fn screens_of_failed_nodes_match_golden_files() {
         let fixture = Fixture::simulated("oras-missing", STILL);
         fixture.check(ORAS_MISSING);
-        let mut command = fixture.command(&[
-            "controller",
-            "--metrics-address",
-            "127.0.0.1:0",
-            "--health-address",
-            "127.0.0.1:0",
-        ]);
-        let _controller = Controller(command.stderr(Stdio::null()).spawn().unwrap());
-        let start = Instant::now();
-        loop {
-            let (_, out, err) =
-                fixture.in_pipe(&mut fixture.command(&["fleet", "-o", "json", "--azure", "never"]));
+        let _controller = start_controller(&fixture.lab.as_ref().unwrap().sim, "off");
+        wait_for("five failures", || {
+            let words = ["fleet", "-o", "json", "--azure", "never"];
+            let (_, out, err) = fixture.in_pipe(&mut fixture.command(&words));
             let fleet: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
-            if fleet["rows"][0]["here"]["failed"] == 5 && fleet["sources"][1]["state"] == "read" {
-                break;
-            }
-            assert!(start.elapsed() < TIMEOUT, "{fleet:#}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
+            let is_read = fleet["sources"][1]["state"] == "read";
+            (is_read && fleet["rows"][0]["here"]["failed"] == 5).then_some(())
+        });
         fixture.check(RECORDED);
         fixture.check_style(&["status"]);
         fixture.check_style(&["why", "default"]);

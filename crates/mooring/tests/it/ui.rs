@@ -12,7 +12,7 @@ use crate::common::controller::{
     wait_until_listening,
 };
 use crate::common::schema::assert_valid;
-use crate::common::{Sim, Terminal, result, text, wait};
+use crate::common::{Sim, Terminal, text};
 
 /// Opens a connection, and sends a request.
 fn send(host: &str, path: &str, cookie: &str) -> TcpStream {
@@ -152,22 +152,6 @@ fn page_without_a_controller_shows_own_reads() {
     ui.0.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
     let expected = "warning: the page of the controller cannot be used, so the cluster is read with your permissions: no controller is running\nhint: ";
     assert!(messages.starts_with(expected), "{messages}");
-}
-
-#[test]
-fn page_of_a_cluster_that_rejects_the_credentials_is_an_error() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path());
-    let file = sim.variable("KUBECONFIG");
-    let mut config: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    config["users"][0]["user"] = serde_json::json!({"token": "expired"});
-    std::fs::write(&file, config.to_string()).unwrap();
-    let mut command = sourced(&sim);
-    command.args(["ui", "--no-browser"]).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
-    let (code, out, err) = result(&wait(child, Duration::from_mins(1)));
-    assert_eq!((code, out.as_str()), (3, ""), "{err}");
-    assert!(err.contains("rejected the credentials") && err.contains("az login"), "{err}");
 }
 
 #[cfg(not(target_os = "macos"))]

@@ -2,70 +2,48 @@
 //! the error comes after `--timeout`.
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
 
-use crate::common::{Sim, mooring, result, wait};
+use crate::common::{Lab, end};
 
-const TIMEOUT: Duration = Duration::from_mins(2);
-/// Commands that read the cluster and Azure.
-const COMMANDS: [&[&str]; 3] = [&["status"], &["fleet"], &["why", "default-bad1"]];
+const AUTHORITY: &str = "AZURE_AUTHORITY_HOST";
+const MANAGER: &str = "AZURE_RESOURCE_MANAGER_ENDPOINT";
 
 struct Fixture {
-    sim: Sim,
-    folder: tempfile::TempDir,
+    lab: Lab,
     /// Accepts connections, as long as it exists.
     _silent: TcpListener,
     url: String,
+    /// A kubeconfig of a server that does not respond.
+    kubeconfig: String,
 }
 
 impl Fixture {
     fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let words = ["--scenario", "oras-missing", "--kube-port", "0"];
-        let sim = Sim::start(&folder.path().join("sim"), &words);
+        let lab = Lab::start("oras-missing", &[]);
         let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("https://127.0.0.1:{}", silent.local_addr().unwrap().port());
-        Self { sim, folder, _silent: silent, url }
+        let mut config = lab.kubeconfig();
+        config["clusters"][0]["cluster"]["server"] = url.as_str().into();
+        let kubeconfig = lab.write_kubeconfig(&config);
+        Self { lab, _silent: silent, url, kubeconfig }
     }
 
-    fn config(&self) -> serde_json::Value {
-        let file = self.sim.variable("KUBECONFIG");
-        serde_json::from_slice(&std::fs::read(Path::new(&file)).unwrap()).unwrap()
-    }
-
-    fn context(&self) -> String {
-        self.config()["current-context"].as_str().unwrap().to_owned()
-    }
-
-    /// Writes a kubeconfig of a server that does not respond.
-    fn silent_kubeconfig(&self) -> PathBuf {
-        let mut config = self.config();
-        config["clusters"][0]["cluster"]["server"] = self.url.as_str().into();
-        let file = self.folder.path().join("silent");
-        std::fs::write(&file, config.to_string()).unwrap();
-        file
-    }
-
-    /// Returns the exit code, stdout and stderr. Variables without a value are removed.
-    fn run(&self, variables: &[(&str, Option<&str>)], words: &[&str]) -> (i32, String, String) {
-        let mut command = mooring();
-        command.env_clear().envs(self.sim.environment()).env("HOME", self.folder.path());
-        for (name, value) in variables {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        command.args(words).args(["--timeout", "4s"]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+    /// Returns the exit code, stdout and stderr of a command for which the server of a variable is silent.
+    fn run(&self, silent: Option<&str>, words: &[&str]) -> (i32, String, String) {
+        let mut command = self.lab.command(&[words, &["--timeout", "4s"]].concat());
+        let (code, out, err) = end(command.envs(silent.map(|name| (name, &self.url))));
         // A busy host may take longer than a second for a server that responds.
         let is_late =
             |line: &str| code != 3 && line.starts_with("waiting for the Kubernetes API, giving up");
         let lines = err.split_inclusive('\n').filter(|line| !is_late(line));
         (code, out, lines.collect())
+    }
+
+    /// Fails unless a command ends with an error, which is the end of stderr.
+    fn assert_error(&self, silent: Option<&str>, words: &[&str], error: &str) {
+        let (code, out, err) = self.run(silent, words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+        assert!(err.ends_with(error), "{words:?} {err}");
     }
 }
 
@@ -79,140 +57,92 @@ fn late(what: &str, service: &str) -> String {
 
 #[test]
 fn every_way_to_sign_in_that_was_tried_is_named() {
-    let fixture = Fixture::start();
-    let unset = ["AZURE_CLIENT_SECRET", "AZURE_CLIENT_ID", "AZURE_TENANT_ID"];
-    let mut variables: Vec<(&str, Option<&str>)> = unset.map(|name| (name, None)).to_vec();
-    variables.push(("PATH", Some("/nonexistent")));
-    for words in COMMANDS {
-        let (code, out, err) = fixture.run(&variables, words);
-        assert_eq!(code, 1, "{words:?} {err}");
-        assert!(out.contains("Azure failed"), "{out}");
-        let warning = err.lines().find(|line| line.starts_with("warning: Azure was not read: "));
-        let warning = warning.unwrap_or_else(|| panic!("{err}"));
-        for way in ["not signed in", "managed identity", "Azure CLI"] {
-            assert!(warning.contains(way), "{way}: {err}");
-        }
-        assert!(err.contains("hint: `az login` signs in"), "{err}");
+    let lab = Lab::start("oras-missing", &[]);
+    let mut command = lab.command(&["status"]);
+    for name in ["AZURE_CLIENT_SECRET", "AZURE_CLIENT_ID", "AZURE_TENANT_ID"] {
+        command.env_remove(name);
     }
+    let (code, out, err) = end(command.env("PATH", "/nonexistent"));
+    assert!(code == 1 && out.contains("Azure failed"), "{out}{err}");
+    let warning = err.lines().find(|line| line.starts_with("warning: Azure was not read: "));
+    let warning = warning.unwrap_or_else(|| panic!("{err}"));
+    for way in ["not signed in", "managed identity", "Azure CLI"] {
+        assert!(warning.contains(way), "{way}: {err}");
+    }
+    assert!(err.contains("hint: `az login` signs in"), "{err}");
 }
 
 mod slow {
     use super::*;
 
     #[test]
-    fn doctor_ends_with_its_timeout() {
+    fn silent_azure_is_named_and_the_answer_is_without_it() {
         let fixture = Fixture::start();
-        let silent = Some(fixture.url.as_str());
-        for (variable, text) in [
-            ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 4s"),
-            ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 4s"),
-        ] {
-            let (code, out, err) = fixture.run(&[(variable, silent)], &["doctor", "azure"]);
-            assert_eq!(code, 1, "{err}");
-            assert!(out.contains(text), "{out}");
-            assert!(err.contains(", continuing without it after 4s\n"), "{err}");
-        }
-    }
+        let signing_in = "signing in to Azure by client secret, continuing without it after 4s\n";
+        let not_signed_in = "not signed in: no response by client secret within 4s";
+        for words in [&["status"][..], &["fleet"], &["why", "default-bad1"]] {
+            let (code, out, err) = fixture.run(Some(AUTHORITY), words);
+            assert!(code == 1 && out.contains("Azure failed"), "{words:?} {out}");
+            let warning = format!("warning: Azure was not read: {not_signed_in}\n");
+            assert_eq!(err, format!("{signing_in}{warning}"));
 
-    #[test]
-    fn evidence_without_azure_names_what_is_missing() {
-        let fixture = Fixture::start();
-        let silent = Some(fixture.url.as_str());
-        for variable in ["AZURE_AUTHORITY_HOST", "AZURE_RESOURCE_MANAGER_ENDPOINT"] {
-            let (code, out, err) = fixture.run(&[(variable, silent)], &["trace", "default-bad1"]);
-            assert_eq!(code, 3, "{err}");
-            assert!(
-                err.lines().any(|line| line.ends_with(", continuing without it after 4s")),
-                "{err}"
-            );
-            assert!(out.contains(" within 4s"), "{out}");
+            let (code, out, err) = fixture.run(Some(MANAGER), words);
+            assert!(code == 1 && out.contains("Azure failed"), "{words:?} {out}");
+            let lines: Vec<&str> = err.lines().collect();
+            assert!(lines[0].starts_with("waiting for Azure, continuing"), "{err}");
+            let last = "warning: Azure was not read: Azure did not respond within 4s";
+            assert_eq!(lines[1], last, "{err}");
         }
+        for (variable, text) in
+            [(AUTHORITY, not_signed_in), (MANAGER, "Azure did not respond within 4s")]
+        {
+            for (words, ends) in [(["trace", "default-bad1"], 3), (["doctor", "azure"], 1)] {
+                let (code, out, err) = fixture.run(Some(variable), &words);
+                assert_eq!(code, ends, "{err}");
+                assert!(out.contains(text), "{words:?} {out}");
+                assert!(err.contains(", continuing without it after 4s\n"), "{err}");
+            }
+        }
+        let required = fixture.run(Some(AUTHORITY), &["why", "default-bad1", "--azure", "always"]);
+        assert_eq!(required.0, 3, "{}", required.2);
+        // The name may be that of a VM, so it is not reported as unknown.
+        let (code, _, err) = fixture.run(Some(AUTHORITY), &["why", "aks-nothing-like-it"]);
+        assert!(code == 3 && err.contains("is called `aks-nothing-like-it`"), "{err}");
+        assert!(err.contains("; Azure was not read: not signed in"), "{err}");
     }
 
     #[test]
     fn silent_api_server_is_named_and_is_an_error() {
         let fixture = Fixture::start();
-        let silent = fixture.silent_kubeconfig();
-        let (code, out, err) =
-            fixture.run(&[("KUBECONFIG", silent.to_str())], &["trace", "default-bad1"]);
-        assert_eq!((code, out.as_str()), (3, ""), "{err}");
-        for words in COMMANDS {
-            let (code, out, err) = fixture.run(&[("KUBECONFIG", silent.to_str())], words);
+        let (config, context) = (&*fixture.kubeconfig, fixture.lab.kubeconfig());
+        let context = context["current-context"].as_str().unwrap();
+        let start = "waiting for the Kubernetes API, giving up after 4s\n\
+                     error: the Kubernetes API did not respond within 4s\nhint: ";
+        for words in [&["status"][..], &["fleet"], &["why", "x"], &["trace", "x"]] {
+            let words = [words, &["--kubeconfig", config]].concat();
+            let (code, out, err) = fixture.run(None, &words);
             assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert!(
-                err.starts_with(
-                    "waiting for the Kubernetes API, giving up after 4s\n\
-                 error: the Kubernetes API did not respond within 4s\nhint: "
-                ),
-                "{err}"
-            );
+            assert!(words[0] == "trace" || err.starts_with(start), "{err}");
         }
-    }
-
-    #[test]
-    fn silent_azure_is_named_and_the_answer_is_without_it() {
-        let fixture = Fixture::start();
-        let silent = Some(fixture.url.as_str());
-        for words in COMMANDS {
-            let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], words);
-            assert_eq!(code, 1, "{words:?} {err}");
-            assert_eq!(
-                err,
-                "signing in to Azure by client secret, continuing without it after 4s\n\
-             warning: Azure was not read: not signed in: no response by client secret within 4s\n"
-            );
-            assert!(out.contains("Azure failed"), "{out}");
-
-            let (code, out, err) =
-                fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], words);
-            assert_eq!(code, 1, "{words:?} {err}");
-            let mut lines = err.lines();
-            assert!(lines.next().unwrap().starts_with("waiting for Azure, continuing"), "{err}");
-            let last = "warning: Azure was not read: Azure did not respond within 4s";
-            assert_eq!(lines.next(), Some(last), "{err}");
-            assert!(out.contains("Azure failed"), "{out}");
-        }
-    }
-
-    #[test]
-    fn reads_of_workflows_end_with_their_timeout() {
-        let fixture = Fixture::start();
-        let silent = Some(fixture.url.as_str());
-        for words in [["repair", "detect"], ["repair", "plan"], ["repair", "status"]] {
-            let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], &words);
-            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert_eq!(
-                err,
-                "signing in to Azure by client secret, giving up after 4s\n\
-             error: not signed in: no response by client secret within 4s\n"
-            );
-            let (code, out, err) =
-                fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], &words);
-            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert_eq!(err, late("Azure and Kubernetes", "the Kubernetes API and Azure"));
-        }
-        let api = fixture.silent_kubeconfig();
-        let api = api.to_str().unwrap();
         let kubernetes = late("the Kubernetes API", "the Kubernetes API");
-        for words in [&["finalizers", "plan"][..], &["finalizers", "status"]] {
-            let (code, out, err) = fixture.run(&[("KUBECONFIG", Some(api))], words);
-            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert_eq!(err, kubernetes);
-        }
-        let context = fixture.context();
-        for command in ["detect", "plan", "status"] {
-            let words = ["repair", command, "--kubeconfig", api, "--context", &context];
-            let (code, out, err) = fixture.run(&[], &words);
-            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert_eq!(err, kubernetes);
-        }
         for words in [
-            &["finalizers", "apply", "--dry-run", "--kubeconfig", api][..],
-            &["repair", "apply", "--dry-run", "--kubeconfig", api],
+            &["finalizers", "plan"][..],
+            &["finalizers", "status"],
+            &["finalizers", "apply", "--dry-run"],
+            &["repair", "detect", "--context", context],
+            &["repair", "plan", "--context", context],
+            &["repair", "status", "--context", context],
+            &["repair", "apply", "--dry-run"],
         ] {
-            let (code, out, err) = fixture.run(&[], words);
-            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-            assert!(err.ends_with(&kubernetes), "{words:?} {err}");
+            let words = [words, &["--kubeconfig", config]].concat();
+            fixture.assert_error(None, &words, &kubernetes);
+        }
+        let signing_in = "signing in to Azure by client secret, giving up after 4s\n\
+                          error: not signed in: no response by client secret within 4s\n";
+        let both = late("Azure and Kubernetes", "the Kubernetes API and Azure");
+        for command in ["detect", "plan", "status"] {
+            fixture.assert_error(Some(AUTHORITY), &["repair", command], signing_in);
+            fixture.assert_error(Some(MANAGER), &["repair", command], &both);
         }
     }
 }

@@ -2,18 +2,12 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::common::schema::assert_valid;
-use crate::common::{Sim, Terminal, text};
+use crate::common::{Lab, Sim, Terminal};
 use serde_json::Value;
-
-fn sourced(sim: &Sim, args: &[&str]) -> Command {
-    let mut command = crate::common::mooring();
-    command.env_clear().envs(sim.environment()).args(args);
-    command
-}
 
 /// Sends a request to the API server.
 fn send(sim: &Sim, method: &str, path: &str, body: &str) {
@@ -32,10 +26,8 @@ mod slow {
 
     #[test]
     fn status_is_redrawn_until_q_and_is_the_default_on_a_terminal() {
-        let state = tempfile::tempdir().unwrap();
-        let words = ["--scenario", "oras-missing", "--kube-port", "0"];
-        let sim = Sim::start(&state.path().join("sim"), &words);
-        let mut watched = Terminal::start(&mut sourced(&sim, &["status", "-w"]), 80);
+        let lab = Lab::start("oras-missing", &[]);
+        let mut watched = Terminal::start(&mut lab.command(&["status", "-w"]), 80);
         watched.wait_for("POOL ");
         let start = Instant::now();
         while !watched.raw().contains("A\r\u{1b}[J") {
@@ -47,14 +39,13 @@ mod slow {
         assert_eq!(code, 1, "{shown}");
         assert!(shown.contains("fails with OrasBinaryMissing"), "{shown}");
 
-        let (code, shown) = Terminal::start(&mut sourced(&sim, &[]), 80).end();
+        let (code, shown) = Terminal::start(&mut lab.command(&[]), 80).end();
         assert_eq!(code, 1, "{shown}");
         assert!(shown.starts_with("demo · ") && shown.contains("Next "), "{shown}");
-        let help = sourced(&sim, &[]).output().unwrap();
-        assert_eq!(help.status.code(), Some(2));
-        assert!(text(&help.stderr).contains("Usage: mooring"), "{}", text(&help.stderr));
+        let (code, _, help) = lab.run(&[]);
+        assert!(code == 2 && help.contains("Usage: mooring"), "{help}");
 
-        let mut child = sourced(&sim, &["status", "-w"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = lab.command(&["status", "-w"]).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let shown: Vec<String> = lines.take_while(|line| !line.starts_with("system ")).collect();
         child.kill().unwrap();
@@ -63,7 +54,7 @@ mod slow {
         assert!(heads == 1 && shown.iter().any(|line| line.starts_with("default ")), "{shown:?}");
 
         let mut child =
-            sourced(&sim, &["status", "-w", "-o", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+            lab.command(&["status", "-w", "-o", "json"]).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         child.kill().unwrap();
@@ -75,11 +66,9 @@ mod slow {
 
     #[test]
     fn watch_lists_once_and_shows_changes() {
-        let state = tempfile::tempdir().unwrap();
-        let words = ["--scenario", "oras-missing", "--kube-port", "0"];
-        let sim = Sim::start(&state.path().join("sim"), &words);
-        let mut command = sourced(&sim, &["status", "-w", "-v", "-o", "json", "--azure", "never"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lab = Lab::start("oras-missing", &[]);
+        let mut command = lab.command(&["status", "-w", "-v", "-o", "json", "--azure", "never"]);
+        let mut child = command.spawn().unwrap();
         let mut errors = child.stderr.take().unwrap();
         let requests = std::thread::spawn(move || {
             let mut text = String::new();
@@ -103,9 +92,9 @@ mod slow {
         };
         wait_for(2, 2);
         let not_ready = r#"{"status":{"conditions":[{"type":"Ready","status":"False"}]}}"#;
-        send(&sim, "PATCH", "/api/v1/nodes/aks-user-73852805-vmss000000/status", not_ready);
+        send(&lab.sim, "PATCH", "/api/v1/nodes/aks-user-73852805-vmss000000/status", not_ready);
         wait_for(2, 1);
-        send(&sim, "DELETE", "/api/v1/nodes/aks-user-73852805-vmss000001", "");
+        send(&lab.sim, "DELETE", "/api/v1/nodes/aks-user-73852805-vmss000001", "");
         wait_for(1, 0);
         child.kill().unwrap();
         child.wait().unwrap();
