@@ -6,7 +6,7 @@
 //! | [`signatures`] | errors and checks that define a wedge, as data |
 //! | [`checks`], [`verdict`] | all checks in one table; the verdict of `detect` |
 //! | [`operation`], [`names`] | the running operation; names of objects, tags and checks |
-//! | `pool`: [`pool_body`], [`temporary_pool`] | bodies of pools; an existing temporary pool, and its run |
+//! | [`pool_body`], [`temporary_pool`] | bodies of pools; an existing temporary pool, and its run |
 //! | [`workflow`], [`effects`] | the repair as a workflow, its steps, facts and approved plan, and changes as data |
 //! | [`plan`] | plans of pools, with a hash over what matters |
 //! | `steps` | one decision from the run, the reads and the time |
@@ -28,17 +28,17 @@ pub mod names;
 pub mod observation;
 pub mod operation;
 pub mod plan;
-mod pool;
+pub mod pool_body;
 mod present;
 pub mod runtime;
 pub mod settings;
 pub mod signatures;
 mod start;
 mod steps;
+pub mod temporary_pool;
 pub mod workflow;
 
 pub use checks::verdict;
-pub use pool::{pool_body, temporary_pool};
 pub use present::{documents, report, screens};
 pub use start::{resume, start_checks};
 pub use workflow::effects;

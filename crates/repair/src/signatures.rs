@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::observation::ErrorTexts;
 
@@ -69,13 +68,6 @@ pub enum SignatureCheck {
     },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("cannot read signatures from {file}: {why}")]
-pub struct SignaturesError {
-    file: String,
-    why: String,
-}
-
 impl Default for Signatures {
     /// Returns the built-in list, which a test parses.
     fn default() -> Self {
@@ -89,31 +81,33 @@ impl Default for Signatures {
 
 impl Signatures {
     /// Parses a list; `file` is its name in errors.
-    pub fn parse(file: &str, text: &str) -> Result<Self, SignaturesError> {
-        let invalid = |why: String| SignaturesError { file: mooring_redact::identifier(file), why };
-        let list: Self =
-            serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
-        list.check().map_err(invalid)?;
-        Ok(list)
+    pub fn parse(file: &str, text: &str) -> Result<Self, String> {
+        let file = mooring_redact::identifier(file);
+        let list = serde_saphyr::from_str(text).map_err(|error| error.to_string());
+        list.and_then(Self::checked)
+            .map_err(|why| format!("cannot read signatures from {file}: {why}"))
     }
 
-    fn check(&self) -> Result<(), String> {
-        if self.schema != SCHEMA {
+    fn checked(self) -> Result<Self, String> {
+        ensure(self.schema == SCHEMA, || {
             let schema = mooring_redact::identifier(&self.schema);
-            return Err(format!("schema must be {SCHEMA}, not '{schema}'"));
-        }
-        if self.signatures.is_empty() || self.signatures.len() > MAX_ENTRIES {
-            return Err(format!("signatures must have 1 to {MAX_ENTRIES} entries"));
-        }
+            format!("schema must be {SCHEMA}, not '{schema}'")
+        })?;
+        ensure((1..=MAX_ENTRIES).contains(&self.signatures.len()), || {
+            format!("signatures must have 1 to {MAX_ENTRIES} entries")
+        })?;
         let mut names = BTreeSet::new();
         for signature in &self.signatures {
             signature.check()?;
-            if !names.insert(&signature.name) {
-                return Err(format!("signature '{}' occurs twice", signature.name));
-            }
+            let name = &signature.name;
+            ensure(names.insert(name), || format!("signature '{name}' occurs twice"))?;
         }
-        Ok(())
+        Ok(self)
     }
+}
+
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
 }
 
 impl Signature {
@@ -134,38 +128,35 @@ impl Signature {
 
     fn check(&self) -> Result<(), String> {
         let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if self.name.is_empty() || self.name.len() > 63 || !self.name.bytes().all(is_name) {
+        ensure((1..=63).contains(&self.name.len()) && self.name.bytes().all(is_name), || {
             let name = mooring_redact::identifier(&self.name);
-            return Err(format!(
+            format!(
                 "signature name '{name}' must have 1 to 63 lowercase letters, digits and hyphens"
-            ));
-        }
-        let wrong = |why: &str| Err(format!("signature '{}': {why}", self.name));
-        if self.errors.is_empty() && self.checks.is_empty() {
-            return wrong("needs errors, checks or both");
-        }
-        if self.errors.len() > MAX_ENTRIES || self.checks.len() > MAX_ENTRIES {
-            return wrong("has too many errors or checks");
-        }
-        for error in &self.errors {
-            if let Err(why) = error.check() {
-                return wrong(&why);
+            )
+        })?;
+        self.check_content().map_err(|why| format!("signature '{}': {why}", self.name))
+    }
+
+    fn check_content(&self) -> Result<(), String> {
+        let Self { errors, checks, .. } = self;
+        ensure(!errors.is_empty() || !checks.is_empty(), || {
+            "needs errors, checks or both".to_owned()
+        })?;
+        ensure(errors.len() <= MAX_ENTRIES && checks.len() <= MAX_ENTRIES, || {
+            "has too many errors or checks".to_owned()
+        })?;
+        errors.iter().try_for_each(ErrorPattern::check)?;
+        checks.iter().try_for_each(|check| match check {
+            SignatureCheck::EmptyAddresses => Ok(()),
+            SignatureCheck::FailedInstances => {
+                ensure(!errors.is_empty(), || "the check failedInstances needs errors".to_owned())
             }
-        }
-        for check in &self.checks {
-            match check {
-                SignatureCheck::FailedInstances if self.errors.is_empty() => {
-                    return wrong("the check failedInstances needs errors");
-                }
-                SignatureCheck::AcceleratedNetworkingOff { pool_tag }
-                    if pool_tag.trim().is_empty() || pool_tag.len() > MAX_TEXT =>
-                {
-                    return wrong("the check acceleratedNetworkingOff needs a poolTag");
-                }
-                _ => {}
+            SignatureCheck::AcceleratedNetworkingOff { pool_tag } => {
+                ensure(!pool_tag.trim().is_empty() && pool_tag.len() <= MAX_TEXT, || {
+                    "the check acceleratedNetworkingOff needs a poolTag".to_owned()
+                })
             }
-        }
-        Ok(())
+        })
     }
 }
 
@@ -180,27 +171,23 @@ impl ErrorPattern {
     }
 
     fn check(&self) -> Result<(), String> {
-        let is_code = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        match (&self.code, &self.message) {
-            (None, None) => return Err("an error needs a code or a message".to_owned()),
-            (Some(code), _)
-                if code.is_empty() || code.len() > MAX_TEXT || !code.bytes().all(is_code) =>
-            {
-                let code = mooring_redact::identifier(code);
-                return Err(format!("'{code}' is not an error code"));
-            }
-            (Some(code), None) if WRAPPERS.contains(&code.as_str()) => {
-                return Err(format!(
-                    "code {code} wraps other errors; use the inner code, or add a message"
-                ));
-            }
-            _ => {}
+        ensure(self.code.is_some() || self.message.is_some(), || {
+            "an error needs a code or a message".to_owned()
+        })?;
+        if let Some(code) = &self.code {
+            let is_code = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+            let fits = (1..=MAX_TEXT).contains(&code.len()) && code.bytes().all(is_code);
+            ensure(fits, || {
+                format!("'{}' is not an error code", mooring_redact::identifier(code))
+            })?;
+            ensure(self.message.is_some() || !WRAPPERS.contains(&code.as_str()), || {
+                format!("code {code} wraps other errors; use the inner code, or add a message")
+            })?;
         }
-        let fits = |part: &String| (MIN_MESSAGE..=MAX_TEXT).contains(&part.trim().len());
-        if self.message.as_ref().is_some_and(|part| !fits(part)) {
-            return Err(format!("a message must have {MIN_MESSAGE} to {MAX_TEXT} characters"));
-        }
-        Ok(())
+        let length = self.message.as_ref().map_or(MIN_MESSAGE, |part| part.trim().len());
+        ensure((MIN_MESSAGE..=MAX_TEXT).contains(&length), || {
+            format!("a message must have {MIN_MESSAGE} to {MAX_TEXT} characters")
+        })
     }
 }
 
@@ -210,7 +197,7 @@ mod tests {
 
     fn list(rest: &str) -> Result<Signatures, String> {
         let text = format!("schema: {SCHEMA}\nsignatures:\n{rest}");
-        Signatures::parse("my.yaml", &text).map_err(|error| error.to_string())
+        Signatures::parse("my.yaml", &text)
     }
 
     #[test]
@@ -261,7 +248,7 @@ mod tests {
             assert!(error.contains(why), "{text}: {error}");
         }
         let other = Signatures::parse("f", "schema: v2\nsignatures: []\n").unwrap_err();
-        assert!(other.to_string().contains(SCHEMA), "{other}");
+        assert!(other.contains(SCHEMA), "{other}");
         assert!(Signatures::parse("f", "nonsense").is_err());
     }
 }

@@ -43,6 +43,24 @@ impl<W: Workflow> Decision<W> {
     pub fn resumable(reason: Reason, message: impl Into<String>) -> Self {
         Self::Stop(Stop { reason, message: message.into(), end: None })
     }
+
+    /// Returns the decision unless the step is complete.
+    #[must_use]
+    pub fn unless_done(self) -> Option<Self> {
+        if matches!(self, Self::Done(_)) { None } else { Some(self) }
+    }
+
+    /// Adds earlier evidence to that of a complete step.
+    #[must_use]
+    pub fn after(self, mut earlier: Vec<String>) -> Self {
+        match self {
+            Self::Done(evidence) => {
+                earlier.extend(evidence);
+                Self::Done(earlier)
+            }
+            other => other,
+        }
+    }
 }
 
 /// What a decision depends on could not be read: it is unknown.

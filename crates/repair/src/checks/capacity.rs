@@ -13,9 +13,9 @@ use crate::names::{
 use crate::observation::{
     ClusterView, EvictionBlocker, ManagedCluster, Node, Pod, Pool, denied, movable_on,
 };
-use crate::pool::pool_body::{CRITICAL_TAINT, temporary_count};
-use crate::pool::temporary_pool::TemporaryPool;
+use crate::pool_body::{CRITICAL_TAINT, temporary_count};
 use crate::settings::{MAX_RECREATIONS, Settings};
+use crate::temporary_pool::TemporaryPool;
 
 /// Capacity of the subscription and network for a temporary pool.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use super::wedge::recovered;
 use crate::names::{FAILING_WRITES, POOL_STATE};
 use crate::observation::Pool;
 use crate::plan::Step;
-use crate::pool::pool_body;
+use crate::pool_body;
 use crate::workflow::effects::Effect;
 use crate::workflow::{Attempt, Context, Decision, Services};
 

@@ -221,31 +221,38 @@ mod tests {
     #[test]
     fn needs_are_those_of_the_steps_and_of_linked_resources() {
         let properties = json!({
-            "vnetSubnetID": "/subnet", "hostGroupID": "/hosts", "podSubnetID": "",
+            "vnetSubnetID": "/subnet", "podSubnetID": "/pods", "nodePublicIPPrefixID": "/prefix",
+            "proximityPlacementGroupID": "/near", "creationData": {"sourceResourceId": "/snapshot"},
+            "hostGroupID": "/hosts", "capacityReservationGroupID": "",
             "networkProfile": {"applicationSecurityGroups": ["/asg1", "/asg2"]},
         });
         let found = listed(&settings(), &cluster(), &pool(&properties));
-        let pools = "Microsoft.ContainerService/managedClusters/agentPools";
         let join = "Microsoft.Network/virtualNetworks/subnets/join/action";
         let asg = "Microsoft.Network/applicationSecurityGroups/joinIpConfiguration/action";
-        let sets = "Microsoft.Compute/virtualMachineScaleSets";
         let expected = [
-            format!("create-temporary caller CLUSTER/agentPools/systmp {pools}/write"),
-            format!("delete-pool caller CLUSTER/agentPools/system {pools}/delete"),
-            format!("recreate-pool caller CLUSTER/agentPools/system {pools}/write"),
-            format!("delete-temporary caller CLUSTER/agentPools/systmp {pools}/delete"),
+            format!("create-temporary caller CLUSTER/agentPools/systmp {WRITE_POOL}"),
+            format!("delete-pool caller CLUSTER/agentPools/system {DELETE_POOL}"),
+            format!("recreate-pool caller CLUSTER/agentPools/system {WRITE_POOL}"),
+            format!("delete-temporary caller CLUSTER/agentPools/systmp {DELETE_POOL}"),
             "reconcile-cluster caller CLUSTER Microsoft.Resources/tags/write".to_owned(),
             format!("create-temporary caller /subnet {join}"),
+            format!("create-temporary caller /pods {join}"),
+            "create-temporary caller /prefix Microsoft.Network/publicIPPrefixes/join/action"
+                .to_owned(),
+            "create-temporary caller /near Microsoft.Compute/proximityPlacementGroups/write"
+                .to_owned(),
+            "create-temporary caller /snapshot Microsoft.ContainerService/snapshots/read ?"
+                .to_owned(),
             "create-temporary caller /hosts Microsoft.Compute/hostGroups/read ?".to_owned(),
             format!("create-temporary caller /asg1 {asg} ?"),
             format!("create-temporary caller /asg2 {asg} ?"),
             format!("create-temporary caller /disks {DISK_ENCRYPTION}"),
             format!("create-temporary caller /identity {ASSIGN_IDENTITY}"),
-            format!("verify-temporary caller /resourceGroups/MC {sets}/read"),
-            format!("verify-temporary caller /resourceGroups/MC {sets}/networkInterfaces/read"),
-            format!("create-temporary AKS /resourceGroups/MC {sets}/write"),
-            format!("delete-pool AKS /resourceGroups/MC {sets}/delete"),
-            format!("delete-temporary AKS /resourceGroups/MC {sets}/delete"),
+            format!("verify-temporary caller /resourceGroups/MC {READ_SETS}"),
+            format!("verify-temporary caller /resourceGroups/MC {READ_NICS}"),
+            format!("create-temporary AKS /resourceGroups/MC {WRITE_SETS}"),
+            format!("delete-pool AKS /resourceGroups/MC {DELETE_SETS}"),
+            format!("delete-temporary AKS /resourceGroups/MC {DELETE_SETS}"),
         ];
         let clears = |line: &&String| !line.starts_with("clear-operation ");
         assert_eq!(

@@ -16,7 +16,7 @@ use crate::names::{
 };
 use crate::observation::ClusterView;
 use crate::plan::Step;
-use crate::settings::{Settings, SettingsError};
+use crate::settings::Settings;
 use crate::workflow::effects::Effect;
 use crate::workflow::{Context, Decision, Run, Services};
 
@@ -126,20 +126,18 @@ pub fn overridable() -> impl Iterator<Item = &'static str> {
 
 impl Settings {
     /// Adds the override `CHECK=REASON`.
-    pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
+    pub fn add_override(&mut self, text: &str) -> Result<(), String> {
         let (check, reason) = text.split_once('=').unwrap_or((text, ""));
         if !overridable().any(|id| id == check) {
-            let valid = overridable().collect::<Vec<_>>().join(", ");
-            return Err(SettingsError::UnknownCheck {
-                name: mooring_redact::identifier(check),
-                valid,
-            });
+            let (name, valid) = (mooring_redact::identifier(check), overridable());
+            let valid = valid.collect::<Vec<_>>().join(", ");
+            return Err(format!("unknown check '{name}'; valid checks: {valid}"));
         }
         if reason.trim().is_empty() {
-            return Err(SettingsError::NoReason(check.to_owned()));
+            return Err(format!("an override requires a reason: --override {check}=REASON"));
         }
         if self.overrides.contains_key(check) {
-            return Err(SettingsError::Duplicate(check.to_owned()));
+            return Err(format!("--override {check} is given twice"));
         }
         self.apply_override(check, reason.trim());
         Ok(())
@@ -197,20 +195,14 @@ impl<S: Services> Context<'_, S> {
     /// Evaluates a check right before an effect; none if it holds.
     async fn precondition(&self, id: &str) -> Result<Option<Decision>, NotRead> {
         match id {
-            WEDGED => Ok(match self.wedged(None).await? {
-                Decision::Done(_) => None,
-                other => Some(other),
-            }),
+            WEDGED => Ok(self.wedged(None).await?.unless_done()),
             POOL_UNCHANGED => self.pool_changed().await,
             POOL_STATE => self.pool_recovered().await,
             FAILING_WRITES => self.writes_succeed().await,
             REPLACEMENT_READY => {
                 let replacement =
                     if self.is_rebuilt() { self.name().to_owned() } else { self.temporary() };
-                Ok(match self.enough_nodes(&replacement).await? {
-                    Decision::Done(_) => None,
-                    other => Some(other),
-                })
+                Ok(self.enough_nodes(&replacement).await?.unless_done())
             }
             _ => self.not_recreated().await,
         }
@@ -334,19 +326,16 @@ mod tests {
         let mut settings = defaults();
         settings.add_override("missing-nodes= ticket 7 ").unwrap();
         assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
-        let unknown = settings.add_override("all=x").unwrap_err().to_string();
+        let unknown = settings.add_override("all=x").unwrap_err();
         assert!(
             unknown.starts_with("unknown check 'all'; valid checks: missing-nodes, "),
             "{unknown}"
         );
-        assert_eq!(
-            settings.add_override("workloads"),
-            Err(SettingsError::NoReason("workloads".into()))
-        );
-        assert_eq!(
-            settings.add_override("workloads= "),
-            Err(SettingsError::NoReason("workloads".into()))
-        );
+        for without in ["workloads", "workloads= "] {
+            let error = settings.add_override(without).unwrap_err();
+            assert!(error.ends_with("--override workloads=REASON"), "{error}");
+        }
+        assert!(settings.add_override("missing-nodes=again").unwrap_err().ends_with("twice"));
     }
 
     #[test]

@@ -9,10 +9,10 @@ use crate::checks::verdict::{WedgeVerdict, verdict};
 use crate::checks::{self, Capacity, Planning, absent};
 use crate::names::{RUN_TAG, TIME, temporary_pool};
 use crate::observation::{ClusterView, Pod};
-use crate::pool::pool_body;
-use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
-use crate::pool::temporary_pool::TemporaryPool;
+use crate::pool_body;
+use crate::pool_body::CRITICAL_TAINT;
 use crate::settings::Settings;
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::{HashedPlan, PlanDocument, Step};
 use mooring_workflow::{CheckResult, Outcome, Reading, canonical};
 
@@ -84,8 +84,8 @@ pub enum PlanError {
         "pool {0} has no vnetSubnetID although pool {1} of the cluster has one; its subnet is unknown"
     )]
     NoSubnet(String, String),
-    #[error(transparent)]
-    Pool(#[from] PoolBodyError),
+    #[error("{0}")]
+    Pool(&'static str),
 }
 
 /// Creates a plan that can be started until `expires`; `detected` are the results of the verdict's checks from the same reads.
@@ -113,8 +113,10 @@ pub fn build(
     let version = cluster.version.as_deref();
     let mut source = lasting(&pool.raw);
     let stripped = mooring_redact::json::strip(&mut source);
-    let temporary_body = pool_body::temporary(&source, settings.version, version)?;
-    let pool_body = pool_body::pool_body(&source, settings.version, version)?;
+    let temporary_body = pool_body::temporary(&source, settings.version, version);
+    let temporary_body = temporary_body.map_err(PlanError::Pool)?;
+    let pool_body = pool_body::pool_body(&source, settings.version, version);
+    let pool_body = pool_body.map_err(PlanError::Pool)?;
     let steps: Vec<PlannedStep> = Step::ALL
         .iter()
         .map(|&step| PlannedStep {

@@ -9,8 +9,8 @@ use crate::checks;
 use crate::checks::verdict::{Detection, WedgeVerdict, verdict};
 use crate::observation::{ClusterView, Pool};
 use crate::operation::{OngoingOperation, OperationScope, running};
-use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::Services;
 use mooring_workflow::reading::{Reading, once};
 

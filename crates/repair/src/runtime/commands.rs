@@ -12,9 +12,9 @@ use mooring_workflow::{CheckResult, live};
 use super::operator::Operator;
 use crate::names::pointer;
 use crate::plan::Plan;
-use crate::pool::temporary_pool::TemporaryPool;
 use crate::start::resume::{Consent, Fresh, authorize};
 use crate::start::start_checks::{StartError, begin, lost_run, may_begin};
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::{Entry, PoolCluster, PoolRepair, Run, Runs, Session};
 
 /// Time to wait for a process that renews its lock.

@@ -16,10 +16,10 @@ use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
 use crate::observation::{ClusterView, Pool, pool_name_of_id};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
-use crate::pool::temporary_pool::TemporaryPool;
 use crate::present::report::{DetectionReport, SkippedPool, detect, other_pools, read};
 use crate::settings::Settings;
 use crate::start::resume::{ResumeBasis, resume_basis};
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::{Run, Services as _, first_abort};
 
 /// First pause while waiting for permissions.

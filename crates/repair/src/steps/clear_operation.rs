@@ -9,7 +9,7 @@ use crate::checks::LOG_DELAY;
 use crate::names::{OTHER_OPERATION, RUN_TAG};
 use crate::operation::{self, OngoingOperation, OperationScope};
 use crate::plan::pool_hash;
-use crate::pool::temporary_pool::TemporaryPool;
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::effects::Effect;
 use crate::workflow::{Context, Decision, Services, aborts};
 

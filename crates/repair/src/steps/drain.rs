@@ -27,9 +27,8 @@ impl<'a, S: Services> Context<'a, S> {
         if self.run.facts.workloads.contains_key(&step) {
             return self.empty(pool).await;
         }
-        match self.cordon(pool).await? {
-            Decision::Done(_) => {}
-            other => return Ok(other),
+        if let Some(other) = self.cordon(pool).await?.unless_done() {
+            return Ok(other);
         }
         let (workloads, losses) = baseline(self.pods().await?, &self.evictable_pods(pool).await?);
         let mut facts = self.run.facts.clone();
@@ -49,9 +48,8 @@ impl<'a, S: Services> Context<'a, S> {
     /// Done once all nodes are cordoned and no evictable pod remains.
     pub(super) async fn empty(&self, pool: &str) -> Result<Decision, NotRead> {
         // The autoscaler may have added a node since.
-        match self.cordon(pool).await? {
-            Decision::Done(_) => {}
-            other => return Ok(other),
+        if let Some(other) = self.cordon(pool).await?.unless_done() {
+            return Ok(other);
         }
         let here = self.evictable_pods(pool).await?;
         if let Some((pod, _)) = here.first()
@@ -70,43 +68,38 @@ impl<'a, S: Services> Context<'a, S> {
             if pod.ignores_cordon && pod.created.is_some_and(|at| at > self.run.step_since()) {
                 continue;
             }
+            let name = format!("{}/{}", pod.namespace, pod.name);
             if pod.deleting.is_some() {
                 if !dead {
-                    let pod = format!("{}/{}", pod.namespace, pod.name);
-                    waits.push(self.wait(format!("for pod {pod} to terminate")));
+                    waits.push(self.wait(format!("for pod {name} to terminate")));
                 }
                 continue;
             }
-            if let Some(blocker) = EvictionBlocker::of(pod, budgets) {
-                if dead {
-                    let (budget, node) = (blocker.budget, &node.name);
-                    evidence.push(format!(
-                        "pod {}/{} is deleted with NotReady node {node}; PDB {} bypassed",
-                        pod.namespace, pod.name, budget.name
-                    ));
-                } else if node.ready {
-                    blocked.push(blocker);
-                } else {
+            match EvictionBlocker::of(pod, budgets) {
+                Some(blocker) if dead => evidence.push(format!(
+                    "pod {name} is deleted with NotReady node {}; PDB {} bypassed",
+                    node.name, blocker.budget.name
+                )),
+                Some(blocker) if node.ready => blocked.push(blocker),
+                Some(blocker) => {
                     let why = format!("for node {} to become Ready: {blocker}", node.name);
                     waits.push(self.wait(why));
                 }
-                continue;
-            }
-            match self.effect(evict(pod)) {
-                Decision::Wait { .. } if dead => {}
-                wait @ Decision::Wait { .. } => waits.push(wait),
-                other => return Ok(other),
+                None => match self.effect(evict(pod)) {
+                    Decision::Wait { .. } if dead => {}
+                    wait @ Decision::Wait { .. } => waits.push(wait),
+                    other => return Ok(other),
+                },
             }
         }
         let soonest = waits.into_iter().min_by_key(|wait| match wait {
             Decision::Wait { until, .. } => Some(*until),
             _ => None,
         });
-        Ok(match soonest {
-            Some(wait) => wait,
-            None if blocked.is_empty() => Decision::Done(evidence),
-            None => self.handle_blocked(&blocked),
-        })
+        Ok(soonest.unwrap_or_else(|| match blocked[..] {
+            [] => Decision::Done(evidence),
+            _ => self.handle_blocked(&blocked),
+        }))
     }
 
     /// Applies the PDB policy: wait, stop, or override with a recorded reason.

@@ -149,9 +149,8 @@ impl<S: Services> Context<'_, S> {
         if pool.busy() {
             return Ok(self.wait(format!("for pool {name}, which is {}", pool.state())));
         }
-        match self.verify_workloads(drain, name).await? {
-            Decision::Done(_) => {}
-            other => return Ok(other),
+        if let Some(other) = self.verify_workloads(drain, name).await?.unless_done() {
+            return Ok(other);
         }
         let delete = Effect::DeletePool { pool: name.clone(), if_match: pool.etag() };
         Ok(self.retry(delete, pool).await)

@@ -9,14 +9,14 @@ use super::drain::serving;
 use crate::names::{IP_ADDRESSES, WORKLOADS};
 use crate::observation::{Addresses, Nic, Pod, Pool, ScaleSet};
 use crate::plan::Step;
-use crate::pool::pool_body;
+use crate::pool_body;
 use crate::workflow::{Context, Decision, Services, Workload};
 
 impl<S: Services> Context<'_, S> {
     /// Done once all nodes of the temporary pool are Ready and have IP addresses.
     pub(super) async fn verify_temporary(&self) -> Result<Decision, NotRead> {
         let name = self.temporary();
-        let mut evidence = match self.enough_nodes(&name).await? {
+        let evidence = match self.enough_nodes(&name).await? {
             Decision::Done(evidence) => evidence,
             other => return Ok(other),
         };
@@ -24,13 +24,7 @@ impl<S: Services> Context<'_, S> {
         else {
             return Ok(self.wait(format!("for the scale set of pool {name}")));
         };
-        Ok(match self.addresses(pool, set).await? {
-            Decision::Done(more) => {
-                evidence.extend(more);
-                Decision::Done(evidence)
-            }
-            other => other,
-        })
+        Ok(self.addresses(pool, set).await?.after(evidence))
     }
 
     /// Done once the pool is empty, and evicted workloads run on other nodes.
@@ -40,13 +34,12 @@ impl<S: Services> Context<'_, S> {
         pool: &str,
     ) -> Result<Decision, NotRead> {
         // A node may have joined, recovered, or been uncordoned since the drain.
-        match self.empty(pool).await? {
-            Decision::Done(_) => {}
-            other => return Ok(other),
+        if let Some(other) = self.empty(pool).await?.unless_done() {
+            return Ok(other);
         }
         let (pods, nodes) = (self.pods().await?, self.nodes_of(pool).await?);
-        let here = |pod: &&Pod| nodes.iter().any(|node| pod.node.as_deref() == Some(&node.name));
-        let elsewhere: Vec<_> = pods.iter().filter(|pod| !here(pod)).collect();
+        let is_here = |pod: &Pod| nodes.iter().any(|node| pod.is_on(node));
+        let elsewhere: Vec<_> = pods.iter().filter(|pod| !is_here(pod)).collect();
         let former = self.run.facts.workloads.get(&drain);
         let mut missing = Vec::new();
         for (uid, workload) in former.into_iter().flatten() {
@@ -111,13 +104,7 @@ impl<S: Services> Context<'_, S> {
         if !different.is_empty() {
             evidence.push(format!("differs from the snapshot in {}", different.join(", ")));
         }
-        Ok(match self.reconcile_cluster(false).await? {
-            Decision::Done(more) => {
-                evidence.extend(more);
-                Decision::Done(evidence)
-            }
-            other => other,
-        })
+        Ok(self.reconcile_cluster(false).await?.after(evidence))
     }
 
     /// Done if no interface has an empty list of IP addresses. One without a list proves nothing.

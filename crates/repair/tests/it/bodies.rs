@@ -9,9 +9,7 @@ use mooring_repair::checks::Capacity;
 use mooring_repair::documents::PublishedPlan;
 use mooring_repair::observation::{ClusterView, ManagedCluster, Pool};
 use mooring_repair::plan;
-use mooring_repair::pool_body::{
-    PoolBodyError, differences, intent_of, pool_body, temporary, temporary_count,
-};
+use mooring_repair::pool_body::{differences, intent_of, pool_body, temporary, temporary_count};
 use mooring_repair::settings::VersionPolicy;
 use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
 use mooring_repair::settings::{BudgetPolicy, Settings};
@@ -40,7 +38,7 @@ fn with(change: impl FnOnce(&mut Value)) -> Value {
     pool
 }
 
-fn temp(pool: &Value) -> Result<Value, PoolBodyError> {
+fn temp(pool: &Value) -> Result<Value, &'static str> {
     temporary(pool, ControlPlane, Some("1.36.2"))
 }
 
@@ -84,11 +82,14 @@ fn read_only_members_are_removed_and_others_kept() {
 #[test]
 fn pool_without_properties_or_version_is_rejected() {
     for pool in [json!(null), json!({}), json!({"properties": null}), json!([])] {
-        assert_eq!(pool_body(&pool, Keep, None), Err(PoolBodyError::NoProperties));
-        assert_eq!(temp(&pool), Err(PoolBodyError::NoProperties));
+        assert_eq!(pool_body(&pool, Keep, None), Err("the pool has no properties"));
+        assert_eq!(temp(&pool), Err("the pool has no properties"));
     }
     for version in [None, Some("")] {
-        assert_eq!(pool_body(&live(), ControlPlane, version), Err(PoolBodyError::NoVersion));
+        assert_eq!(
+            pool_body(&live(), ControlPlane, version),
+            Err("the Kubernetes version for the new pool is unknown")
+        );
     }
 }
 
@@ -201,15 +202,20 @@ fn temporary_pool_requires_a_vm_size_and_a_source() {
         with(move |pool| drop(pool["properties"].as_object_mut().unwrap().remove(name)))
     };
     for (pool, error) in [
-        (gone("vmSize"), PoolBodyError::NoVmSize),
-        (with(|pool| pool["properties"]["vmSize"] = "".into()), PoolBodyError::NoVmSize),
-        (with(|pool| drop(pool.as_object_mut().unwrap().remove("id"))), PoolBodyError::NoId),
-        (with(|pool| pool["id"] = "".into()), PoolBodyError::NoId),
+        (gone("vmSize"), "the pool has no vmSize"),
+        (with(|pool| pool["properties"]["vmSize"] = "".into()), "the pool has no vmSize"),
+        (
+            with(|pool| drop(pool.as_object_mut().unwrap().remove("id"))),
+            "the pool has no resource id",
+        ),
+        (with(|pool| pool["id"] = "".into()), "the pool has no resource id"),
     ] {
         assert_eq!(temp(&pool), Err(error));
-        assert!(!error.to_string().is_empty());
     }
-    assert_eq!(temporary(&live(), ControlPlane, Some("")), Err(PoolBodyError::NoVersion));
+    assert_eq!(
+        temporary(&live(), ControlPlane, Some("")),
+        Err("the Kubernetes version for the new pool is unknown")
+    );
     for default in
         [gone("osDiskSizeGB"), with(|pool| pool["properties"]["osDiskSizeGB"] = 0.into())]
     {

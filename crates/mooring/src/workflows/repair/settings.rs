@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use mooring_repair::names::config_map;
-use mooring_repair::settings::{PoolTarget, Settings, SettingsError};
+use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::signatures::Signatures;
 
 use super::arguments::{
@@ -23,7 +23,6 @@ pub(crate) fn settings(
     policies: Option<&PolicyArguments>,
     context: Option<&ContextCluster>,
 ) -> Result<Settings, CommandFailure> {
-    let usage = |error: SettingsError| CommandFailure::usage(error.to_string());
     let of_context = context.map(ContextCluster::name);
     let named = connect::named_cluster(of_context.as_ref().unwrap_or(&target.name), None);
     let mut settings =
@@ -33,7 +32,7 @@ pub(crate) fn settings(
     if let Some(detection) = detection {
         set_detection(&mut settings, Some(detection))?;
         for state in &detection.wedge_states {
-            settings.add_wedge_state(state.trim()).map_err(usage)?;
+            settings.add_wedge_state(state.trim()).map_err(CommandFailure::usage)?;
         }
     }
     if let Some(policies) = policies {
@@ -44,7 +43,7 @@ pub(crate) fn settings(
     }
     // After the policies, since `pdb` can be overridden.
     for text in detection.iter().flat_map(|detection| &detection.overrides) {
-        settings.add_override(text).map_err(usage)?;
+        settings.add_override(text).map_err(CommandFailure::usage)?;
     }
     Ok(settings)
 }

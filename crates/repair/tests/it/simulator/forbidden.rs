@@ -6,8 +6,8 @@ use mooring_repair::start_checks::StartError;
 use mooring_simulator::azure::{ActionDenial, Azure, DenyAssignment, Lock, LockLevel};
 use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
+use mooring_workflow::RunOutcome;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::{Finish, RunOutcome};
 use serde_json::json;
 
 use super::harness::Harness;
@@ -58,19 +58,29 @@ async fn refuses(harness: &Harness, name: &str, parts: &[&str]) {
     assert_eq!(journals, 0, "not even a lock of the journal");
 }
 
+/// Locks and deny assignments that concern no step, or another identity, block nothing.
 #[tokio::test(start_paused = true)]
 async fn pool_in_an_own_network_is_rebuilt_with_the_shipped_roles() {
     let (harness, _running) = Harness::own_network();
+    change(&harness, |azure| {
+        let scope = group(azure, "rg-network");
+        lock(azure, scope.clone(), LockLevel::CanNotDelete);
+        let user = format!("{}/agentPools/user", azure.options().cluster_id());
+        lock(azure, user, LockLevel::CanNotDelete);
+        let except = vec![azure.options().principal.clone()];
+        let (actions, not_actions) = (vec!["*".to_owned()], Vec::new());
+        let name = "for others".to_owned();
+        azure.add_deny_assignment(DenyAssignment { name, scope, actions, not_actions, except });
+        let mut cluster = azure.resource(&azure.options().cluster_id()).unwrap().clone();
+        cluster["properties"]["nodeResourceGroupProfile"] = json!({"restrictionLevel": "ReadOnly"});
+        azure.put_resource(cluster);
+    });
     let plan = planned(&harness).await;
     for name in ["permissions", "locks", "deny-assignments"] {
         let check = found(&plan, name);
         assert_eq!(check.outcome, Outcome::Pass, "{check:?}");
     }
-    let ending = harness.go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
+    harness.completes().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,60 +92,6 @@ async fn missing_linked_permission_blocks_before_any_write() {
         azure.unassign(&group(azure, "rg-network"));
     });
     refuses(&harness, "permissions", &[JOIN, &subnet, "mooring-repair-linked.json"]).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn linked_resources_of_pool_and_cluster_are_checked() {
-    for (member, id, action) in [
-        ("podSubnetID", "Microsoft.Network/virtualNetworks/v/subnets/p", JOIN),
-        (
-            "nodePublicIPPrefixID",
-            "Microsoft.Network/publicIPPrefixes/p",
-            "Microsoft.Network/publicIPPrefixes/join/action",
-        ),
-        (
-            "proximityPlacementGroupID",
-            "Microsoft.Compute/proximityPlacementGroups/p",
-            "Microsoft.Compute/proximityPlacementGroups/write",
-        ),
-    ] {
-        let (harness, _running) = Harness::new("wedged-system-pool");
-        change(&harness, |azure| {
-            let id = format!("{}/providers/{id}", group(azure, "rg-other"));
-            let pool = format!("{}/agentPools/system", azure.options().cluster_id());
-            let mut pool = azure.resource(&pool).unwrap().clone();
-            pool["properties"][member] = id.into();
-            azure.put_resource(pool);
-        });
-        refuses(&harness, "permissions", &[action, "rg-other"]).await;
-    }
-    for (member, value, action) in [
-        (
-            "diskEncryptionSetID",
-            json!(
-                "/subscriptions/x/resourceGroups/rg-other/providers/Microsoft.Compute/diskEncryptionSets/d"
-            ),
-            "Microsoft.Compute/diskEncryptionSets/read",
-        ),
-        (
-            "identityProfile",
-            json!({"kubeletidentity": {"resourceId": "/subscriptions/x/resourceGroups/rg-other/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}}),
-            "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
-        ),
-    ] {
-        let (harness, _running) = Harness::new("wedged-system-pool");
-        change(&harness, |azure| {
-            let mut text = value.to_string();
-            text = text.replace(
-                "/subscriptions/x",
-                &format!("/subscriptions/{}", azure.options().subscription),
-            );
-            let mut cluster = azure.resource(&azure.options().cluster_id()).unwrap().clone();
-            cluster["properties"][member] = serde_json::from_str(&text).unwrap();
-            azure.put_resource(cluster);
-        });
-        refuses(&harness, "permissions", &[action, "rg-other"]).await;
-    }
 }
 
 /// Permission to abort is needed only while an operation is running.
@@ -188,21 +144,6 @@ async fn locks_on_cluster_groups_and_links_block_before_any_write() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lock_that_affects_no_step_does_not_block() {
-    let (harness, _running) = Harness::own_network();
-    change(&harness, |azure| {
-        lock(azure, group(azure, "rg-network"), LockLevel::CanNotDelete);
-        let user = format!("{}/agentPools/user", azure.options().cluster_id());
-        lock(azure, user, LockLevel::CanNotDelete);
-    });
-    let ending = harness.go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
-}
-
-#[tokio::test(start_paused = true)]
 async fn deny_assignment_blocks_before_any_write() {
     let (harness, _running) = Harness::own_network();
     change(&harness, |azure| {
@@ -215,23 +156,6 @@ async fn deny_assignment_blocks_before_any_write() {
         });
     });
     refuses(&harness, "deny-assignments", &["deny assignment network stack on", JOIN]).await;
-    // One for another identity, and that of a restricted node resource group, block nothing.
-    let (harness, _running) = Harness::own_network();
-    change(&harness, |azure| {
-        let scope = group(azure, "rg-network");
-        let except = vec![azure.options().principal.clone()];
-        let (actions, not_actions) = (vec!["*".to_owned()], Vec::new());
-        let name = "for others".to_owned();
-        azure.add_deny_assignment(DenyAssignment { name, scope, actions, not_actions, except });
-        let mut cluster = azure.resource(&azure.options().cluster_id()).unwrap().clone();
-        cluster["properties"]["nodeResourceGroupProfile"] = json!({"restrictionLevel": "ReadOnly"});
-        azure.put_resource(cluster);
-    });
-    let ending = harness.go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -261,47 +185,34 @@ async fn unreadable_permissions_warn_and_change_the_hash() {
         );
         assert!(check.detail().contains("AuthorizationFailed"), "{check:?}");
     }
-    let ending = harness.go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
+    harness.completes().await;
 }
 
 /// A permission that is removed or a lock that is added during a run stops it at once, with action, scope and next step.
 #[tokio::test(start_paused = true)]
 async fn permission_lost_during_a_run_is_reported_without_retry() {
-    let (harness, _running) = Harness::own_network();
-    let examined = harness.operator().examine(None, None).await;
-    let plan = examined.plan.unwrap();
-    change(&harness, |azure| azure.unassign(&group(azure, "rg-network")));
-    let approval = Approval::Typed(plan.document.hash());
-    let checks = &examined.report.detection.checks;
-    let ending = harness.operator().apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
-    let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
-        panic!("{ending:?}")
-    };
-    for part in ["LinkedAuthorizationFailed", JOIN, "subnets/aks-subnet", "run `resume`"] {
-        assert!(message.contains(part), "{part}: {message}");
+    type Loss = fn(&mut Azure);
+    let cases: [(Loss, &str, &[&str]); 2] = [
+        (
+            |azure| azure.unassign(&group(azure, "rg-network")),
+            "PUT",
+            &["LinkedAuthorizationFailed", JOIN, "subnets/aks-subnet", "run `resume`"],
+        ),
+        (
+            |azure| lock(azure, azure.options().cluster_id(), LockLevel::CanNotDelete),
+            "DELETE",
+            &["ScopeLocked", "are locked: '"],
+        ),
+    ];
+    for (lose, method, parts) in cases {
+        let (harness, _running) = Harness::own_network();
+        let ending = harness.apply(|_| change(&harness, lose)).await;
+        let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
+            panic!("{ending:?}")
+        };
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+        let sent = harness.sent.lock().unwrap().clone();
+        let is_last = |sent: &&String| sent.starts_with(method) && sent.contains("agentPools");
+        assert_eq!(sent.iter().filter(is_last).count(), 1, "{sent:?}");
     }
-    let puts = |harness: &Harness| {
-        let sent = harness.sent.lock().unwrap();
-        sent.iter().filter(|sent| sent.starts_with("PUT") && sent.contains("agentPools")).count()
-    };
-    assert_eq!(puts(&harness), 1);
-
-    let (harness, _running) = Harness::new("wedged-system-pool");
-    let examined = harness.operator().examine(None, None).await;
-    let plan = examined.plan.unwrap();
-    change(&harness, |azure| lock(azure, azure.options().cluster_id(), LockLevel::CanNotDelete));
-    let approval = Approval::Typed(plan.document.hash());
-    let checks = &examined.report.detection.checks;
-    let ending = harness.operator().apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
-    let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
-        panic!("{ending:?}")
-    };
-    assert!(message.contains("ScopeLocked") && message.contains("are locked: '"), "{message}");
-    let sent = harness.sent.lock().unwrap().clone();
-    let deletes = sent.iter().filter(|sent| sent.starts_with("DELETE")).count();
-    assert_eq!(deletes, 1, "{sent:?}");
 }

@@ -1,6 +1,5 @@
 //! A simulated cluster with a repair that can be killed at any change.
 
-use mooring_repair::runtime::store;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -15,9 +14,9 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Budget, BudgetLimits, Client, Cloud, Token, TransportError, World};
-use mooring_repair::plan::Step;
+use mooring_repair::plan::{Plan, Step};
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
-use mooring_repair::runtime::{CommandResult, CredentialSource, Operator};
+use mooring_repair::runtime::{CommandResult, CredentialSource, Operator, store};
 use mooring_repair::settings::{PoolTarget, Settings};
 use mooring_repair::workflow::Runs;
 use mooring_simulator::cluster::{ClockTask, ClusterOptions, Shell, SimulatedCluster};
@@ -26,6 +25,7 @@ use mooring_simulator::scenario::Scenario;
 use mooring_testbed::InProcessAzure;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::store::NAMESPACE;
+use mooring_workflow::{Finish, RunOutcome};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
@@ -273,6 +273,24 @@ impl Harness {
                 () = self.dead.notified() => None,
             }
         })
+    }
+
+    /// The same without a kill; fails unless the run completes.
+    pub(crate) async fn completes(&self) {
+        let ending = self.go().await.unwrap();
+        let complete = RunOutcome::Finished(Finish::Complete);
+        assert!(matches!(&ending, CommandResult::Stopped(end) if *end == complete), "{ending:?}");
+    }
+
+    /// Plans, and applies the plan after a change.
+    pub(crate) async fn apply(&self, change: impl FnOnce(&mut Plan)) -> CommandResult {
+        let mut operator = self.operator();
+        let examined = operator.examine(None, None).await;
+        let mut plan = examined.plan.unwrap();
+        change(&mut plan);
+        let approval = Approval::Typed(plan.document.hash());
+        let checks = &examined.report.detection.checks;
+        Box::pin(operator.apply(&plan, checks, approval, Box::new(|_, _, _| {}))).await
     }
 
     /// Final state without values that differ between runs.

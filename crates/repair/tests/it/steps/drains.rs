@@ -1,17 +1,18 @@
 //! Drains, PDBs and evicted workloads.
 
-use crate::fake::outcomes::{keys, once, rest, stopped};
-use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
-use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
 use jiff::SignedDuration;
 use mooring_repair::observation::{ClusterView, Pdb, Replicas};
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::Decision;
-use mooring_repair::workflow::Entry;
-use mooring_workflow::Reading;
+use mooring_repair::workflow::{Decision, Entry};
 use mooring_workflow::reading::Named;
-use mooring_workflow::{Finish, Reason, RunOutcome};
+use mooring_workflow::{Finish, Reading, Reason};
 use serde_json::json;
+
+use crate::fake::outcomes::{
+    assert_finished, assert_stopped, changed, completes, keys, once, stopped,
+};
+use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
+use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
 
 #[test]
 fn pods_not_running_elsewhere_stop_the_deletion() {
@@ -27,38 +28,27 @@ fn pods_not_running_elsewhere_stop_the_deletion() {
             cloud.pods.push(waits);
         }
         let end = once(cloud, &settings());
-        let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::StepTimeout, "{message}");
-        assert!(message.contains("ReplicaSet/lost (0 of 1 pods Ready)"), "{message}");
+        assert_stopped(&end, Reason::StepTimeout, &["ReplicaSet/lost (0 of 1 pods Ready)"]);
         assert!(end.cloud.borrow().deletes.is_empty());
-        let end = recover(&end.cloud.borrow(), &overriding("workloads"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+        completes(&end.cloud.borrow(), &overriding("workloads"));
     }
 }
 
 #[test]
 fn workload_scaled_down_or_deleted_is_not_waited_for() {
     for replicas in [Some(1), Some(0), None] {
-        let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
-        {
-            let mut cloud = cloud.borrow_mut();
-            cloud.workloads.retain(|workload| workload.app != "coredns" || replicas.is_some());
-            for workload in &mut cloud.workloads {
-                if workload.app == "coredns" {
-                    (workload.replicas, workload.min_available) = (replicas.unwrap(), 0);
-                }
-            }
-            let kept = replicas.unwrap_or(0);
-            let of = |name: &str| name.starts_with("coredns");
-            while cloud.pods.iter().filter(|pod| of(&pod.name)).count() > kept {
-                let at = cloud.pods.iter().position(|pod| of(&pod.name)).unwrap();
-                cloud.pods.remove(at);
-            }
-        }
-        let began = cloud.borrow().now;
-        let end = recover(&cloud.borrow(), &settings(), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{replicas:?}");
-        let took = end.cloud.borrow().now.duration_since(began);
+        let cloud = changed(Step::DrainPool, |cloud| {
+            cloud.workloads.retain(|workload| workload.app != "coredns");
+            let app = |replicas| Workload { app: "coredns", replicas, min_available: 0 };
+            cloud.workloads.extend(replicas.map(app));
+            let mut kept = replicas.unwrap_or(0);
+            cloud.pods.retain(|pod| {
+                let is_kept = pod.app != "coredns" || kept > 0;
+                kept = kept.saturating_sub(usize::from(pod.app == "coredns"));
+                is_kept
+            });
+        });
+        let took = completes(&cloud, &settings()).now.duration_since(cloud.now);
         assert!(took < SignedDuration::from_mins(5), "{replicas:?}: {took}");
     }
 }
@@ -146,11 +136,8 @@ fn with_latecomer(cloud: &mut Cloud, app: &str) {
 
 #[test]
 fn node_that_recovers_is_drained_before_the_deletion() {
-    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
-    with_latecomer(&mut cloud.borrow_mut(), "coredns");
-    let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
-    let keys = keys(&end.cloud.borrow());
+    let cloud = changed(Step::VerifyWorkloads, |cloud| with_latecomer(cloud, "coredns"));
+    let keys = keys(&completes(&cloud, &settings()));
     let at = |wanted: &str| keys.iter().position(|key| key.starts_with(wanted)).unwrap();
     assert!(at("cordon aks-system-0-2") < at("evict kube-system/coredns-late"), "{keys:?}");
     assert!(at("evict kube-system/coredns-late") < at("delete pool system"), "{keys:?}");
@@ -158,34 +145,30 @@ fn node_that_recovers_is_drained_before_the_deletion() {
 
 #[test]
 fn pool_is_not_deleted_while_a_pdb_blocks_a_pod() {
-    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
-    let rigid = Workload { app: "rigid", replicas: 1, min_available: 1 };
-    cloud.borrow_mut().workloads.push(rigid);
-    with_latecomer(&mut cloud.borrow_mut(), "rigid");
-    let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(stopped(&end).0, Reason::Blocked);
+    let cloud = changed(Step::VerifyWorkloads, |cloud| {
+        cloud.workloads.push(Workload { app: "rigid", replicas: 1, min_available: 1 });
+        with_latecomer(cloud, "rigid");
+    });
+    let end = recover(&cloud, &settings(), None);
+    assert_stopped(&end, Reason::Blocked, &[]);
     assert!(end.cloud.borrow().deletes.is_empty());
     // `resume` may override it, with a reason in the journal.
-    let end = recover(&end.cloud.borrow(), &overriding("pdb"), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
-    let state = end.cloud.borrow().state.clone().unwrap();
-    assert_eq!(state.session.settings().overrides["pdb"], "ticket 7");
+    let end = completes(&end.cloud.borrow(), &overriding("pdb"));
+    assert_eq!(end.state.unwrap().session.settings().overrides["pdb"], "ticket 7");
 }
 
 #[test]
 fn temporary_pool_is_kept_until_its_pods_run_elsewhere() {
-    let cloud = until(Step::DrainTemporary, &settings(), Cloud::wedged);
-    let mut evicted = pod("metrics-z", "metrics", "ReplicaSet", "");
-    (evicted.node, evicted.serves_at) = (Some("nowhere".into()), None);
-    cloud.borrow_mut().pods.retain(|pod| pod.app != "metrics");
-    cloud.borrow_mut().pods.push(evicted);
-    let end = recover(&cloud.borrow(), &settings(), None);
-    let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::StepTimeout, "{message}");
-    assert!(message.contains("metrics"), "{message}");
+    let cloud = changed(Step::DrainTemporary, |cloud| {
+        let mut evicted = pod("metrics-z", "metrics", "ReplicaSet", "");
+        (evicted.node, evicted.serves_at) = (Some("nowhere".into()), None);
+        cloud.pods.retain(|pod| pod.app != "metrics");
+        cloud.pods.push(evicted);
+    });
+    let end = recover(&cloud, &settings(), None);
+    assert_stopped(&end, Reason::StepTimeout, &["metrics"]);
     assert!(end.cloud.borrow().pools.contains_key("systmp"));
-    let end = recover(&end.cloud.borrow(), &overriding("workloads"), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+    completes(&end.cloud.borrow(), &overriding("workloads"));
 }
 
 #[test]
@@ -197,7 +180,7 @@ fn pending_pod_is_evicted_regardless_of_pdbs() {
     pending.serves_at = None;
     cloud.pods.push(pending);
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+    assert_finished(&end, Finish::Complete);
 }
 
 #[test]
@@ -205,10 +188,8 @@ fn pod_with_two_pdbs_never_allows_a_disruption() {
     let mut cloud = Cloud::wedged();
     cloud.workloads.push(Workload { app: "metrics", replicas: 1, min_available: 0 });
     let end = once(cloud, &settings());
-    let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::Blocked);
-    assert!(message.contains("metrics-a: it never allows a disruption"), "{message}");
-    assert!(message.contains("the pod also has PDB metrics-budget"), "{message}");
+    let parts = ["metrics-a: it never allows a disruption", "the pod also has PDB metrics-budget"];
+    assert_stopped(&end, Reason::Blocked, &parts);
 }
 
 #[test]
@@ -300,7 +281,7 @@ fn pods_of_jobs_are_not_waited_for() {
     let mut cloud = Cloud::wedged();
     cloud.pods.push(pod("backup-a", "backup", "Job", "aks-system-0-0"));
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+    assert_finished(&end, Finish::Complete);
     let state = end.cloud.borrow().state.clone().unwrap();
     let counted = state.facts.workloads.values().flat_map(|of| of.values()).map(|of| &of.name);
     let counted: Vec<&String> = counted.collect();

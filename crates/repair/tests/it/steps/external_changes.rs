@@ -1,18 +1,18 @@
 //! Pools that recover, are changed or lose their nodes during a run.
 
-use mooring_workflow::Stop;
-use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 
-use crate::fake::outcomes::{keys, once, rest, stopped};
-use crate::fake::scenarios::{no_node_left, old_operation, overriding, settings};
-use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::observation::ClusterView;
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::Decision;
-use mooring_repair::workflow::Entry;
-use mooring_workflow::EffectResult;
+use mooring_repair::workflow::{Decision, Entry};
+use mooring_workflow::{EffectResult, Finish, Reason, Stop};
+
+use crate::fake::outcomes::{
+    assert_finished, assert_stopped, changed, completes, keys, once, refuses, rolls_back,
+};
+use crate::fake::scenarios::{no_node_left, old_operation, overriding, settings};
+use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
 
 /// Killed with the intent to delete in the journal, before the request was sent.
 fn before_the_request() -> Cloud {
@@ -25,20 +25,30 @@ fn before_the_request() -> Cloud {
     forks.into_inner().into_iter().find(intends).unwrap()
 }
 
+fn edit(cloud: &mut Cloud, max_pods: i64) {
+    cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = max_pods.into();
+}
+
 #[test]
 fn edit_before_the_deletion_can_be_aborted_or_reverted() {
     let mut cloud = before_the_request();
-    let before = cloud.pools["system"].raw["properties"]["maxPods"].clone();
-    cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
+    let before = cloud.pools["system"].raw["properties"]["maxPods"].as_i64().unwrap();
+    edit(&mut cloud, 50);
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(stopped(&end).0, Reason::Changed);
-    let stopped = end.cloud.borrow().clone();
-    let undone = undo(&stopped, None);
-    assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
-    assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0);
-    let mut back = stopped;
-    back.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = before;
-    assert_eq!(rest(&recover(&back, &settings(), None)), RunOutcome::Finished(Finish::Complete));
+    assert_stopped(&end, Reason::Changed, &[]);
+    let mut stopped = end.cloud.borrow().clone();
+    assert!(stopped.deletes.is_empty());
+    rolls_back(&stopped);
+    edit(&mut stopped, before);
+    completes(&stopped, &settings());
+}
+
+#[test]
+fn edited_pool_is_detected_before_any_effect() {
+    for step in [Step::Recheck, Step::VerifyTemporary, Step::CordonPool, Step::VerifyWorkloads] {
+        let cloud = changed(step, |cloud| edit(cloud, 50));
+        refuses(&cloud, &settings(), Reason::Changed, &["was changed after the snapshot"]);
+    }
 }
 
 /// A pool of the same name with one node, on another scale set.
@@ -53,14 +63,18 @@ fn recreate_externally(cloud: &mut Cloud) {
 
 #[test]
 fn externally_recreated_pool_is_not_changed() {
-    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
-    let mut cloud = cloud.borrow().clone();
-    recreate_externally(&mut cloud);
+    let end = completes(&changed(Step::DeletePool, recreate_externally), &settings());
+    assert_eq!(end.pools["system"].set, "aks-system-9");
+    assert!(!keys(&end).contains(&"put pool system".to_owned()), "{:?}", keys(&end));
+    // Also after its own creation was rejected.
+    let cloud = changed(Step::DeletePool, |cloud| cloud.forbidden = Some("put pool system"));
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
-    assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
-    let keys = keys(&end.cloud.borrow());
-    assert!(!keys.contains(&"put pool system".to_owned()), "{keys:?}");
+    assert_stopped(&end, Reason::EffectRefused, &[]);
+    let mut cloud = end.cloud.borrow().clone();
+    cloud.forbidden = None;
+    recreate_externally(&mut cloud);
+    let keys = keys(&completes(&cloud, &settings()));
+    assert_eq!(keys.iter().filter(|key| *key == "put pool system").count(), 1, "{keys:?}");
 }
 
 #[test]
@@ -68,8 +82,7 @@ fn pool_of_this_run_is_not_taken_for_an_external_one() {
     let end = once(Cloud::wedged(), &settings());
     let state = end.cloud.borrow().state.clone().unwrap();
     let done = state.done.iter().find(|done| done.step == Step::RecreatePool).unwrap();
-    let evidence = &done.evidence;
-    assert_eq!(*evidence, ["pool system is Succeeded"]);
+    assert_eq!(done.evidence, ["pool system is Succeeded"]);
 }
 
 #[test]
@@ -83,7 +96,7 @@ fn operation_of_a_recovered_or_deleted_pool_is_not_aborted() {
             cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
         }
         let end = recover(&cloud, &settings(), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused), "gone: {gone}");
+        assert_finished(&end, Finish::Refused);
         assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new(), "gone: {gone}");
     }
 }
@@ -91,19 +104,13 @@ fn operation_of_a_recovered_or_deleted_pool_is_not_aborted() {
 #[test]
 fn recovered_pool_is_neither_drained_nor_deleted() {
     for step in [Step::Recheck, Step::VerifyTemporary, Step::CordonPool, Step::VerifyWorkloads] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        let before = keys(&cloud.borrow());
-        cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
-        let end = recover(&cloud.borrow(), &settings(), None);
-        let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::CheckFailed, "{step:?}: {message}");
-        assert!(message.contains("recovered on its own") && message.contains("abort"), "{message}");
-        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
-        let undone = undo(&end.cloud.borrow(), None);
-        assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
-        assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0, "{step:?}");
-        let end = recover(&end.cloud.borrow(), &overriding("pool-state"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
+        let recover = |cloud: &mut Cloud| {
+            cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+        };
+        let parts = ["recovered on its own", "abort"];
+        let end = refuses(&changed(step, recover), &settings(), Reason::CheckFailed, &parts);
+        rolls_back(&end);
+        completes(&end, &overriding("pool-state"));
     }
 }
 
@@ -115,38 +122,13 @@ fn pool_is_not_drained_while_the_other_lacks_nodes() {
         (Step::VerifyPool, "system"),
         (Step::CordonTemporary, "system"),
     ] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        let before = keys(&cloud.borrow());
-        let mut nodes = std::mem::take(&mut cloud.borrow_mut().nodes);
-        for node in nodes.iter_mut().filter(|node| node.pool == carrier).skip(1) {
-            node.ready = false;
-        }
-        cloud.borrow_mut().nodes = nodes;
-        let end = recover(&cloud.borrow(), &overriding("pdb"), None);
-        let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
-        assert!(
-            message.contains(&format!("Ready, schedulable nodes in pool {carrier}")),
-            "{message}"
-        );
-        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let cloud = changed(step, |cloud| {
+            let nodes = cloud.nodes.iter_mut().filter(|node| node.pool == carrier);
+            nodes.skip(1).for_each(|node| node.ready = false);
+        });
+        let part = format!("Ready, schedulable nodes in pool {carrier}");
+        refuses(&cloud, &overriding("pdb"), Reason::StepTimeout, &[&part]);
     }
-}
-
-#[test]
-fn manually_created_pool_is_kept_after_a_rejected_creation() {
-    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
-    let mut cloud = cloud.borrow().clone();
-    cloud.forbidden = Some("put pool system");
-    let end = recover(&cloud, &settings(), None);
-    assert_eq!(stopped(&end).0, Reason::EffectRefused);
-    let mut cloud = end.cloud.borrow().clone();
-    cloud.forbidden = None;
-    recreate_externally(&mut cloud);
-    let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
-    let keys = keys(&end.cloud.borrow());
-    assert_eq!(keys.iter().filter(|key| *key == "put pool system").count(), 1, "{keys:?}");
 }
 
 /// A journal may be older than the pool.
@@ -154,29 +136,14 @@ fn manually_created_pool_is_kept_after_a_rejected_creation() {
 fn pool_on_another_scale_set_is_not_drained_or_deleted() {
     for step in [Step::Recheck, Step::VerifyTemporary, Step::CordonPool, Step::VerifyWorkloads] {
         for state in ["Succeeded", "Failed", "Updating"] {
-            let cloud = until(step, &settings(), Cloud::wedged);
-            let before = keys(&cloud.borrow());
-            recreate_externally(&mut cloud.borrow_mut());
-            cloud.borrow_mut().pools.get_mut("system").unwrap().set_state(state);
-            let end = recover(&cloud.borrow(), &overriding("pool-state"), None);
-            let (reason, message) = stopped(&end);
-            assert_eq!(reason, Reason::Changed, "{step:?}, {state}: {message}");
-            assert!(message.contains("a different scale set"), "{message}");
-            assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}, {state}");
+            let cloud = changed(step, |cloud| {
+                recreate_externally(cloud);
+                cloud.pools.get_mut("system").unwrap().set_state(state);
+            });
+            let parts = ["a different scale set"];
+            let end = refuses(&cloud, &overriding("pool-state"), Reason::Changed, &parts);
+            rolls_back(&end);
         }
-    }
-}
-
-#[test]
-fn edited_pool_is_detected_before_the_drain() {
-    for step in [Step::Recheck, Step::VerifyTemporary, Step::CordonPool] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        let before = keys(&cloud.borrow());
-        cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] =
-            50.into();
-        let end = recover(&cloud.borrow(), &settings(), None);
-        assert_eq!(stopped(&end).0, Reason::Changed, "{step:?}");
-        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
     }
 }
 
@@ -184,16 +151,9 @@ fn edited_pool_is_detected_before_the_drain() {
 #[test]
 fn pool_with_successful_writes_is_not_drained_or_deleted() {
     for step in [Step::Recheck, Step::VerifyTemporary, Step::VerifyWorkloads] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        let before = keys(&cloud.borrow());
-        cloud.borrow_mut().pools.get_mut("system").unwrap().wedged = false;
-        let end = recover(&cloud.borrow(), &settings(), None);
-        let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::CheckFailed, "{step:?}: {message}");
-        assert!(message.contains("succeeded just now"), "{message}");
-        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
-        let end = recover(&end.cloud.borrow(), &overriding("failing-writes"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
+        let cloud = changed(step, |cloud| cloud.pools.get_mut("system").unwrap().wedged = false);
+        let end = refuses(&cloud, &settings(), Reason::CheckFailed, &["succeeded just now"]);
+        completes(&end, &overriding("failing-writes"));
     }
 }
 
@@ -205,21 +165,11 @@ fn externally_deleted_pool_of_the_run_has_a_next_step() {
         (Step::VerifyPool, "system", "`resume`"),
         (Step::CordonTemporary, "system", "`resume`"),
     ] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        let before = keys(&cloud.borrow());
-        cloud.borrow_mut().pools.remove(name);
-        let began = cloud.borrow().now;
-        let end = recover(&cloud.borrow(), &settings(), None);
-        let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::Gone, "{step:?}: {message}");
-        assert!(message.contains(name) && message.contains(way), "{message}");
-        let end = end.cloud.borrow().clone();
-        assert_eq!(keys(&end), before, "{step:?}");
-        assert!(end.now.duration_since(began) < SignedDuration::from_mins(4), "{step:?}");
+        let cloud = changed(step, |cloud| drop(cloud.pools.remove(name)));
+        let end = refuses(&cloud, &settings(), Reason::Gone, &[name, way]);
+        assert!(end.now.duration_since(cloud.now) < SignedDuration::from_mins(4), "{step:?}");
         if name == "systmp" {
-            let undone = undo(&end, None);
-            assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
-            let took = undone.cloud.borrow().now.duration_since(end.now);
+            let took = rolls_back(&end).now.duration_since(end.now);
             assert!(took < SignedDuration::from_mins(1), "nothing is late: {took}");
         }
     }
@@ -229,9 +179,7 @@ fn externally_deleted_pool_of_the_run_has_a_next_step() {
 #[test]
 fn missing_pool_is_waited_for_two_minutes() {
     for (step, name) in [(Step::CreateTemporary, "systmp"), (Step::VerifyWorkloads, "system")] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        let mut cloud = cloud.borrow().clone();
-        cloud.pools.remove(name);
+        let mut cloud = changed(step, |cloud| drop(cloud.pools.remove(name)));
         let state = cloud.state.clone().unwrap();
         let mut after = |seconds| {
             cloud.now = state.step_since() + SignedDuration::from_secs(seconds);
@@ -253,52 +201,36 @@ fn missing_pool_is_waited_for_two_minutes() {
 #[test]
 fn unknown_writes_block_cordon_and_deletion() {
     for step in [Step::VerifyTemporary, Step::VerifyWorkloads] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        let before = keys(&cloud.borrow());
-        cloud.borrow_mut().mute = true;
-        let end = recover(&cloud.borrow(), &settings(), None);
-        let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
-        assert!(message.contains("activity log"), "{message}");
-        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
-        let mut back = end.cloud.borrow().clone();
-        back.mute = false;
-        let end = recover(&back, &settings(), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
+        let cloud = changed(step, |cloud| cloud.mute = true);
+        let mut end = refuses(&cloud, &settings(), Reason::StepTimeout, &["activity log"]);
+        end.mute = false;
+        completes(&end, &settings());
     }
 }
 
 #[test]
 fn complete_pool_may_be_scaled_down_later() {
-    let cloud = until(Step::DrainTemporary, &settings(), Cloud::wedged);
-    {
-        let mut cloud = cloud.borrow_mut();
+    let cloud = changed(Step::DrainTemporary, |cloud| {
         let pool = cloud.pools.get_mut("system").unwrap();
         let former = pool.count();
         pool.edit()["properties"]["enableAutoScaling"] = false.into();
         pool.edit()["properties"]["count"] = (former - 1).into();
         let last = cloud.nodes.iter().rposition(|node| node.pool == "system").unwrap();
         cloud.nodes.remove(last);
-    }
-    let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+    });
+    completes(&cloud, &settings());
 }
 
 #[test]
 fn abort_keeps_the_temporary_pool_without_other_system_nodes() {
     let cloud = until(Step::VerifyTemporary, &settings(), no_node_left);
-    let undone = undo(&cloud.borrow(), None);
-    assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
-    {
-        let cloud = undone.cloud.borrow();
-        let Entry::Finished { left, .. } = cloud.journal.last().unwrap() else { panic!() };
-        let expected = "pool systmp was kept: no other System pool has a Ready, schedulable node";
-        assert!(left.iter().any(|left| left.what == expected), "{left:?}");
-        assert_eq!(cloud.end_state()["nodes"][2], 3, "uncordoned, all of them");
-    }
+    let undone = rolls_back(&cloud.borrow());
+    let Entry::Finished { left, .. } = undone.journal.last().unwrap() else { panic!() };
+    let expected = "pool systmp was kept: no other System pool has a Ready, schedulable node";
+    assert!(left.iter().any(|left| left.what == expected), "{left:?}");
+    assert_eq!(undone.end_state()["nodes"][2], 3, "uncordoned, all of them");
     // The next run adopts it.
-    let end = once(undone.cloud.borrow().clone(), &settings());
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+    assert_finished(&once(undone, &settings()), Finish::Complete);
     // A temporary pool without nodes is deleted.
     let cloud = until(Step::CreateTemporary, &settings(), || {
         let mut cloud = no_node_left();
@@ -329,51 +261,35 @@ fn externally_created_pool_is_never_overwritten() {
 
 #[test]
 fn failed_deletion_is_retried_with_the_reason() {
-    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
-    let mut cloud = cloud.borrow().clone();
-    cloud.fails_to_delete = 2;
-    let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
-    let keys = keys(&end.cloud.borrow());
+    let mut cloud = changed(Step::VerifyWorkloads, |cloud| cloud.fails_to_delete = 2);
+    let keys = keys(&completes(&cloud, &settings()));
     assert_eq!(keys.iter().filter(|key| *key == "delete pool system").count(), 3, "{keys:?}");
     // Permanent failures are reported at once.
-    cloud.fails_to_delete = u32::MAX;
-    cloud.fails_with = "RequestDisallowedByPolicy";
+    (cloud.fails_to_delete, cloud.fails_with) = (u32::MAX, "RequestDisallowedByPolicy");
     let end = recover(&cloud, &settings(), None);
-    let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::EffectRefused, "{message}");
-    assert!(message.contains("RequestDisallowedByPolicy"), "{message}");
+    assert_stopped(&end, Reason::EffectRefused, &["RequestDisallowedByPolicy"]);
 }
 
 #[test]
 fn externally_deleted_pool_is_recreated_only_with_override() {
     for step in [Step::Recheck, Step::CordonPool, Step::VerifyWorkloads] {
-        let cloud = until(step, &settings(), Cloud::wedged);
-        {
-            let mut cloud = cloud.borrow_mut();
+        let cloud = changed(step, |cloud| {
             cloud.pools.remove("system");
             cloud.nodes.retain(|node| node.pool != "system");
             let nodes: Vec<String> = cloud.nodes.iter().map(|node| node.name.clone()).collect();
             cloud.pods.retain(|pod| pod.node.as_ref().is_none_or(|node| nodes.contains(node)));
-        }
-        let before = keys(&cloud.borrow());
-        let end = recover(&cloud.borrow(), &settings(), None);
-        let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::Gone, "{step:?}: {message}");
-        assert!(message.contains("pool system was deleted outside this run"), "{message}");
+        });
+        let before = keys(&cloud).len();
+        let part = "pool system was deleted outside this run";
+        let end = recover(&cloud, &settings(), None);
+        assert_stopped(&end, Reason::Gone, &[part]);
         let end = end.cloud.borrow().clone();
-        assert!(!keys(&end)[before.len()..].iter().any(|key| key.starts_with("put")), "{step:?}");
-        let undone = undo(&end, None);
-        assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
-        let undone = undone.cloud.borrow().clone();
+        assert!(!keys(&end)[before..].iter().any(|key| key.starts_with("put")), "{step:?}");
+        let undone = rolls_back(&end);
         let Entry::Finished { left, .. } = undone.journal.last().unwrap() else { panic!() };
-        assert!(
-            left.iter().any(|left| left.what.contains("pool system was deleted outside this run")),
-            "{left:?}"
-        );
+        assert!(left.iter().any(|left| left.what.contains(part)), "{left:?}");
         // The pool that runs the workloads is kept.
         assert_eq!(undone.pools.contains_key("systmp"), step != Step::Recheck, "{step:?}");
-        let end = recover(&end, &overriding("pool-state"), None);
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{step:?}");
+        completes(&end, &overriding("pool-state"));
     }
 }

@@ -5,7 +5,7 @@ use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::fake::records::{begun, capacity, planned, session};
+use crate::fake::records::{begun, capacity, session};
 use crate::fake::scenarios::{old_operation, settings};
 use crate::fake::{Cloud, Ended, Kill, abort, action_of, resume, run_to_rest};
 use jiff::SignedDuration;
@@ -44,17 +44,6 @@ fn rollback_has_a_separate_deadline() {
     abort(&mut cloud.borrow_mut());
     let ended = resume(&cloud, &settings, &Kill::default(), None);
     assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
-}
-
-/// The running operation was aborted although the target did not exist.
-#[test]
-fn operation_is_not_aborted_without_the_pool() {
-    let cloud = died(old_operation, |cloud| cloud.journal.len() == 1);
-    cloud.borrow_mut().pools.remove("system");
-    let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Refused)));
-    assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
-    assert!(planned(&cloud.borrow(), &settings(), &capacity()).is_err());
 }
 
 /// A flag to skip a check had no effect.

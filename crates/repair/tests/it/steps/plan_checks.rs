@@ -1,12 +1,16 @@
 //! Limits of the checks of a plan.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use mooring_repair::checks::Capacity;
-use mooring_repair::observation::ClusterView;
+use mooring_repair::observation::{ClusterView, Node};
 use mooring_repair::plan::{self, Plan};
+use mooring_repair::pool_body::CRITICAL_TAINT;
 use mooring_repair::settings::Settings;
 use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::{Outcome, Reading};
+use serde_json::{Value, json};
 
 use crate::fake::Cloud;
 use crate::fake::records::capacity;
@@ -114,18 +118,33 @@ fn pdb_that_can_allow_a_disruption_later_passes() {
     assert_eq!(result(plan, "pdb"), (Outcome::Pass, expected));
 }
 
+/// The temporary pool has a taint that the pool lacks: its pods must run there, or elsewhere.
 #[test]
-fn tolerations_are_checked_for_a_system_pool_without_the_taint() {
+fn pods_of_a_system_pool_without_the_taint_need_a_toleration_or_another_node() {
     let cloud = Cloud::wedged();
-    let names = |taints: serde_json::Value| {
+    let check = |taints: Value, tolerates: bool, change: fn(&mut [Node])| {
         let plan = built(&cloud, &settings(), &capacity(), |view| {
             let Some(Reading::Known(pools)) = view.pools.get_mut() else { panic!() };
             let pool = pools.iter_mut().find(|pool| pool.name == "system").unwrap();
-            std::sync::Arc::make_mut(&mut pool.raw)["properties"]["nodeTaints"] = taints;
+            Arc::make_mut(&mut pool.raw)["properties"]["nodeTaints"] = taints;
+            let Some(Reading::Known(pods)) = view.pods.get_mut() else { panic!() };
+            pods.iter_mut().for_each(|pod| pod.tolerates_critical = tolerates);
+            let Some(Reading::Known(nodes)) = view.nodes.get_mut() else { panic!() };
+            change(nodes);
         });
-        plan.checks.into_iter().map(|check| check.name).collect::<Vec<_>>()
+        plan.checks.into_iter().find(|check| check.name == "tolerations")
     };
-    let critical = serde_json::json!(["CriticalAddonsOnly=true:NoSchedule"]);
-    assert!(names(serde_json::json!([])).iter().any(|name| name == "tolerations"));
-    assert!(names(critical).iter().all(|name| name != "tolerations"));
+    let taint_all = |nodes: &mut [Node]| nodes.iter_mut().for_each(|node| node.tainted = true);
+    let cordon_all = |nodes: &mut [Node]| nodes.iter_mut().for_each(|n| n.unschedulable = true);
+    for (tolerates, change, outcome, text) in [
+        (true, taint_all as fn(&mut [Node]), Outcome::Pass, "every pod of the pool tolerates"),
+        (false, |_: &mut [Node]| {}, Outcome::Pass, "3 pods of the pool without"),
+        (false, taint_all, Outcome::Fail, "0 Ready, schedulable nodes without taints in other"),
+        (false, cordon_all, Outcome::Fail, "0 Ready, schedulable nodes without taints in other"),
+    ] {
+        let found = check(json!([]), tolerates, change).unwrap();
+        assert_eq!(found.outcome, outcome, "{found:?}");
+        assert!(found.detail().contains(text), "{found:?}");
+    }
+    assert_eq!(check(json!([CRITICAL_TAINT]), false, taint_all), None);
 }

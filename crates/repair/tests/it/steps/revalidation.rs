@@ -1,24 +1,22 @@
 //! State is revalidated before a step relies on it, and checks can be overridden.
 
-use mooring_repair::workflow::checked_before_abort;
-use mooring_workflow::Stop;
-use mooring_workflow::reading::Named;
-use mooring_workflow::{Finish, Reason, RunOutcome};
 use std::cell::RefCell;
 
-use crate::fake::outcomes::{keys, once, rest, stopped};
-use crate::fake::scenarios::{old_operation, overriding, settings};
-use crate::fake::{Cloud, SETS, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::RUN_TAG;
 use mooring_repair::observation::{ActivityEvent, AksOperation, ClusterView, Nic};
 use mooring_repair::plan::Step;
-use mooring_repair::workflow::Decision;
-use mooring_repair::workflow::{Entry, Runs};
-use mooring_workflow::EffectResult;
-use mooring_workflow::Reading;
+use mooring_repair::workflow::{Decision, Entry, Runs, checked_before_abort};
+use mooring_workflow::reading::Named;
+use mooring_workflow::{EffectResult, Finish, Reading, Reason, Stop};
 use serde_json::json;
+
+use crate::fake::outcomes::{
+    assert_finished, assert_stopped, changed, completes, keys, once, refuses, rolls_back,
+};
+use crate::fake::scenarios::{barren, old_operation, overriding, settings};
+use crate::fake::{Cloud, SETS, action_of, node, recover, undo, until, whole};
 
 #[test]
 fn old_operation_of_another_pool_is_waited_for() {
@@ -32,9 +30,7 @@ fn old_operation_of_another_pool_is_waited_for() {
         cloud
     };
     let end = once(of_another_pool(), &settings());
-    let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::StepTimeout);
-    assert!(message.contains("pool user") && message.contains("other-operation"), "{message}");
+    assert_stopped(&end, Reason::StepTimeout, &["pool user", "other-operation"]);
     assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());
     let end = recover(&end.cloud.borrow(), &overriding("other-operation"), None);
     assert_eq!(end.cloud.borrow().aborts, ["o"]);
@@ -42,15 +38,12 @@ fn old_operation_of_another_pool_is_waited_for() {
 
 #[test]
 fn cluster_that_fails_after_its_tag_is_tagged_again() {
-    let cloud = until(Step::DeleteTemporary, &settings(), Cloud::wedged);
-    {
-        let mut cloud = cloud.borrow_mut();
+    let cloud = changed(Step::DeleteTemporary, |cloud| {
         let run = cloud.state.as_ref().unwrap().id.clone();
         cloud.cluster_tags.insert(RUN_TAG.to_owned(), run);
         cloud.cluster_state = "Failed".into();
-    }
-    let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+    });
+    completes(&cloud, &settings());
 }
 
 #[test]
@@ -92,22 +85,14 @@ fn rejected_deletion_may_have_been_accepted_before() {
 }
 
 #[test]
-fn missing_temporary_nodes_leave_the_pool_unchanged() {
-    let mut cloud = Cloud::wedged();
-    cloud.barren = Some("systmp");
-    let end = once(cloud, &settings());
-    let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::StepTimeout);
-    assert!(message.contains("Ready, schedulable nodes in pool systmp"), "{message}");
+fn missing_nodes_leave_the_other_pool_unchanged() {
+    let end = once(barren("systmp"), &settings());
+    assert_stopped(&end, Reason::StepTimeout, &["Ready, schedulable nodes in pool systmp"]);
     assert!(end.cloud.borrow().deletes.is_empty());
-    let end = undo(&end.cloud.borrow(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Aborted));
-    assert_eq!(end.cloud.borrow().end_state()["cordoned"], 0);
+    rolls_back(&end.cloud.borrow());
     // Those of the new pool: running pods are not moved.
-    let mut cloud = Cloud::wedged();
-    cloud.barren = Some("system");
-    let end = once(cloud, &settings());
-    assert_eq!(stopped(&end).0, Reason::StepTimeout);
+    let end = once(barren("system"), &settings());
+    assert_stopped(&end, Reason::StepTimeout, &[]);
     assert!(end.cloud.borrow().pools.contains_key("systmp"));
     assert_eq!(end.cloud.borrow().end_state()["serving"], json!([2, 1]));
 }
@@ -127,11 +112,9 @@ fn late_success_of_a_creation_is_not_repeated() {
     pool.set_state("Succeeded");
     let (set, count) = (pool.set.clone(), pool.count());
     cloud.nodes.extend((0..count).map(|index| node("systmp", &set, index)));
-    let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
-    let keys = keys(&end.cloud.borrow());
-    assert_eq!(keys.iter().filter(|key| *key == "put pool systmp").count(), 1, "{keys:?}");
-    assert!(!end.cloud.borrow().pools.contains_key("systmp"), "and it is no orphan");
+    let end = completes(&cloud, &settings());
+    assert_eq!(keys(&end).iter().filter(|key| *key == "put pool systmp").count(), 1);
+    assert!(!end.pools.contains_key("systmp"), "and it is no orphan");
 }
 
 #[test]
@@ -184,7 +167,7 @@ fn adopted_pool_gets_its_size_after_a_lost_request() {
     let killed = forks.into_inner().into_iter().find(intends).unwrap();
     let forks = RefCell::default();
     let end = recover(&killed, &settings(), Some(&forks));
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete));
+    assert_finished(&end, Finish::Complete);
     let deleting =
         |cloud: &&Cloud| keys(cloud).last().is_some_and(|key| key == "delete pool system");
     let forks = forks.into_inner();
@@ -206,7 +189,7 @@ fn evidence_survives_an_abort_and_a_clock_jump() {
         settings.limits.settle = SignedDuration::from_hours(24);
         let end = once(cloud, &settings);
         assert_eq!(end.cloud.borrow().aborts, ["o"], "{minutes}");
-        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Complete), "{minutes}");
+        assert_finished(&end, Finish::Complete);
     }
 }
 
@@ -321,23 +304,17 @@ fn operation_is_aborted_only_in_a_busy_cluster() {
 /// Its nodes are ready, but it is on the scale set of the plan, so it is the wedged pool.
 #[test]
 fn temporary_pool_is_kept_until_the_pool_is_on_a_new_scale_set() {
-    let cloud = until(Step::VerifyPool, &settings(), Cloud::wedged);
     let planned = Cloud::wedged().pools["system"].set.clone();
-    {
-        let mut cloud = cloud.borrow_mut();
+    let cloud = changed(Step::VerifyPool, |cloud| {
         let pool = cloud.pools.get_mut("system").unwrap();
         assert_ne!(pool.set, planned);
         pool.set.clone_from(&planned);
         let count = pool.count();
         cloud.nodes.retain(|node| node.pool != "system");
         cloud.nodes.extend((0..count).map(|index| node("system", &planned, index)));
-    }
-    let end = recover(&cloud.borrow(), &settings(), None);
-    let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::StepTimeout, "{message}");
-    assert!(message.contains("pool system to be on a new scale set"), "{message}");
-    let cloud = end.cloud.borrow();
-    let of_temporary = || cloud.nodes.iter().filter(|node| node.pool == "systmp");
-    assert_eq!(of_temporary().count(), 3);
-    assert!(of_temporary().all(|node| !node.cordoned));
+    });
+    let part = "pool system to be on a new scale set";
+    let end = refuses(&cloud, &settings(), Reason::StepTimeout, &[part]);
+    let temporary: Vec<_> = end.nodes.iter().filter(|node| node.pool == "systmp").collect();
+    assert!(temporary.len() == 3 && temporary.iter().all(|node| !node.cordoned));
 }

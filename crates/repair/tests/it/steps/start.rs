@@ -1,9 +1,8 @@
 //! Checks that block the start of a run, and their overrides.
 
-use crate::fake::outcomes::rest;
 use crate::fake::records::{begun, capacity};
 use crate::fake::scenarios::{overriding, settings};
-use crate::fake::{Cloud, undo, until, whole};
+use crate::fake::{Cloud, undo, until};
 use jiff::SignedDuration;
 use mooring_repair::checks::Capacity;
 use mooring_repair::observation::{ActivityEvent, ClusterView};
@@ -12,8 +11,8 @@ use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::{Entry, Runs};
+use mooring_workflow::Finish;
 use mooring_workflow::Reading;
-use mooring_workflow::{Finish, RunOutcome};
 use serde_json::json;
 
 #[test]
@@ -39,19 +38,6 @@ fn leftover_pool_is_adopted_without_quota() {
     let capacity = Capacity { vcpus, quota_left, ..capacity() };
     let begun = begun(&cloud.runs(), &cloud, &settings(), &capacity);
     assert!(begun.is_ok(), "{begun:?}");
-}
-
-#[test]
-fn pool_of_an_aborted_run_is_adopted_by_the_next() {
-    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
-    let end = undo(&cloud.borrow(), None);
-    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Aborted));
-    assert!(end.cloud.borrow().pools.contains_key("systmp"), "it runs pods");
-    let next = whole(end.cloud.borrow().clone(), &settings(), None);
-    assert_eq!(rest(&next), RunOutcome::Finished(Finish::Complete));
-    let cloud = next.cloud.borrow();
-    assert_eq!(cloud.pools.keys().collect::<Vec<_>>(), ["system", "user"]);
-    assert_eq!(cloud.end_state()["cordoned"], 0);
 }
 
 #[test]

@@ -4,33 +4,26 @@
 //! deleted pool.
 
 use serde_json::{Map, Value, json};
-use thiserror::Error;
 
 use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
 use crate::settings::VersionPolicy;
 
 /// Members that the service writes, and rejects or ignores in a request.
 const READ_ONLY_TOP: [&str; 5] = ["id", "name", "type", "eTag", "systemData"];
-/// The same in `properties`.
-const READ_ONLY: [&str; 4] = ["provisioningState", "currentOrchestratorVersion", "eTag", "status"];
-/// Properties that the service would act on: a new pool has no earlier image to roll back to, and must run.
-const NOT_SENT: [&str; 2] = ["nodeImageVersion", "powerState"];
+/// The same in `properties`, and those that the service would act on: a new pool has no earlier image to roll back to, and
+/// must run.
+const READ_ONLY: [&str; 6] = [
+    "provisioningState",
+    "currentOrchestratorVersion",
+    "eTag",
+    "status",
+    "nodeImageVersion",
+    "powerState",
+];
 /// Taint of temporary pools for System pools.
 pub const CRITICAL_TAINT: &str = "CriticalAddonsOnly=true:NoSchedule";
 const MANAGED_TAGS: &str = "aks-managed-";
 const AUTOSCALER: [&str; 3] = ["minCount", "maxCount", "enableAutoScaling"];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum PoolBodyError {
-    #[error("the pool has no properties")]
-    NoProperties,
-    #[error("the Kubernetes version for the new pool is unknown")]
-    NoVersion,
-    #[error("the pool has no vmSize")]
-    NoVmSize,
-    #[error("the pool has no resource id")]
-    NoId,
-}
 
 /// Returns the body that recreates the pool.
 ///
@@ -39,10 +32,11 @@ pub fn pool_body(
     pool: &Value,
     policy: VersionPolicy,
     control_plane: Option<&str>,
-) -> Result<Value, PoolBodyError> {
-    let mut body = pool.as_object().ok_or(PoolBodyError::NoProperties)?.clone();
-    let Some(Value::Object(mut properties)) = body.remove("properties") else {
-        return Err(PoolBodyError::NoProperties);
+) -> Result<Value, &'static str> {
+    let mut body = pool.clone();
+    let properties = body.as_object_mut().and_then(|members| members.remove("properties"));
+    let Some(Value::Object(mut properties)) = properties else {
+        return Err("the pool has no properties");
     };
     let running = text(&properties, "currentOrchestratorVersion");
     let wanted = match policy {
@@ -51,23 +45,22 @@ pub fn pool_body(
             control_plane.filter(|version| !version.is_empty()).map(str::to_owned)
         }
     };
-    for name in READ_ONLY_TOP {
-        body.remove(name);
-    }
-    for name in READ_ONLY.into_iter().chain(NOT_SENT) {
-        properties.remove(name);
-    }
+    properties.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
     // 0 means the default, and so does a request without it.
     if properties.get("osDiskSizeGB").and_then(Value::as_i64) == Some(0) {
         properties.remove("osDiskSizeGB");
     }
-    properties.insert("orchestratorVersion".into(), wanted.ok_or(PoolBodyError::NoVersion)?.into());
+    let wanted = wanted.ok_or("the Kubernetes version for the new pool is unknown")?;
+    properties.insert("orchestratorVersion".into(), wanted.into());
     clamp_count(&mut properties);
     if let Some(Value::Object(tags)) = properties.get_mut("tags") {
         tags.retain(|name, _| !name.starts_with(MANAGED_TAGS));
     }
-    body.insert("properties".into(), Value::Object(properties));
-    Ok(Value::Object(body))
+    if let Some(members) = body.as_object_mut() {
+        members.retain(|name, _| !READ_ONLY_TOP.contains(&name.as_str()));
+        members.insert("properties".into(), properties.into());
+    }
+    Ok(body)
 }
 
 /// A wedge may leave a count outside the autoscaler's limits, which the service would reject after the pool was deleted. A
@@ -91,28 +84,24 @@ pub fn temporary(
     pool: &Value,
     policy: VersionPolicy,
     control_plane: Option<&str>,
-) -> Result<Value, PoolBodyError> {
+) -> Result<Value, &'static str> {
     let mut body = pool_body(pool, policy, control_plane)?;
-    let id = pool.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-    let id = id.ok_or(PoolBodyError::NoId)?;
+    let id =
+        pool["id"].as_str().filter(|id| !id.is_empty()).ok_or("the pool has no resource id")?;
     let live = &pool["properties"];
     if live["vmSize"].as_str().is_none_or(str::is_empty) {
-        return Err(PoolBodyError::NoVmSize);
+        return Err("the pool has no vmSize");
     }
     let count = temporary_count(live["count"].as_i64(), live["minCount"].as_i64());
     let properties = &mut body["properties"];
     if let Some(members) = properties.as_object_mut() {
-        for name in AUTOSCALER {
-            members.remove(name);
-        }
+        members.retain(|name, _| !AUTOSCALER.contains(&name.as_str()));
     }
     properties["count"] = count.into();
-    if properties["mode"] == "System" {
-        let taints = properties["nodeTaints"].as_array().cloned().unwrap_or_default();
-        if !taints.iter().any(|taint| taint == CRITICAL_TAINT) {
-            properties["nodeTaints"] =
-                taints.into_iter().chain([CRITICAL_TAINT.into()]).collect::<Vec<Value>>().into();
-        }
+    let mut taints = properties["nodeTaints"].as_array().cloned().unwrap_or_default();
+    if properties["mode"] == "System" && !taints.iter().any(|taint| taint == CRITICAL_TAINT) {
+        taints.push(CRITICAL_TAINT.into());
+        properties["nodeTaints"] = taints.into();
     }
     if !properties["tags"].is_object() {
         properties["tags"] = json!({});
@@ -129,7 +118,7 @@ pub fn temporary_count(count: Option<i64>, min_count: Option<i64>) -> i64 {
 
 /// Returns the configuration of a pool, without the count where the autoscaler changes it. It differs only if the pool was
 /// edited.
-pub fn intent_of(pool: &Value) -> Result<Value, PoolBodyError> {
+pub fn intent_of(pool: &Value) -> Result<Value, &'static str> {
     let mut body = pool_body(pool, VersionPolicy::Keep, None)?;
     if pool["properties"]["enableAutoScaling"] == Value::Bool(true)
         && let Some(members) = body["properties"].as_object_mut()
@@ -164,11 +153,10 @@ fn compare(wanted: &Value, found: &Value, path: &mut String, paths: &mut Vec<Str
 
 /// Null, absent and empty mean the same to the service.
 fn is_nothing(wanted: &Value, found: &Value) -> bool {
-    let nothing = |value: &Value| match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        _ => false,
+    let nothing = |value: &Value| {
+        value.is_null()
+            || value.as_array().is_some_and(Vec::is_empty)
+            || value.as_object().is_some_and(Map::is_empty)
     };
     nothing(wanted) && nothing(found)
 }
