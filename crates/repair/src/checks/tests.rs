@@ -11,7 +11,9 @@ use super::table::{evaluate, evidence, preconditions};
 use super::wedge;
 use crate::common;
 use crate::names::*;
-use crate::observation::{ActivityEvent, ClusterView, ManagedCluster, Pool, ScaleSet};
+use crate::observation::{
+    ActivityEvent, ClusterView, Instance, ManagedCluster, Nic, Pool, ScaleSet,
+};
 use crate::operation::OperationScope;
 use crate::plan::Step;
 use crate::settings::Settings;
@@ -116,6 +118,31 @@ fn evidence_names_overrides_of_checks_that_do_not_pass() {
     assert!(!overridden(CLUSTER_STATE), "{evidence:?}");
     let passed = format!("{CLUSTER_STATE}: ");
     assert!(evidence.iter().any(|text| text.starts_with(&passed)), "{evidence:?}");
+}
+
+/// A write may succeed while live state still shows the wedge.
+#[test]
+fn success_ends_a_wedge_only_without_a_sign_since() {
+    let at = |minutes| (NOW + SignedDuration::from_mins(minutes)).to_string();
+    for (addresses, recovers) in [(json!([]), false), (json!([{}]), true)] {
+        let event = json!({
+            "resourceId": "v", "status": {"value": "Succeeded"}, "eventTimestamp": at(10),
+            "operationName": {"value": "Microsoft.Compute/virtualMachineScaleSets/write"},
+        });
+        let instance = json!({"id": "i", "properties": {"timeCreated": at(20)}});
+        let nic = json!({"name": "n", "properties": {"virtualMachine": {"id": "i"},
+            "ipConfigurations": addresses}});
+        let view = ClusterView {
+            pools: pools(false).into(),
+            events: Reading::Known(vec![ActivityEvent::read(&event).unwrap()]).into(),
+            scale_sets: scale_sets().into(),
+            instances: Named::of(SET, Reading::Known(vec![Instance::read(&instance).unwrap()])),
+            nics: Named::of(SET, Reading::Known(vec![Nic::read(&nic).unwrap()])),
+            ..ClusterView::default()
+        };
+        let now = NOW + SignedDuration::from_mins(60);
+        assert_eq!(wedge::recovered(&view, &settings(), now).is_some(), recovers);
+    }
 }
 
 /// A write that the log did not show before the abort may be up to 20 minutes old.

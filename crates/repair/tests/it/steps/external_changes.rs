@@ -51,6 +51,19 @@ fn edited_pool_is_detected_before_any_effect() {
     }
 }
 
+/// The command line refuses such an override; a document may claim one.
+#[test]
+fn override_of_a_check_that_has_none_has_no_effect() {
+    let cloud = changed(Step::VerifyTemporary, |cloud| edit(cloud, 50));
+    let mut state = cloud.state.clone().unwrap();
+    state.session.overrides.insert("pool-unchanged".into(), "forged".into());
+    let action = action_of(&state, ClusterView::default(), &cloud);
+    assert!(
+        matches!(&action, Decision::Stop(stop) if stop.reason == Reason::Changed),
+        "{action:?}"
+    );
+}
+
 /// A pool of the same name with one node, on another scale set.
 fn recreate_externally(cloud: &mut Cloud) {
     let mut theirs = Cloud::wedged().pools.remove("system").unwrap();
@@ -124,7 +137,7 @@ fn pool_is_not_drained_while_the_other_lacks_nodes() {
     ] {
         let cloud = changed(step, |cloud| {
             let nodes = cloud.nodes.iter_mut().filter(|node| node.pool == carrier);
-            nodes.skip(1).for_each(|node| node.ready = false);
+            nodes.take(1).for_each(|node| node.ready = false);
         });
         let part = format!("Ready, schedulable nodes in pool {carrier}");
         refuses(&cloud, &overriding("pdb"), Reason::StepTimeout, &[&part]);

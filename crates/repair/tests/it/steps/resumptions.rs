@@ -270,15 +270,18 @@ fn process_without_an_approval_stops_at_the_first_effect() {
 }
 
 #[test]
-fn rollback_keeps_and_reports_a_pool_with_another_approval() {
-    let mut cloud = killed(Step::CreateTemporary, &settings());
-    let another = format!("v1:{}", "0".repeat(64));
-    cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][APPROVAL_TAG] =
-        another.into();
-    let end = undo(&cloud, None);
-    assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
-    let cloud = end.cloud.borrow();
-    assert!(cloud.pools.contains_key("systmp"));
-    let Entry::Finished { left, .. } = cloud.journal.last().unwrap() else { panic!() };
-    assert!(left.iter().any(|left| left.what.contains("pool systmp was kept")), "{left:?}");
+fn rollback_keeps_and_reports_a_pool_whose_tags_name_another_run() {
+    let plan = format!("v1:{}", "0".repeat(64));
+    for (tag, value) in
+        [(APPROVAL_TAG, plan.as_str()), ("mooring-run", "another"), ("mooring-source", "/another")]
+    {
+        let mut cloud = killed(Step::CreateTemporary, &settings());
+        cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][tag] = value.into();
+        let end = undo(&cloud, None);
+        assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Aborted)), "{tag}");
+        let cloud = end.cloud.borrow();
+        assert!(cloud.pools.contains_key("systmp"), "{tag}");
+        let Entry::Finished { left, .. } = cloud.journal.last().unwrap() else { panic!() };
+        assert!(left.iter().any(|left| left.what.contains("pool systmp was kept")), "{left:?}");
+    }
 }

@@ -251,16 +251,20 @@ fn live_evidence_survives_an_abort_and_a_clock_jump() {
 
 #[test]
 fn missing_addresses_are_overridden_with_a_recorded_reason() {
-    let cloud = until(Step::WaitForNodes, &settings(), Cloud::wedged);
-    let cloud = cloud.borrow();
-    let mut state = cloud.state.clone().unwrap();
-    let empty = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": []}})).unwrap();
-    let set = cloud.pools["system"].set.clone();
-    let nics = Named::of(&set, Reading::Known(vec![empty]));
-    let seen = ClusterView { nics, ..ClusterView::default() };
-    assert!(matches!(action_of(&state, seen.clone(), &cloud), Decision::Wait { .. }));
-    state.session.overrides.insert("ip-addresses".into(), "ticket 7".into());
-    assert!(!matches!(action_of(&state, seen, &cloud), Decision::Wait { .. }));
+    let cloud = changed(Step::WaitForNodes, |_| {});
+    let nic = |list| Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": list}}));
+    let (empty, with) = (nic(json!([])).unwrap(), nic(json!([{}])).unwrap());
+    let set = &cloud.pools["system"].set;
+    for nics in [vec![empty.clone()], vec![empty, with]] {
+        let nics = Named::of(set, Reading::Known(nics));
+        let seen = ClusterView { nics, ..ClusterView::default() };
+        let mut state = cloud.state.clone().unwrap();
+        let action = action_of(&state, seen.clone(), &cloud);
+        let waits = matches!(&action, Decision::Wait { why, .. } if why.contains("IP addresses"));
+        assert!(waits, "{action:?}");
+        state.session.overrides.insert("ip-addresses".into(), "ticket 7".into());
+        assert!(!matches!(action_of(&state, seen, &cloud), Decision::Wait { .. }));
+    }
 }
 
 #[test]
