@@ -153,7 +153,7 @@ impl Remover {
         };
         let session = compare(&run, plan).and_then(|()| self.session(plan, approval));
         let resumed = session.and_then(|session| {
-            run.change(self.process.now(), Entry::Resumed(Box::new(session)))?;
+            run.change(self.process.now(), &Entry::Resumed(Box::new(session)))?;
             Ok(run)
         });
         self.drive(plan, journal, resumed, watcher).await

@@ -189,6 +189,11 @@ impl ControllerState {
         self.state == "unknown"
     }
 
+    /// Returns why nothing is known of the controller.
+    pub fn unread(&self) -> Option<&str> {
+        self.error.as_deref().filter(|_| self.is_unknown())
+    }
+
     pub fn is_running(&self) -> bool {
         self.state == "running"
     }

@@ -207,6 +207,6 @@ async fn write<W: Workflow>(
     run: &mut Run<W>,
     entry: Entry<W>,
 ) -> Result<(), StoreError> {
-    run.take(host.now(), &entry)?;
+    run.change(host.now(), &entry)?;
     host.append(&entry, run).await
 }

@@ -7,7 +7,6 @@ use mooring_simulator::faults::{CallSelector, Fault, FaultRule};
 use mooring_workflow::Finish;
 use mooring_workflow::Reason;
 use mooring_workflow::RunOutcome;
-use mooring_workflow::approval::Approval;
 use serde_json::{Value, json};
 
 use crate::cases::why;

@@ -178,7 +178,7 @@ fn status(entries: Vec<(i64, Entry)>) -> RunStatus {
     let at = |seconds| now() - jiff::SignedDuration::from_secs(100 - seconds);
     let mut run = Run::begin("c696c392-0000", session, at(0));
     for (seconds, entry) in entries {
-        run.change(at(seconds), entry).unwrap();
+        run.change(at(seconds), &entry).unwrap();
     }
     RunStatus::new(&run, "ConfigMap mooring-system/finalizers-x".to_owned(), None, now())
 }

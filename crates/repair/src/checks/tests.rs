@@ -29,9 +29,9 @@ fn settings() -> Settings {
 
 /// Returns a run of pool `p` that has done all steps before `step`.
 fn run_at(step: Option<Step>) -> Run {
-    let mut run = Run::begin("run", *common::session(&settings()), NOW);
+    let mut run = Run::begin("run", common::session(&settings()), NOW);
     for done in Step::ALL.iter().filter(|done| step.is_none_or(|step| **done < step)) {
-        run.change(NOW, Entry::StepDone { step: *done, evidence: Vec::new() }).unwrap();
+        run.change(NOW, &Entry::StepDone { step: *done, evidence: Vec::new() }).unwrap();
     }
     run
 }

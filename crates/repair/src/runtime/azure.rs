@@ -216,7 +216,7 @@ impl LiveServices {
             return true;
         }
         // The log is slow and late, so it is read only if the operations endpoint has no result.
-        once(&view.events, self.events()).await;
+        once(&view.events, Box::pin(self.events())).await;
         operation::is_running(&view, scope, operation)
     }
 

@@ -131,7 +131,7 @@ impl Operator {
     ) -> CommandResult {
         // Checks use the window of the start of the run.
         let since = self.process.now().duration_since(state.started);
-        if let Err(error) = state.change(self.process.now(), entry) {
+        if let Err(error) = state.change(self.process.now(), &entry) {
             return journal.end(CommandResult::Failed(error.to_string())).await;
         }
         self.extend_window(&state.session.settings(), since);

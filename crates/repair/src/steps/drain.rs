@@ -76,13 +76,13 @@ impl<'a, S: Services> Context<'a, S> {
                 continue;
             }
             match EvictionBlocker::of(pod, budgets) {
-                Some(blocker) if dead => evidence.push(format!(
+                Some(pdb) if dead => evidence.push(format!(
                     "pod {name} is deleted with NotReady node {}; PDB {} bypassed",
-                    node.name, blocker.budget.name
+                    node.name, pdb.budget.name
                 )),
-                Some(blocker) if node.ready => blocked.push(blocker),
-                Some(blocker) => {
-                    let why = format!("for node {} to become Ready: {blocker}", node.name);
+                Some(pdb) if node.ready => blocked.push(pdb),
+                Some(pdb) => {
+                    let why = format!("for node {} to become Ready: {pdb}", node.name);
                     waits.push(self.wait(why));
                 }
                 None => match self.effect(evict(pod)) {

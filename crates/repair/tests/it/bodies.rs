@@ -509,7 +509,7 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
     let mut runs = Runs { last: Some(first), past: Vec::new() };
     assert_eq!(ask(&runs, pass()), Err(StartError::Unfinished("r".into())));
     let end = Entry::Finished { finish: Finish::Refused, left: vec![] };
-    runs.last.as_mut().unwrap().change(now, end).unwrap();
+    runs.last.as_mut().unwrap().change(now, &end).unwrap();
     assert!(ask(&runs, pass()).is_ok());
 }
 

@@ -144,7 +144,7 @@ fn forgeries(cloud: &Cloud, point: u64, older: &[Cloud]) -> Vec<(String, Value)>
     let mut further = run.clone();
     while let (Some(step), Phase::Running) = (further.step(), further.phase) {
         further
-            .change(cloud.now, Entry::StepDone { step, evidence: vec!["forged".into()] })
+            .change(cloud.now, &Entry::StepDone { step, evidence: vec!["forged".into()] })
             .unwrap();
         forge(format!("{} is done", step.name()), &further);
     }
@@ -152,12 +152,12 @@ fn forgeries(cloud: &Cloud, point: u64, older: &[Cloud]) -> Vec<(String, Value)>
     let mut deleted = run.clone();
     let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
     let key = effect.key();
-    deleted.change(cloud.now, Entry::Intent(Box::new(effect))).unwrap();
-    deleted.change(cloud.now, Entry::Outcome { key, result: EffectResult::Done }).unwrap();
+    deleted.change(cloud.now, &Entry::Intent(Box::new(effect))).unwrap();
+    deleted.change(cloud.now, &Entry::Outcome { key, result: EffectResult::Done }).unwrap();
     forge("the pool was deleted".to_owned(), &deleted);
     let mut aborted = run;
     let session = Box::new(aborted.session.clone());
-    aborted.change(cloud.now, Entry::AbortStarted(session)).unwrap();
+    aborted.change(cloud.now, &Entry::AbortStarted(session)).unwrap();
     forge("an abort".to_owned(), &aborted);
     all
 }
@@ -197,7 +197,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Session, Vec<Effect>, Cl
     let grant =
         authorize(&state, &basis, &cloud.runs(), &settings, consent, fresh, cloud.now).ok()?;
     let before = cloud.journal.len();
-    let end = continue_run(cloud.clone(), Box::new(grant.clone()));
+    let end = continue_run(cloud.clone(), grant.clone());
     assert!(!matches!(end.ended, Ended::Killed));
     let end = end.cloud.borrow().clone();
     let effects = end.journal[before..].iter().filter_map(|record| match record {

@@ -31,11 +31,11 @@ fn settings(pool: &str) -> Settings {
 }
 
 fn started(pool: &str, id: &str, second: i64) -> Run {
-    Run::begin(id, *session(&settings(pool)), at(second))
+    Run::begin(id, session(&settings(pool)), at(second))
 }
 
 fn resumed(pool: &str) -> Entry {
-    Entry::Resumed(session(&settings(pool)))
+    Entry::Resumed(Box::new(session(&settings(pool))))
 }
 
 fn intent(effect: Effect) -> Entry {
@@ -109,7 +109,7 @@ fn entries() -> Vec<Entry> {
     all.extend([
         Entry::Stopped { reason: Reason::Deadline, message: "m".into() },
         resumed("system"),
-        Entry::AbortStarted(session(&settings("system"))),
+        Entry::AbortStarted(Box::new(session(&settings("system")))),
         Entry::Finished { finish: Finish::Aborted, left: vec!["x".to_owned().into()] },
     ]);
     all
@@ -127,7 +127,7 @@ fn note(step: Step, losses: Vec<String>) -> Entry {
 fn every_change_is_read_back_as_written() {
     let mut state = started("system", "r1", 0);
     for (second, entry) in (1..).zip(entries()) {
-        state.change(at(second), entry).unwrap();
+        state.change(at(second), &entry).unwrap();
         let text = encode(&state, &[]);
         let runs: Runs = decode::<PoolRepair>(&text).unwrap();
         assert_eq!(runs.last.as_ref(), Some(&state));
@@ -184,9 +184,9 @@ fn third_recreation_within_a_day_is_rejected() {
             effects.push(delete("system"));
         }
         for effect in effects {
-            run.change(hours(hour), intent(effect)).unwrap();
+            run.change(hours(hour), &intent(effect)).unwrap();
         }
-        run.change(hours(hour), Entry::Finished { finish: Finish::Complete, left: vec![] })
+        run.change(hours(hour), &Entry::Finished { finish: Finish::Complete, left: vec![] })
             .unwrap();
         runs.last = Some(run);
         runs.clone()

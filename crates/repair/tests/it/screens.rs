@@ -232,9 +232,9 @@ fn owner() -> LockOwner {
 
 fn run(entries: Vec<(i64, Entry)>) -> Run {
     let session = session(&Settings::new(target("system")));
-    let mut run = Run::begin("c696c392-0000-4000-8000-000000000000", *session, at(0));
+    let mut run = Run::begin("c696c392-0000-4000-8000-000000000000", session, at(0));
     for (seconds, entry) in entries {
-        run.change(at(seconds), entry).unwrap();
+        run.change(at(seconds), &entry).unwrap();
     }
     run
 }

@@ -236,11 +236,6 @@ impl<W: Workflow> Run<W> {
         }
     }
 
-    /// Applies a change; the time is by the writer's clock.
-    pub fn change(&mut self, at: Timestamp, entry: Entry<W>) -> Result<(), JournalError> {
-        self.take(at, &entry)
-    }
-
     /// Ensures that a stored run is one that its changes can make.
     pub(super) fn verify(&self) -> Result<(), &'static str> {
         if !self
@@ -263,7 +258,8 @@ impl<W: Workflow> Run<W> {
         Ok(())
     }
 
-    pub fn take(&mut self, at: Timestamp, entry: &Entry<W>) -> Result<(), JournalError> {
+    /// Applies a change; the time is by the writer's clock.
+    pub fn change(&mut self, at: Timestamp, entry: &Entry<W>) -> Result<(), JournalError> {
         let here = (at, self.seq.saturating_add(1));
         let misplaced = |why| Err(JournalError::OutOfPlace(here.1, why));
         if self.is_finished() {

@@ -250,7 +250,7 @@ async fn run_that_does_not_fit_is_not_started() {
         let (decisions, effects) = changes(&process, &[("x", 0)]);
         let journal = acquire(&process, server.store()).await.unwrap();
         let mut first = SampleRun::begin("r1", session(1), process.now());
-        first.change(process.now(), stopped(&"m".repeat(512 * 1024 / share))).unwrap();
+        first.change(process.now(), &stopped(&"m".repeat(512 * 1024 / share))).unwrap();
         let result: SampleResult =
             process.drive(journal, first, decisions, Box::new(|_, _, _| {})).await;
         assert_eq!(matches!(result, CommandResult::Stopped(_)), starts, "{share}: {result:?}");

@@ -53,8 +53,8 @@ fn stored_run_equals_the_run_after_every_change() {
         // It continues where it was.
         if let Some(next) = entries.get(length) {
             let (mut one, mut other) = (stored(&run), run);
-            one.change(at(99), next.clone()).unwrap();
-            other.change(at(99), next.clone()).unwrap();
+            one.change(at(99), &next.clone()).unwrap();
+            other.change(at(99), &next.clone()).unwrap();
             assert_eq!(one, other);
         }
     }
@@ -128,7 +128,7 @@ fn document_that_no_run_makes_is_rejected() {
 
 #[test]
 fn changes_out_of_place_are_rejected() {
-    let change = |run: &mut SampleRun, entry| run.change(at(9), entry);
+    let change = |run: &mut SampleRun, entry| run.change(at(9), &entry);
     for (tail, why) in [
         (vec![done(SampleStep::Change)], "another step"),
         (vec![done(SampleStep::Prepare), done(SampleStep::Prepare)], "another step"),
@@ -244,8 +244,8 @@ fn stored_run_leaves_old_attempts_out_unless_they_last() {
     let mut run = begun();
     for number in 0..2_000 {
         let object = if number == 0 { "lasting".to_owned() } else { format!("o{number}") };
-        run.change(at(number), intent(&object)).unwrap();
-        run.change(at(number), outcome(&object, EffectResult::Done)).unwrap();
+        run.change(at(number), &intent(&object)).unwrap();
+        run.change(at(number), &outcome(&object, EffectResult::Done)).unwrap();
     }
     let stored = stored(&run);
     assert_eq!((run.attempts.len(), stored.attempts.len()), (2_000, 501));
@@ -263,9 +263,9 @@ fn earlier_runs_are_kept_as_long_as_they_count() {
         let mut run = Run::begin(&format!("r{number}"), session(1), hour(number));
         // The first one deleted something.
         if number == 0 {
-            run.change(hour(0), intent("lasting")).unwrap();
+            run.change(hour(0), &intent("lasting")).unwrap();
         }
-        run.change(hour(number), finished()).unwrap();
+        run.change(hour(number), &finished()).unwrap();
         assert!(!runs.knows(&run.id));
         runs.last = Some(run);
         assert!(runs.knows(&format!("r{number}")));

@@ -233,7 +233,7 @@ pub(crate) fn finished() -> SampleEntry {
 pub(crate) fn after(entries: impl IntoIterator<Item = SampleEntry>) -> SampleRun {
     let mut run = begun();
     for (second, entry) in (1..).zip(entries) {
-        run.change(at(second), entry).unwrap();
+        run.change(at(second), &entry).unwrap();
     }
     run
 }

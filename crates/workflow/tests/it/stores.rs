@@ -118,7 +118,7 @@ async fn save(store: &mut RunStore, run: &SampleRun) -> Result<(), StoreError> {
 
 /// Applies a change and stores the run.
 async fn change(store: &mut RunStore, run: &mut SampleRun, entry: Entry) {
-    run.change(start(), entry).unwrap();
+    run.change(start(), &entry).unwrap();
     save(store, run).await.unwrap();
 }
 
@@ -187,7 +187,7 @@ async fn only_one_of_two_writers_succeeds() {
     let mut two = server.store();
     let mut other = load(&mut two).await.unwrap().last.unwrap();
     change(&mut one, &mut run, stopped(1)).await;
-    other.change(start(), stopped(2)).unwrap();
+    other.change(start(), &stopped(2)).unwrap();
     for _ in 0..2 {
         assert!(matches!(save(&mut two, &other).await, Err(StoreError::LostLock)));
     }
@@ -373,7 +373,7 @@ async fn deleted_document_is_a_lost_lock() {
     let (mut store, mut run) = with_run(server.store()).await;
     let path = "/api/v1/namespaces/mooring-system/configmaps/repair-system";
     server.client().send(http::Method::DELETE, path, None).await.unwrap();
-    run.change(start(), stopped(1)).unwrap();
+    run.change(start(), &stopped(1)).unwrap();
     let written = save(&mut store, &run).await;
     assert!(matches!(written, Err(StoreError::LostLock)), "{written:?}");
     assert_eq!(server.stored().await, None);
@@ -405,11 +405,11 @@ async fn document_is_stored_up_to_its_last_byte() {
     let server = Server::with(Vec::new());
     let (mut store, run) = with_run(server.store()).await;
     let mut empty = run.clone();
-    empty.change(start(), stopped(0)).unwrap();
+    empty.change(start(), &stopped(0)).unwrap();
     let free = 512 * 1024 - encode(&empty, &[]).len();
     for over in [0, 1] {
         let mut run = run.clone();
-        run.change(start(), stopped(free + over)).unwrap();
+        run.change(start(), &stopped(free + over)).unwrap();
         let saved = save(&mut store, &run).await;
         if over == 0 {
             saved.unwrap();

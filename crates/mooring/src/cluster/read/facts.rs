@@ -147,8 +147,7 @@ pub(crate) async fn read_connected(
         ..Source::new(SourceName::Cluster)
     };
     let of_nodes = NodesCluster { scope: scope.clone(), uid: None };
-    let unread = controller.error.as_ref().filter(|_| controller.is_unknown());
-    warnings.extend(unread.map(|why| format!("the controller was not read: {why}")));
+    warnings.extend(controller.unread().map(|why| format!("the controller was not read: {why}")));
     warnings.extend(of_nodes.conflict(&named).map(|conflict| about_the_nodes(&conflict)));
     let uid = system.ok().and_then(|text| member(&text, "/metadata/uid"));
     let identity = identity(connection, &named, of_nodes.id(), uid);

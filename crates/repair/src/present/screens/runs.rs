@@ -128,7 +128,7 @@ mod tests {
     fn hostile() -> Run {
         let all = || HOSTILE.to_owned();
         let settings = Settings::new(target("system"));
-        let mut session = *session(&settings);
+        let mut session = session(&settings);
         let plan = PlanDocument { cluster: all(), pool: all(), ..document(&settings) };
         session.plan = HashedPlan::new(plan);
         session.overrides = BTreeMap::from([("pdb".to_owned(), all())]);

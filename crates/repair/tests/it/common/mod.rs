@@ -39,8 +39,8 @@ pub(crate) fn document(settings: &Settings) -> PlanDocument {
     }
 }
 
-pub(crate) fn session(settings: &Settings) -> Box<Session> {
+pub(crate) fn session(settings: &Settings) -> Session {
     let plan = HashedPlan::new(document(settings));
     let approval = Approval::Token(plan.token());
-    Box::new(Session::new(plan, BTreeMap::new(), approval, settings))
+    Session::new(plan, BTreeMap::new(), approval, settings)
 }

@@ -311,10 +311,10 @@ impl Cloud {
     }
 
     /// Stores a change of the run by another process.
-    pub(crate) fn change(&mut self, entry: Entry) {
+    pub(crate) fn change(&mut self, entry: &Entry) {
         let mut run = self.state.clone().unwrap();
-        run.take(self.now, &entry).expect("the change follows");
-        self.append(&entry, &run);
+        run.change(self.now, entry).expect("the change follows");
+        self.append(entry, &run);
     }
 
     pub(crate) fn finish(&self) -> Option<Finish> {

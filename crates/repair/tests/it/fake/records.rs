@@ -39,7 +39,7 @@ pub(crate) fn planned(
 }
 
 /// A process that continues a plan with its token.
-pub(crate) fn session(plan: &HashedPlan, settings: &Settings) -> Box<Session> {
+pub(crate) fn session(plan: &HashedPlan, settings: &Settings) -> Session {
     let (further, approval) = (further_overrides(plan, settings), Approval::Token(plan.token()));
-    Box::new(Session::new(plan.clone(), further, approval, settings))
+    Session::new(plan.clone(), further, approval, settings)
 }

@@ -350,13 +350,13 @@ pub(crate) fn abort(cloud: &mut Cloud) {
     let state = cloud.state.clone().unwrap();
     let mut session = session(&state.session.plan, &state.session.settings());
     session.approval = Approval::Rollback;
-    cloud.change(Entry::AbortStarted(session));
+    cloud.change(&Entry::AbortStarted(Box::new(session)));
 }
 
 /// Continues the run with this session, without a kill.
-pub(crate) fn continue_run(cloud: Cloud, session: Box<mooring_repair::workflow::Session>) -> End {
+pub(crate) fn continue_run(cloud: Cloud, session: mooring_repair::workflow::Session) -> End {
     let mut cloud = cloud;
-    cloud.change(Entry::Resumed(session));
+    cloud.change(&Entry::Resumed(Box::new(session)));
     let cloud = Rc::new(RefCell::new(cloud));
     let session = Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None, forks: None };
     End { ended: process(session), cloud, processes: 1 }
@@ -382,7 +382,7 @@ fn begin(cloud: &mut Cloud, settings: &Settings) {
             if state.phase == Phase::Aborting {
                 session.approval = Approval::Rollback;
             }
-            cloud.change(Entry::Resumed(session));
+            cloud.change(&Entry::Resumed(Box::new(session)));
         }
         _ => {
             let run = begun(&cloud.runs(), cloud, settings, &capacity()).unwrap();

@@ -279,7 +279,7 @@ async fn older_journal_copy_is_reported_with_the_snapshot() {
     rewrite(&harness, |run| {
         *run = Run::begin("earlier", run.session.clone(), run.started);
         let finished = Entry::Finished { finish: Finish::Refused, left: Vec::new() };
-        run.change(run.started, finished).unwrap();
+        run.change(run.started, &finished).unwrap();
     });
     let applied = harness.apply(|_| {}).await;
     let CommandResult::Refused(refused) = applied else { panic!("{applied:?}") };

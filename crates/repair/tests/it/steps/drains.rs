@@ -101,7 +101,7 @@ fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
             // Its pods are not changed while it may recover.
             let action = action_of(&state, ClusterView::default(), &cloud);
             let Decision::Note(note) = action else { panic!("{action:?}") };
-            state.change(now, Entry::Note(note)).unwrap();
+            state.change(now, &Entry::Note(note)).unwrap();
             cloud.pods.retain(|pod| pod.app == "rigid");
             let action = action_of(&state, ClusterView::default(), &cloud);
             let waits =
@@ -259,7 +259,7 @@ fn override_waits_for_a_pdb_that_may_allow_eviction() {
     let mut state = cloud.state.clone().unwrap();
     let action = action_of(&state, ClusterView::default(), &cloud);
     let Decision::Note(note) = action else { panic!("{action:?}") };
-    state.change(cloud.now, Entry::Note(note)).unwrap();
+    state.change(cloud.now, &Entry::Note(note)).unwrap();
     let half = state.session.settings().limits.drain / 2;
     let (begin, second) = (cloud.now, SignedDuration::from_secs(1));
     let mut at = |after: SignedDuration| {

@@ -103,9 +103,9 @@ fn retry_after_survives_a_restart() {
     };
     for entry in [
         Entry::Outcome { key: "put pool systmp".into(), result: refused },
-        Entry::Resumed(session(&cloud.state.as_ref().unwrap().session.plan, &settings())),
+        Entry::Resumed(Box::new(session(&cloud.state.as_ref().unwrap().session.plan, &settings()))),
     ] {
-        cloud.change(entry);
+        cloud.change(&entry);
     }
     let state = cloud.state.clone().unwrap();
     cloud.now = now + SignedDuration::from_secs(1);

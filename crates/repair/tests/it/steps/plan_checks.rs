@@ -128,7 +128,9 @@ fn pods_of_a_system_pool_without_the_taint_need_a_toleration_or_another_node() {
             let pool = pools.iter_mut().find(|pool| pool.name == "system").unwrap();
             Arc::make_mut(&mut pool.raw)["properties"]["nodeTaints"] = taints;
             let Some(Reading::Known(pods)) = view.pods.get_mut() else { panic!() };
-            pods.iter_mut().for_each(|pod| pod.tolerates_critical = tolerates);
+            for pod in pods.iter_mut() {
+                pod.tolerates_critical = tolerates;
+            }
             let Some(Reading::Known(nodes)) = view.nodes.get_mut() else { panic!() };
             change(nodes);
         });

@@ -244,7 +244,7 @@ fn steps_run_again_under_another_plan() {
     other.expires += SignedDuration::from_secs(5);
     for (plan, same) in [(plan, true), (HashedPlan::new(other), false)] {
         let mut resumed = state(&cloud);
-        resumed.change(cloud.now, Entry::Resumed(session(&plan, &settings()))).unwrap();
+        resumed.change(cloud.now, &Entry::Resumed(Box::new(session(&plan, &settings())))).unwrap();
         assert_eq!(resumed.has_done(Step::DrainPool), same);
         assert_eq!(resumed.facts.workloads.contains_key(&Step::DrainPool), same);
     }

@@ -61,16 +61,16 @@ fn rejected_deletion_may_have_been_accepted_before() {
         for result in outcomes {
             let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
             let key = effect.key();
-            run.change(now, Entry::Intent(Box::new(effect))).unwrap();
-            run.change(now, Entry::Outcome { key, result: result.clone() }).unwrap();
+            run.change(now, &Entry::Intent(Box::new(effect))).unwrap();
+            run.change(now, &Entry::Outcome { key, result: result.clone() }).unwrap();
         }
         // Only the deletion is not rejected.
         let effect = Effect::PutPool { pool: "system".into(), body: json!({}), only: None };
         let (key, result) = (effect.key(), refused());
-        run.change(now, Entry::Intent(Box::new(effect))).unwrap();
-        run.change(now, Entry::Outcome { key, result }).unwrap();
+        run.change(now, &Entry::Intent(Box::new(effect))).unwrap();
+        run.change(now, &Entry::Outcome { key, result }).unwrap();
         let deletion = mooring_repair::workflow::deletion(&run).is_some();
-        run.change(now, Entry::Finished { finish: Finish::Refused, left: vec![] }).unwrap();
+        run.change(now, &Entry::Finished { finish: Finish::Refused, left: vec![] }).unwrap();
         let runs = Runs { last: Some(run), past: Vec::new() };
         let counted = runs.finished().next().unwrap().deleted.is_some();
         assert_eq!(counted, deletion, "the breaker counts what may have happened: {outcomes:?}");

@@ -106,7 +106,7 @@ fn recreation_limit_is_overridden_only_with_a_reason() {
     let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
     let mut first = cloud.borrow().state.clone().unwrap();
     let end = Entry::Finished { finish: Finish::Complete, left: vec![] };
-    first.change(cloud.borrow().now, end).unwrap();
+    first.change(cloud.borrow().now, &end).unwrap();
     let mut second = first.clone();
     second.id = "second".to_owned();
     let mut runs = Runs { last: Some(first), past: Vec::new() };
