@@ -5,9 +5,10 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::engine::{Clock, Cluster, RunOutcome, run};
+use crate::engine::{Cluster, RunOutcome, run};
 use crate::journal::{JournalError, MAX_START_BYTES, Run, Runs, Workflow, encode};
 use crate::live::{LiveHost, Watcher};
+use crate::model::Clock;
 use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{JournalLock, Lock, LockError, LockOwner, LockWait};

@@ -1,15 +1,11 @@
 //! The loop between decisions and their effects.
 
-use std::rc::Rc;
-
 use jiff::{SignedDuration, Timestamp};
 
 use crate::journal::{Entry, Note, Phase, Run, Workflow};
 use crate::model::effect::EffectResult;
 use crate::model::report::{Finish, Reason, Remaining};
 use crate::store::error::StoreError;
-
-pub type Clock = Rc<dyn Fn() -> Timestamp>;
 
 /// What a run does next.
 #[derive(Debug, Clone, PartialEq)]

@@ -29,10 +29,11 @@ pub use model::{check, effect, reading};
 pub use present::{flowchart, plural, published, screens, status};
 pub use store::lock;
 
-pub use engine::{Clock, Cluster, Decision, Host, NotRead, RunOutcome, Stop, WaitLimits, run};
+pub use engine::{Cluster, Decision, Host, NotRead, RunOutcome, Stop, WaitLimits, run};
 pub use journal::{
     Attempt, CompletedStep, Entry, Note, PastRun, Phase, Run, Runs, Workflow, number,
 };
+pub use model::Clock;
 pub use model::check::{CheckResult, Outcome};
 pub use model::effect::{Authority, Backup, EffectResult, Refusal};
 pub use model::reading::Reading;

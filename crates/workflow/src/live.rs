@@ -7,8 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_k8s::Gate;
 use tokio::sync::watch;
 
-use crate::engine::{Clock, Decision, Host};
+use crate::engine::{Decision, Host};
 use crate::journal::{Entry, PastRun, Run, Workflow};
+use crate::model::Clock;
 use crate::store::RunStore;
 use crate::store::error::StoreError;
 use crate::store::lock::{TERM, TIMES};

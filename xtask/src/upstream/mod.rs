@@ -1,7 +1,6 @@
 //! `upstream PATH`: what a checkout of AgentBaker has that our recordings of it do not have, and the other way around.
 
 mod found;
-mod proto;
 mod recorded;
 
 use std::fmt::Write as _;

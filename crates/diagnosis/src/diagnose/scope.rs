@@ -11,6 +11,8 @@ use crate::text::phrases::{
     AZURE, ELSEWHERE, NODE_PARTS, NODES_MORE, OTHER_RESOURCES, OTHER_SERVICES, Phrases, WORKLOADS,
 };
 
+/// Bytes of a line that are read before and after its failure.
+pub(crate) const MAX_LINE: usize = 1024;
 /// A longer text shows what it is about.
 const MAX_PRESUMED: usize = 16 << 10;
 
@@ -82,6 +84,14 @@ fn namespaces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn is_own(name: &[u8]) -> bool {
     name.is_empty() || OWN_NAMESPACES.iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+/// Returns the line at this position, of a bounded length.
+pub(crate) fn line_around(text: &[u8], at: usize) -> Range<usize> {
+    let from = at.saturating_sub(MAX_LINE);
+    let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |end| from + end + 1);
+    let after = &text[at..text.len().min(at + MAX_LINE)];
+    start..at + memchr::memchr(b'\n', after).unwrap_or(after.len())
 }
 
 #[cfg(test)]

@@ -6,15 +6,13 @@ use crate::cause::{Component, Confidence};
 use crate::decode::{BootstrapOutcome, DecodedMessage};
 use crate::diagnose::components::component_of;
 use crate::diagnose::evidence::quote;
-use crate::diagnose::scope::{is_of_others, is_presumed, names_nodes};
+use crate::diagnose::scope::{MAX_LINE, is_of_others, is_presumed, line_around, names_nodes};
 use crate::diagnose::wording_case::worded_message;
 use crate::diagnosis::{Diagnosis, Rung};
 use crate::hints::Hints;
 use crate::text::ScannedText;
 use crate::text::phrases::{FAILURES, NOT_FAILURES, STRONG_FAILURES};
 
-/// Bytes of a line that are read before and after its failure.
-const MAX_LINE: usize = 1024;
 /// Lines before a failure that may name its component.
 const LINES_BEFORE: usize = 6;
 /// Lines that are tried.
@@ -68,13 +66,6 @@ fn by_line(
 
 fn places<'t>(text: &'t ScannedText, phrases: &'t [usize]) -> impl Iterator<Item = usize> + 't {
     phrases.iter().flat_map(|phrase| text.phrases.places(*phrase))
-}
-
-pub(crate) fn line_around(text: &[u8], at: usize) -> Range<usize> {
-    let from = at.saturating_sub(MAX_LINE);
-    let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |end| from + end + 1);
-    let after = &text[at..text.len().min(at + MAX_LINE)];
-    start..at + memchr::memchr(b'\n', after).unwrap_or(after.len())
 }
 
 fn is_success(text: &ScannedText, line: &Range<usize>) -> bool {

@@ -4,3 +4,10 @@ pub mod check;
 pub mod effect;
 pub mod reading;
 pub(crate) mod report;
+
+use std::rc::Rc;
+
+use jiff::Timestamp;
+
+/// The time of a process; tests have their own.
+pub type Clock = Rc<dyn Fn() -> Timestamp>;

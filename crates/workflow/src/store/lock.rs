@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::error::{PAUSES, StoreError, explain};
-use crate::engine;
+use crate::model;
 
 /// The next holder may start 30 s after a renewal. The holder starts no effect later than 20 s after it, which leaves 10 s
 /// for a request in progress.
@@ -118,7 +118,7 @@ impl JournalLock {
         namespace: &str,
         name: &str,
         owner: &LockOwner,
-        clock: &engine::Clock,
+        clock: &model::Clock,
     ) -> Self {
         let clock = monotonic(clock());
         let gate = Arc::new(Gate::new(Arc::clone(&clock)));
@@ -169,7 +169,7 @@ impl JournalLock {
     pub(crate) async fn acquire(
         &mut self,
         wait: LockWait,
-        clock: &engine::Clock,
+        clock: &model::Clock,
         stop: &mut watch::Receiver<bool>,
         report: &mut dyn FnMut(&str),
     ) -> Result<(), LockError> {

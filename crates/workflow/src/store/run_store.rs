@@ -10,10 +10,10 @@ use super::error::{PAUSES, StoreError, explain};
 use super::lock::{JournalLock, Lock, LockError, LockOwner, LockWait, lease_holder};
 use super::place::explain_write;
 use crate::canonical;
-use crate::engine::Clock;
 use crate::journal::Workflow;
 use crate::journal::document::MAX_BYTES;
 use crate::journal::{PastRun, Run, Runs, decode, encode};
+use crate::model::Clock;
 use crate::model::effect::Backup;
 
 /// The label of a copy with the run that made it.
