@@ -157,7 +157,7 @@ fn environment_sources() -> String {
         "mooring/src/cluster/config.rs",
         "mooring/src/cluster/connect.rs",
         "arm/src/cloud.rs",
-        "arm/src/identity/selection.rs",
+        "arm/src/identity/mod.rs",
     ];
     files.map(|file| std::fs::read_to_string(crates.join(file)).unwrap()).concat()
 }
